@@ -1,0 +1,86 @@
+"""What murli itself checks about the values of a command, whatever the framework: encoding, content, enumerations, patterns, exclusive flags."""
+
+from __future__ import annotations
+
+from murli._core import wording
+from murli._core.errors import user_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from murli._core.command import Parameter
+    from murli._core.route import Invocation, Level
+
+LONGEST_ID = 256
+LONGEST_TEXT = 1_000_000
+ID_NAMES = ("id", "name", "slug")
+
+
+def check_encoding(argv: Sequence[str]) -> None:
+    """Refuse words that are not UTF-8: they could not be repeated in an answer."""
+    for index, word in enumerate(argv, start=1):
+        if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
+            shown = word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            raise user_error(
+                f"word {index} of the command line is not valid UTF-8: '{shown}'",
+                "Pass text as UTF-8.",
+                error="invalid_input",
+            )
+
+
+def check_values(invocation: Invocation) -> None:
+    """Refuse values that break what the tool declared or that no honest caller would pass."""
+    for level in invocation.levels:
+        if level.given or level.positionals or level.added_positionals:
+            _check_level(level, invocation.path)
+
+
+def _check_level(level: Level, path: str) -> None:
+    passthrough = level.command.passthrough
+    for parameter, value in wording.values_of(level):
+        if passthrough and parameter.label == "argument":
+            continue
+        why = _objection(parameter, value)
+        if why:
+            raise wording.refused_value(parameter, why)
+        if parameter.enum and not parameter.enum_is_native and value not in parameter.enum:
+            raise wording.bad_value(parameter, value, path)
+        if parameter.pattern and not _matches(parameter.pattern, value):
+            expected = f"text that matches {parameter.pattern}" if wording.fits(parameter, value) else ""
+            raise wording.bad_value(parameter, value, path, expected)
+    for flag in level.command.flags:
+        for other in flag.mutually_exclusive_with:
+            if flag.name in level.given and other in level.given:
+                raise wording.flags_exclude_each_other(flag.shown, f"--{other}", path)
+
+
+def _objection(parameter: Parameter, value: str) -> str:
+    """Why a value cannot be meant, or nothing."""
+    content = parameter.content or _content_by_name(parameter)
+    if content == "raw":
+        return ""
+    longest = LONGEST_ID if content == "id" else LONGEST_TEXT
+    if len(value) > longest:
+        return f"is {len(value)} characters long; at most {longest} are accepted"
+    if not value.isprintable():
+        allowed = "" if content == "id" else "\t\n\r"
+        for letter in value:
+            if (letter < " " or "\x7f" <= letter <= "\x9f") and letter not in allowed:
+                return f"holds a control character (U+{ord(letter):04X})"
+    if content == "id":
+        plain = value.lower().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/").replace("\\", "/")
+        if ".." in plain.split("/") or plain.startswith(("/", "~")):
+            return "must be a plain name, not a path"
+    return ""
+
+
+def _content_by_name(parameter: Parameter) -> str:
+    name = parameter.name.lower().replace("_", "-")
+    return "id" if name.rpartition("-")[2] in ID_NAMES and parameter.type != "path" else "text"
+
+
+def _matches(pattern: str, value: str) -> bool:
+    import re  # only flags with a pattern pay for it
+
+    return re.search(pattern, value) is not None

@@ -1,0 +1,55 @@
+"""What murli adds to a framework's help page."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+
+from murli._core.builtin import Builtin
+from murli._core.route import OWN_FLAGS, offers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from murli._core.command import Command
+    from murli._core.route import Invocation
+    from murli._core.tool import Tool
+
+INDENT = 26
+
+
+def added_help(tool: Tool, invocation: Invocation) -> str:
+    """The flags and commands that murli brings, for a person who asked for help; the whole page for murli's own commands."""
+    command = invocation.leaf.command
+    lines = _page(command, invocation.path) if isinstance(command, Builtin) else []
+    builtins = tool.builtins() if command is tool.root else []
+    if builtins:
+        lines += ["", "also:", *_rows([(builtin.name, builtin.summary) for builtin in builtins])]
+    with_profiles = bool(tool.profileable())
+    own = [
+        (f"{option} {value}".strip(), description)
+        for option, (value, description) in OWN_FLAGS.items()
+        if offers(command, option) and (with_profiles or option != "--profile")
+    ]
+    return "\n".join([*lines, "", "for agents and scripts:", *_rows(own)]) + "\n"
+
+
+def _page(command: Command, path: str) -> list[str]:
+    words = [argument.name.upper() if argument.required else f"[{argument.name.upper()}]" for argument in command.arguments]
+    lines = [" ".join(["usage:", path, *(["COMMAND"] if command.is_group else []), *words, "[options]"]), "", command.summary]
+    if command.children:
+        lines += ["", "commands:", *_rows([(child.name, child.summary) for child in command.children])]
+    if command.flags:
+        lines += ["", "options:", *_rows([(flag.long if flag.arity == 0 else f"{flag.long} VALUE", flag.description) for flag in command.flags])]
+    return lines
+
+
+def _rows(rows: list[tuple[str, str]]) -> list[str]:
+    width = max(shutil.get_terminal_size().columns - 2, INDENT + 20)
+    lines = []
+    for label, text in rows:
+        first = f"  {label}".ljust(INDENT)
+        if len(first) > INDENT:
+            lines.append(first)
+            first = " " * INDENT
+        lines += textwrap.wrap(text, width, initial_indent=first, subsequent_indent=" " * INDENT) or [first.rstrip()]
+    return lines

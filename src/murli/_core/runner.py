@@ -1,0 +1,280 @@
+"""From a command line to an exit code: the one path that every adapter takes."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from murli._core import wire, wording
+from murli._core import writer as writers
+from murli._core.check import check_encoding, check_values
+from murli._core.errors import EXIT_CANCELLED, EXIT_TOOL_ERROR, EXIT_USER_ERROR, AgentError, from_exception, tool_error, user_error
+from murli._core.route import Invocation, read
+from murli._core.tool import DEVELOPMENT, Tool
+from murli._core.writer import Writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from murli._core.command import Command
+
+
+class Refused(Exception):  # noqa: N818 - not an error of the program: the framework's judgement of a command line
+    """The framework does not accept the command line; `str()` of it is the framework's own sentence."""
+
+
+class Adapter:
+    """What a framework's adapter offers to the runner."""
+
+    root: Command
+    """The command tree."""
+
+    def invoke(self, argv: list[str]) -> object:
+        """Parse the words and run the command. An int other than zero is an exit code; everything else is success. Raises `Refused`."""
+        raise NotImplementedError
+
+    def print_help(self, invocation: Invocation) -> None:
+        """Print the framework's help page for the command that was called."""
+        raise NotImplementedError
+
+
+def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
+    """Run a command line and return its exit code. Nothing escapes but the exit code: every failure is one envelope on standard error."""
+    tool = Tool(adapter.root, version)
+    invocation = read(tool.root, tool.name, argv, tool.mounted)
+    if sys.stdout is None:
+        out = Writer(sys.stderr, agent=True)
+        return out.error(tool_error("standard output is closed", "Give the command somewhere to write.", error="output_error"))
+    out = _writer(invocation, version)
+    writers._current.append(out)  # noqa: SLF001 - the runner owns the current writer
+    try:
+        check_encoding(argv)
+        code = _run(adapter, tool, invocation, out)
+    except BaseException as error:  # noqa: BLE001 - the last line of defence: everything becomes an envelope
+        code = _failed(error, invocation, out)
+    finally:
+        writers._current.pop()  # noqa: SLF001
+    try:
+        out.flush()
+    except BrokenPipeError:
+        code = _reader_gone()
+    return code
+
+
+def _run(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> int:
+    if invocation.unknown_command:
+        raise wording.unknown_command(invocation.unknown_command, invocation.path, tool.names(invocation.leaf.command))
+    if invocation.problem:
+        raise invocation.problem
+    _check_own_flags(invocation, out)
+    if out.is_tty and os.environ.get(DEVELOPMENT):
+        _advise(tool, out)
+    command = invocation.leaf.command
+    if invocation.help:
+        _help(adapter, tool, invocation, out)
+    elif "--schema" in invocation.own:
+        from murli._core.schema import command_schema  # only for --schema
+
+        out.document(command_schema(command))
+    elif command.is_group and not command.runs_alone:
+        return _missing_command(adapter, tool, invocation, out)
+    else:
+        _prepare(tool, invocation, out)
+        return _answer(tool, invocation, out) if command.is_builtin else _call(adapter, invocation, out)
+    return 0
+
+
+def _prepare(tool: Tool, invocation: Invocation, out: Writer) -> None:
+    """Everything that must hold before a line of the tool's own code runs."""
+    _fill(tool, invocation, out)
+    check_values(invocation)
+    if out.agent:
+        _no_questions(invocation)
+        metadata = invocation.leaf.command.metadata
+        if metadata.mutating and metadata.guard and not (invocation.forced or invocation.dry_run):
+            raise wording.diagnose(invocation) or wording.confirmation_required()
+
+
+def _answer(tool: Tool, invocation: Invocation, out: Writer) -> int:
+    """Run one of murli's own commands; there is no framework behind it to refuse a command line."""
+    from murli._core.builtin import Builtin
+
+    problem = wording.diagnose(invocation)
+    if problem:
+        raise problem
+    if isinstance(invocation.leaf.command, Builtin):
+        invocation.leaf.command.answer(tool, invocation, out)
+    return out.exit_code
+
+
+def _advise(tool: Tool, out: Writer) -> None:
+    """During development, tell the author which names agents will not expect."""
+    from murli._core.builtin import document  # development only
+    from murli._core.doctor import advisories
+
+    for line in advisories(document(tool)):
+        out.log(line)
+
+
+def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
+    """Let the framework run the command; for agents, keep what it prints off standard output."""
+    if out.is_tty:
+        status = _status(adapter.invoke(invocation.argv()))
+        return out.exit_code or status
+    import io  # loaded by the interpreter; the name is all that is imported
+
+    real, sys.stdout = sys.stdout, io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", write_through=True)
+    captured = sys.stdout
+    try:
+        status = _status(adapter.invoke(invocation.argv()))
+    except SystemExit as leaving:
+        status = _status_of_exit(leaving)
+    finally:
+        sys.stdout = real
+    printed = captured.buffer.getvalue().decode("utf-8", "replace").strip("\n")
+    if out.answered:
+        for line in printed.splitlines():
+            out.log(line)
+        return out.exit_code or status
+    if status:
+        message = printed or f"the command ended with status {status}"
+        raise AgentError(message, code=status, error="user_error" if status == EXIT_USER_ERROR else "tool_error")
+    out.success(printed, printed or None)
+    return 0
+
+
+def _failed(error: BaseException, invocation: Invocation, out: Writer) -> int:
+    if isinstance(error, SystemExit) and out.is_tty:
+        return _status_of_exit(error)
+    if isinstance(error, BrokenPipeError) and _stdout_is_broken():
+        return _reader_gone()
+    if isinstance(error, Refused):
+        error = wording.diagnose(invocation, str(error)) or user_error(str(error), error="flag_error")
+    if "--debug" in invocation.own and not isinstance(error, AgentError):
+        import traceback  # only for --debug
+
+        out.log(out.scrub("".join(traceback.format_exception(error))), "debug")
+    try:
+        return out.error(from_exception(error))
+    except BrokenPipeError:
+        return _reader_gone()
+
+
+def _writer(invocation: Invocation, version: str) -> Writer:
+    output = invocation.own.get("--output", "")
+    return Writer(
+        agent=invocation.agent or not sys.stdout.isatty(),
+        output=output if output in wire.OUTPUT_FORMATS else "",
+        dry_run=invocation.dry_run,
+        forced=invocation.forced,
+        read_only=not invocation.leaf.command.metadata.mutating,
+        tool_version=version,
+        secrets=_secrets(invocation),
+    )
+
+
+def _check_own_flags(invocation: Invocation, out: Writer) -> None:
+    own = invocation.own
+    for option, valid in (("--output", wire.OUTPUT_FORMATS), ("--protocol-version", (wire.PROTOCOL_VERSION,))):
+        if option in own and own[option] not in valid:
+            raise user_error(
+                f"invalid value {own[option]!r} for {option}",
+                "Use one of the valid values.",
+                error="flag_error",
+                field=option[2:],
+                valid_values=valid,
+            )
+    if "--fields" in own or "--limit" in own:
+        from murli._core import mask  # only for --fields and --limit
+
+        out.fields = mask.parse_fields(own["--fields"]) if "--fields" in own else []
+        out.limit = mask.parse_limit(own["--limit"]) if "--limit" in own else None
+
+
+def _no_questions(invocation: Invocation) -> None:
+    """An agent cannot answer a prompt: a flag that the framework would ask for is simply missing."""
+    for level in invocation.levels:
+        for flag in level.command.flags:
+            if flag.prompts and flag.name not in level.given and flag.env not in os.environ:
+                raise wording.missing(flag, invocation.path)
+
+
+def _fill(tool: Tool, invocation: Invocation, out: Writer) -> None:
+    """Add what structured input, the environment and the profile say about flags that were not typed."""
+    flags = [flag for level in invocation.levels for flag in level.command.flags]
+    if "--input" not in invocation.own and "--profile" not in invocation.own and not any(flag.env or flag.profileable for flag in flags):
+        return
+    from murli._core import layers  # many tools have neither
+
+    if "--input" in invocation.own:
+        layers.apply_input(invocation, layers.read_input(invocation.own["--input"]))
+    layers.apply_environment(invocation, os.environ)
+    if "--profile" in invocation.own or (any(flag.profileable for flag in flags) and not invocation.leaf.command.is_builtin):
+        from murli._core.profiles import ProfileStore
+
+        store = ProfileStore.load(tool.name)
+        name = invocation.own.get("--profile") or store.default
+        if name:
+            layers.apply_profile(invocation, store.get(name), os.environ)
+    out.secrets += _secrets(invocation)
+
+
+def _secrets(invocation: Invocation) -> list[str]:
+    found = []
+    for level in invocation.levels:
+        for flag in level.command.flags:
+            if flag.sensitive:
+                found += level.given.get(flag.name, [])
+                found += [os.environ[flag.env]] if flag.env in os.environ else []
+    return found
+
+
+def _missing_command(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> int:
+    """A group without a command: people get its help page, agents the list of its commands."""
+    if out.is_tty:
+        _help(adapter, tool, invocation, out)
+        return EXIT_USER_ERROR
+    raise wording.diagnose(invocation) or wording.missing_command(invocation.path, tool.names(invocation.leaf.command))
+
+
+def _help(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> None:
+    """The framework's help page, then what murli adds to the command."""
+    from murli._core.helping import added_help  # only for --help
+
+    if not invocation.leaf.command.is_builtin:
+        adapter.print_help(invocation)
+    out.raw(added_help(tool, invocation))
+
+
+def _status(returned: object) -> int:
+    """The exit code that a handler asks for by what it returns; a code outside the taxonomy counts as a failure of the tool."""
+    if not isinstance(returned, int) or isinstance(returned, bool):
+        return 0
+    return returned if 0 <= returned <= EXIT_CANCELLED else EXIT_TOOL_ERROR
+
+
+def _status_of_exit(leaving: SystemExit) -> int:
+    if leaving.code is None or isinstance(leaving.code, int):
+        return _status(leaving.code)
+    raise user_error(str(leaving.code)) from leaving
+
+
+def _stdout_is_broken() -> bool:
+    """Whether the broken pipe is our own standard output, and not one that the command was writing to."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return True
+    except ValueError:
+        return False
+    return False
+
+
+def _reader_gone() -> int:
+    """The reader has left: say nothing more, not even from the interpreter's own flush at exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        pass
+    return EXIT_CANCELLED

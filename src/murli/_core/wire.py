@@ -1,0 +1,67 @@
+"""Values to bytes: the one place where JSON is written."""
+
+from __future__ import annotations
+
+import json
+
+from murli._core.errors import SCHEMA_VERSION, tool_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PROTOCOL_VERSION = "0.2"
+OUTPUT_FORMATS = ("json", "ndjson", "text")
+
+
+def encode(value: object, *, minified: bool = False) -> bytes:
+    """One JSON document and a newline, UTF-8, nothing HTML-escaped; a lone surrogate (a file name that is not UTF-8) becomes its JSON escape.
+
+    A value that has no JSON form is an error that names it, never a partial or empty document.
+    """
+    try:
+        if minified:
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_convert)
+        else:
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2, default=_convert)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise tool_error(
+            f"the result cannot be written as JSON: {error}",
+            "This is a defect of the tool: its result holds a value that JSON has no form for.",
+            error="marshal_error",
+        ) from error
+    return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def plain(value: object) -> Any:
+    """The value as a reader of its JSON will see it."""
+    return json.loads(encode(value, minified=True))
+
+
+def envelope(status: str, result: object, *, tool_version: str = "", total: int | None = None) -> dict[str, Any]:
+    """A success or plan envelope, keys in alphabetical order."""
+    body: dict[str, Any] = {"result": result, "schema_version": SCHEMA_VERSION, "status": status}
+    if tool_version:
+        body["tool_version"] = tool_version
+    if total is not None:
+        body["total"] = total
+    return body
+
+
+def _convert(value: object) -> object:
+    """What `json` does not know by itself: records, dataclasses, enums, dates, paths and sets."""
+    as_dict = getattr(value, "as_dict", None)
+    if callable(as_dict):
+        return as_dict()
+    if hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
+        return {name: getattr(value, name) for name in value.__dataclass_fields__}
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=str)
+    for convert in ("isoformat", "__fspath__"):
+        method = getattr(value, convert, None)
+        if callable(method):
+            return method()
+    if hasattr(value, "value") and hasattr(type(value), "__members__"):
+        return value.value
+    msg = f"{type(value).__module__}.{type(value).__qualname__} has no JSON form"
+    raise TypeError(msg)

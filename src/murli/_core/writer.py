@@ -1,0 +1,247 @@
+"""Where a command puts its answer. It is written once; the audience decides the form."""
+
+from __future__ import annotations
+
+import os
+import sys
+from _thread import allocate_lock
+
+from murli._core import wire
+from murli._core.errors import AgentError, tool_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, TextIO
+
+    from murli._core.logger import Logger
+
+    Text = str | Callable[[Any], str]
+
+_current: list[Writer] = []
+
+
+def writer() -> Writer:
+    """The writer of the command that is running now."""
+    if not _current:
+        msg = "murli.writer() is only there while a command runs under murli's run() or execute()"
+        raise RuntimeError(msg)
+    return _current[-1]
+
+
+class Writer:
+    """Success, plan, events, progress, logs and errors of one command.
+
+    `text` is what a person reads: a string, or a function from the (limited, masked) result to a string, called only when a person is reading.
+    Events may be written from several threads.
+    """
+
+    def __init__(  # one keyword per flag that shapes the output
+        self,
+        stdout: TextIO | None = None,
+        stderr: TextIO | None = None,
+        *,
+        agent: bool = False,
+        output: str = "",
+        dry_run: bool = False,
+        forced: bool = False,
+        fields: Iterable[str] = (),
+        limit: int | None = None,
+        read_only: bool = True,
+        tool_version: str = "",
+        protocol_version: str = wire.PROTOCOL_VERSION,
+        secrets: Iterable[str] = (),
+    ) -> None:
+        self._stdout = stdout or sys.stdout
+        self._stderr = stderr or sys.stderr
+        self.agent = agent
+        """The reader is a program: `--agent` was given, or standard output is not a terminal."""
+        self.output = output or ("json" if agent else "text")
+        """The form of the answer: `json`, `ndjson` or `text`."""
+        self.dry_run = dry_run
+        """`--dry-run` was given: answer with `plan` and change nothing."""
+        self.forced = forced
+        """`--yes` or `--force` was given: ask no more questions."""
+        self.limit = limit
+        """`--limit`, for handlers that can stop early; the result is cut to it in any case."""
+        self.protocol_version = protocol_version
+        self.exit_code = 0
+        self.answered = False
+        """A closing envelope (success, plan or error) has been written."""
+        self.secrets = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+        """Values that are cut out of errors, logs and progress."""
+        self.fields = list(fields)
+        self._read_only = read_only
+        self._tool_version = tool_version
+        self._streamed = False
+        self._progress_line = False
+        self._logger: Logger | None = None
+        self._lock = allocate_lock()
+
+    @property
+    def is_tty(self) -> bool:
+        """The answer goes to a person as text."""
+        return self.output == "text"
+
+    def success(self, text: Text, result: object = None) -> None:
+        """The answer of a command that did its work."""
+        self._answer("ok", text, result)
+
+    def plan(self, text: Text, result: object = None) -> None:
+        """The answer to `--dry-run`: what would happen."""
+        self._answer("plan", text, result)
+
+    def event(self, value: object) -> None:
+        """One result of a stream, as a line of NDJSON. People do not see events: tell them with `progress` or in the closing text."""
+        if self.is_tty:
+            return
+        line = wire.encode(value, minified=True)
+        with self._lock:
+            self._streamed = True
+            self._put(self._stdout, line)
+
+    def error(self, error: AgentError) -> int:
+        """Write the error to standard error and return its exit code, which the command will end with."""
+        self.flush()
+        self._clear_progress()
+        self.exit_code = error.code
+        self.answered = True
+        if self.is_tty:
+            self._put(self._stderr, self._readable(error).encode("utf-8", "backslashreplace"))
+        else:
+            body = error.envelope(self._tool_version)
+            for key in ("message", "suggestion"):
+                if key in body:
+                    body[key] = self.scrub(body[key])
+            self._put(self._stderr, wire.encode(body, minified=self.output == "ndjson"))
+        return error.code
+
+    def progress(  # the fields of the wire contract, all optional
+        self, message: str = "", *, stage: str = "", current: int = 0, total: int = 0, percent: float = 0.0, eta_ms: int = 0
+    ) -> None:
+        """How far a longer job is: an object on standard error for agents, one line that is overwritten on a terminal."""
+        event = {"stage": stage, "current": current, "total": total, "percent": percent, "eta_ms": eta_ms, "message": message}
+        event = {key: self.scrub(value) if isinstance(value, str) else value for key, value in event.items() if value}
+        if not self.is_tty:
+            self.flush()
+            with self._lock:
+                self._put(self._stderr, wire.encode(event, minified=True))
+        elif self._stderr.isatty():
+            counted = f"{current}/{total}" if total else str(current or "")
+            share = f"{percent:.0f}%" if percent else ""
+            eta = f"{eta_ms / 1000:.0f}s left" if eta_ms else ""
+            line = " ".join(part for part in (stage, counted, share, message, eta) if part)
+            self._put(self._stderr, f"\r\x1b[K{line}".encode())
+            self._progress_line = True
+
+    def log(self, message: str, level: str = "info") -> None:
+        """A remark on standard error."""
+        self._clear_progress()
+        self.logger.log(self.scrub(message), level)
+
+    @property
+    def logger(self) -> Logger:
+        """Where `log` goes."""
+        if self._logger is None:
+            from murli._core.logger import Logger  # most commands log nothing
+
+            self._logger = Logger(self._stderr, agent=not self.is_tty)
+        return self._logger
+
+    def flush(self) -> None:
+        """Write the log entry that deduplication holds back."""
+        if self._logger is not None:
+            self._logger.flush()
+
+    def document(self, value: object) -> None:
+        """A bare JSON document for every audience, without an envelope: `describe` and `--schema`."""
+        self._put(self._stdout, wire.encode(value, minified=self.output == "ndjson"))
+        self.answered = True
+
+    def raw(self, text: str) -> None:
+        """A page of text for every audience, as `describe --agents-md` and `--help` print it."""
+        self._put(self._stdout, text.encode("utf-8", "backslashreplace"))
+        self.answered = True
+
+    def scrub(self, text: str) -> str:
+        """The text without the values of sensitive flags."""
+        for secret in self.secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    def _answer(self, status: str, text: Text, result: object) -> None:
+        if self.answered:
+            msg = "the command has answered already: success() and plan() close it, and only one of them may be called once"
+            raise RuntimeError(msg)
+        total = None
+        if self.limit is not None or self.fields:
+            result, total = self._reduced(result)
+        if self.is_tty:
+            shown = text if isinstance(text, str) else text(result)
+            data = f"{shown}\n".encode(_encoding(self._stdout), "backslashreplace") if shown else b""
+        else:
+            body = wire.envelope(status, result, tool_version=self._tool_version, total=total)
+            data = wire.encode(body, minified=self._streamed or self.output == "ndjson")
+        self.flush()
+        self._clear_progress()
+        with self._lock:
+            self._put(self._stdout, data)
+        self.answered = True
+
+    def _reduced(self, result: object) -> tuple[object, int | None]:
+        from murli._core import mask  # only for --fields and --limit
+
+        plain = wire.plain(result)
+        total = None
+        if self.limit is not None:
+            plain, total = mask.limited(plain, self.limit, strict=self._read_only)
+        return mask.masked(plain, self.fields, strict=self._read_only) if self.fields else plain, total
+
+    def _readable(self, error: AgentError) -> str:
+        red, plain = ("\x1b[31m", "\x1b[0m") if wants_colour(self._stderr) else ("", "")
+        lines = [f"{red}✗{plain} {self.scrub(error.message)}"]
+        lines += [f"  {line}" for line in self.scrub(error.suggestion).splitlines()]
+        if error.valid_values:
+            lines.append(f"  Valid: {', '.join(error.valid_values)}")
+        if error.doc_url:
+            lines.append(f"  See {error.doc_url}")
+        return "\n".join(lines) + "\n"
+
+    def _clear_progress(self) -> None:
+        if self._progress_line:
+            self._put(self._stderr, b"\r\x1b[K")
+            self._progress_line = False
+
+    def _put(self, stream: TextIO | None, data: bytes) -> None:
+        """Write everything or fail loudly; a reader that has gone is told apart from a disk that is full."""
+        if stream is None:
+            return  # closed before the program started; only standard error gets here
+        try:
+            stream.flush()
+            binary = getattr(stream, "buffer", None)
+            if binary is None:
+                stream.write(data.decode("utf-8"))
+            else:
+                binary.write(data)
+            stream.flush()
+        except BrokenPipeError:
+            raise
+        except (OSError, ValueError) as error:
+            if stream is self._stderr:
+                return  # nowhere left to say it; the exit code still does
+            raise tool_error(
+                f"standard output cannot be written: {error}", "Check where the output of this command goes.", error="output_error"
+            ) from error
+
+
+SHORTEST_SECRET = 4
+"""A shorter secret is not cut out of messages: it would garble them and hide nothing."""
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Colour only for a terminal that can show it and a person who has not declined it (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _encoding(stream: TextIO) -> str:
+    return getattr(stream, "encoding", None) or "utf-8"
