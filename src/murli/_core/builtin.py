@@ -83,7 +83,7 @@ def _profiles(tool: Tool) -> dict[str, Any] | None:
     if not flags:
         return None
     try:
-        store = ProfileStore.load(tool.name)
+        store = ProfileStore.load(tool.profile_path)
     except AgentError:
         return {"profileable_flags": flags}  # describe works on any machine; `profile list` reports the damage
     known = {"available": store.names(), "default": store.default}
@@ -185,7 +185,7 @@ def _save(tool: Tool, invocation: Invocation, out: Writer) -> None:
             error="profile_error",
             valid_values=list(flags),
         )
-    store = ProfileStore.load(tool.name)
+    store = ProfileStore.load(tool.profile_path)
     if name in store.profiles and store.profiles[name] != values and not invocation.forced:
         raise conflict(f"profile {name!r} exists with other values", "Pass --yes to replace it, or choose another name.", field="name")
     store.profiles[name] = values
@@ -195,7 +195,7 @@ def _save(tool: Tool, invocation: Invocation, out: Writer) -> None:
 
 def _use(tool: Tool, invocation: Invocation, out: Writer) -> None:
     names = invocation.leaf.positionals
-    store = ProfileStore.load(tool.name)
+    store = ProfileStore.load(tool.profile_path)
     clear = "clear" in invocation.leaf.given
     if clear == bool(names):
         raise user_error("name a profile, or pass --clear", "Run `profile list` to see the profiles.", error="argument_error", field="name")
@@ -207,7 +207,7 @@ def _use(tool: Tool, invocation: Invocation, out: Writer) -> None:
 
 
 def _list(tool: Tool, _: Invocation, out: Writer) -> None:
-    store = ProfileStore.load(tool.name)
+    store = ProfileStore.load(tool.profile_path)
     rows = [{"name": name, "default": name == store.default} for name in store.names()]
     lines = [f"{row['name']}{'  (default)' if row['default'] else ''}" for row in rows]
     out.success("\n".join(lines) or f"No profiles yet. Make one with: {tool.name} profile save NAME --flag value", rows)
@@ -215,7 +215,7 @@ def _list(tool: Tool, _: Invocation, out: Writer) -> None:
 
 def _show(tool: Tool, invocation: Invocation, out: Writer) -> None:
     name = invocation.leaf.positionals[0]
-    store = ProfileStore.load(tool.name)
+    store = ProfileStore.load(tool.profile_path)
     flags = _shown(tool, store.get(name))
     text = "\n".join(f"{flag} = {value}" for flag, value in flags.items())
     out.success(text, {"name": name, "default": name == store.default, "flags": flags})
@@ -223,7 +223,7 @@ def _show(tool: Tool, invocation: Invocation, out: Writer) -> None:
 
 def _delete(tool: Tool, invocation: Invocation, out: Writer) -> None:
     name = invocation.leaf.positionals[0]
-    store = ProfileStore.load(tool.name)
+    store = ProfileStore.load(tool.profile_path)
     store.get(name)
     if out.dry_run:
         out.plan(f"Would delete profile {name}", {"would_delete": name})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from murli._core import wording
 from murli._core.errors import user_error
 
 TYPE_CHECKING = False
@@ -10,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from murli._core.command import Parameter
+    from murli._core.errors import AgentError
     from murli._core.route import Invocation, Level
 
 LONGEST_ID = 256
@@ -37,22 +37,28 @@ def check_values(invocation: Invocation) -> None:
 
 
 def _check_level(level: Level, path: str) -> None:
-    passthrough = level.command.passthrough
-    for parameter, value in wording.values_of(level):
-        if passthrough and parameter.label == "argument":
+    for parameter, value in level.values():
+        if level.command.passthrough and parameter.label == "argument":
             continue
         why = _objection(parameter, value)
-        if why:
-            raise wording.refused_value(parameter, why)
-        if parameter.enum and not parameter.enum_is_native and value not in parameter.enum:
-            raise wording.bad_value(parameter, value, path)
-        if parameter.pattern and not _matches(parameter.pattern, value):
-            expected = f"text that matches {parameter.pattern}" if wording.fits(parameter, value) else ""
-            raise wording.bad_value(parameter, value, path, expected)
-    for flag in level.command.flags:
+        foreign = parameter.enum and not parameter.enum_is_native and value not in parameter.enum
+        if why or foreign or (parameter.pattern and not _matches(parameter.pattern, value)):
+            raise _refusal(parameter, value, why, path)
+    for flag in level.command.flags if len(level.given) > 1 else ():
         for other in flag.mutually_exclusive_with:
             if flag.name in level.given and other in level.given:
+                from murli._core import wording  # only mistakes pay for it
+
                 raise wording.flags_exclude_each_other(flag.shown, f"--{other}", path)
+
+
+def _refusal(parameter: Parameter, value: str, why: str, path: str) -> AgentError:
+    from murli._core import wording  # only mistakes pay for it
+
+    if why:
+        return wording.refused_value(parameter, why)
+    of_right_type = wording.fits(parameter, value)
+    return wording.bad_value(parameter, value, path, f"text that matches {parameter.pattern}" if of_right_type else "")
 
 
 def _objection(parameter: Parameter, value: str) -> str:

@@ -86,6 +86,8 @@ class Flag(Parameter):
             return self
         added = {name: value for name, value in annotation.as_dict().items() if value}
         added["mutually_exclusive_with"] = [*self.mutually_exclusive_with, *(annotation.mutually_exclusive_with)]
+        if annotation.enum:
+            added["enum_is_native"] = False
         if annotation.env:
             added["env_is_native"] = self.env_is_native and self.env == annotation.env
         return Flag(**{**self.as_dict(), **added})

@@ -110,7 +110,7 @@ def read_input(source: str) -> dict[str, Any]:
     if len(data) > LARGEST_INPUT:
         raise _input_error(f"--input is larger than {LARGEST_INPUT} bytes", "Send less, or name files instead of sending their content.")
     try:
-        document = json.loads(data.decode("utf-8"), object_pairs_hook=_no_duplicates)
+        document = json.loads(data.decode("utf-8"), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise _input_error(f"--input is not valid JSON: {error}") from error
     if not isinstance(document, dict):
@@ -186,6 +186,10 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
         raise _input_error(f"--input names {next(key for key in document if keys.count(key) > 1)!r} twice")
     return document
+
+
+def _no_constant(name: str) -> None:
+    raise _input_error(f"--input is not valid JSON: {name} is no JSON value")
 
 
 def _input_error(message: str, suggestion: str = "Send one JSON object whose keys are the names of flags and arguments.") -> Exception:

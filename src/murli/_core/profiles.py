@@ -21,9 +21,8 @@ class ProfileStore:
         self.profiles = profiles or {}
 
     @classmethod
-    def load(cls, tool: str) -> ProfileStore:
+    def load(cls, path: str) -> ProfileStore:
         """Read the store; a tool that has none yet gets an empty one."""
-        path = profile_path(tool)
         try:
             with open(path, "rb") as file:  # pathlib costs start-up time, and every command may read its profile
                 document = json.loads(file.read().decode("utf-8"))
@@ -69,11 +68,6 @@ class ProfileStore:
                 f"Make {os.path.dirname(self.path)} writable.",
                 error="profile_error",
             ) from error
-
-
-def profile_path(tool: str) -> str:
-    """Where the profiles of a tool are kept."""
-    return os.path.join(os.path.expanduser("~"), f".{tool}", "profiles.json")
 
 
 def _checked(document: Any, path: str) -> tuple[str, dict[str, dict[str, str]]]:

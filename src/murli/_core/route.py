@@ -6,13 +6,11 @@ for the framework, which gets its words back untouched (`Invocation.argv`).
 
 from __future__ import annotations
 
-from murli._core import wording
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from murli._core.command import Command, Flag
+    from murli._core.command import Command, Flag, Parameter
     from murli._core.errors import AgentError
 
 OWN_FLAGS = {
@@ -52,6 +50,19 @@ class Level:
         self.unknown: list[str] = []
         self.dangling: list[Flag] = []
         """Flags at the end of the line that lack their value."""
+
+    def values(self) -> Iterable[tuple[Parameter, str]]:
+        """Every raw value that was given here, with the flag or argument it is for."""
+        if self.given:
+            for flag in self.command.flags:
+                for value in self.given.get(flag.name, ()):
+                    yield flag, value
+        positionals = [*self.positionals, *self.added_positionals]
+        if positionals:
+            arguments = self.command.arguments
+            for index, value in enumerate(positionals):
+                if arguments and (index < len(arguments) or arguments[-1].multiple):
+                    yield arguments[min(index, len(arguments) - 1)], value
 
     def argv(self) -> list[str]:
         """The words with the added flags in a place where they can neither swallow nor be swallowed."""
@@ -242,13 +253,12 @@ def _own(invocation: Invocation, option: str, value: str | None, words: list[str
     takes_value = bool(OWN_FLAGS[option][0])
     if takes_value and value is None:
         value = words.pop(0) if words and words[0] != "--" and not is_flag(words[0]) else None
-    problem = None
-    if takes_value and value is None:
-        problem = wording.flag_needs_value(option, invocation.path)
-    elif not takes_value and value is not None:
-        problem = wording.flag_takes_no_value(option, invocation.path)
+    if takes_value == (value is None) and invocation.problem is None:
+        from murli._core import wording  # only mistakes pay for it
+
+        explain = wording.flag_needs_value if takes_value else wording.flag_takes_no_value
+        invocation.problem = explain(option, invocation.path)
     invocation.own[option] = value or ""
-    invocation.problem = invocation.problem or problem
 
 
 def _rest(invocation: Invocation, words: list[str]) -> None:

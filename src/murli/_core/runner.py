@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from murli._core import wire, wording
+from murli._core import wire
 from murli._core import writer as writers
 from murli._core.check import check_encoding, check_values
 from murli._core.errors import EXIT_CANCELLED, EXIT_TOOL_ERROR, EXIT_USER_ERROR, AgentError, from_exception, tool_error, user_error
@@ -64,6 +64,8 @@ def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
 
 def _run(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> int:
     if invocation.unknown_command:
+        from murli._core import wording  # only mistakes pay for it
+
         raise wording.unknown_command(invocation.unknown_command, invocation.path, tool.names(invocation.leaf.command))
     if invocation.problem:
         raise invocation.problem
@@ -93,11 +95,14 @@ def _prepare(tool: Tool, invocation: Invocation, out: Writer) -> None:
         _no_questions(invocation)
         metadata = invocation.leaf.command.metadata
         if metadata.mutating and metadata.guard and not (invocation.forced or invocation.dry_run):
+            from murli._core import wording
+
             raise wording.diagnose(invocation) or wording.confirmation_required()
 
 
 def _answer(tool: Tool, invocation: Invocation, out: Writer) -> int:
     """Run one of murli's own commands; there is no framework behind it to refuse a command line."""
+    from murli._core import wording
     from murli._core.builtin import Builtin
 
     problem = wording.diagnose(invocation)
@@ -150,6 +155,8 @@ def _failed(error: BaseException, invocation: Invocation, out: Writer) -> int:
     if isinstance(error, BrokenPipeError) and _stdout_is_broken():
         return _reader_gone()
     if isinstance(error, Refused):
+        from murli._core import wording
+
         error = wording.diagnose(invocation, str(error)) or user_error(str(error), error="flag_error")
     if "--debug" in invocation.own and not isinstance(error, AgentError):
         import traceback  # only for --debug
@@ -197,23 +204,31 @@ def _no_questions(invocation: Invocation) -> None:
     for level in invocation.levels:
         for flag in level.command.flags:
             if flag.prompts and flag.name not in level.given and flag.env not in os.environ:
+                from murli._core import wording
+
                 raise wording.missing(flag, invocation.path)
 
 
 def _fill(tool: Tool, invocation: Invocation, out: Writer) -> None:
     """Add what structured input, the environment and the profile say about flags that were not typed."""
     flags = [flag for level in invocation.levels for flag in level.command.flags]
-    if "--input" not in invocation.own and "--profile" not in invocation.own and not any(flag.env or flag.profileable for flag in flags):
+    from_input = "--input" in invocation.own
+    from_environment = any(flag.env in os.environ and not flag.env_is_native for flag in flags)
+    from_profile = "--profile" in invocation.own or (
+        not invocation.leaf.command.is_builtin and any(flag.profileable for flag in flags) and os.path.exists(tool.profile_path)
+    )
+    if not (from_input or from_environment or from_profile):
         return
-    from murli._core import layers  # many tools have neither
+    from murli._core import layers  # most calls need none of them
 
-    if "--input" in invocation.own:
+    if from_input:
         layers.apply_input(invocation, layers.read_input(invocation.own["--input"]))
-    layers.apply_environment(invocation, os.environ)
-    if "--profile" in invocation.own or (any(flag.profileable for flag in flags) and not invocation.leaf.command.is_builtin):
+    if from_environment:
+        layers.apply_environment(invocation, os.environ)
+    if from_profile:
         from murli._core.profiles import ProfileStore
 
-        store = ProfileStore.load(tool.name)
+        store = ProfileStore.load(tool.profile_path)
         name = invocation.own.get("--profile") or store.default
         if name:
             layers.apply_profile(invocation, store.get(name), os.environ)
@@ -235,6 +250,8 @@ def _missing_command(adapter: Adapter, tool: Tool, invocation: Invocation, out: 
     if out.is_tty:
         _help(adapter, tool, invocation, out)
         return EXIT_USER_ERROR
+    from murli._core import wording
+
     raise wording.diagnose(invocation) or wording.missing_command(invocation.path, tool.names(invocation.leaf.command))
 
 
@@ -273,8 +290,5 @@ def _stdout_is_broken() -> bool:
 
 def _reader_gone() -> int:
     """The reader has left: say nothing more, not even from the interpreter's own flush at exit."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        pass
+    writers.abandon(sys.stdout)
     return EXIT_CANCELLED

@@ -24,6 +24,11 @@ class Tool:
         self.name = root.name
         self.version = version
 
+    @property
+    def profile_path(self) -> str:
+        """Where the tool's profiles are kept."""
+        return os.path.join(os.path.expanduser("~"), f".{self.name}", "profiles.json")
+
     def profileable(self) -> list[Flag]:
         """Every flag of the tool that a profile may hold, by name."""
         commands = [self.root, *(path[-1] for path in walk(self.root))]

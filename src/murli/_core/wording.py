@@ -6,6 +6,7 @@ The framework decides whether a command line is wrong; `diagnose` only finds the
 from __future__ import annotations
 
 from murli._core.errors import AgentError, user_error
+from murli._core.route import OWN_FLAGS, offers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ def diagnose(invocation: Invocation, framework_message: str = "") -> AgentError 
             return found
     for index, level in enumerate(invocation.levels):
         path = " ".join(step.word for step in invocation.levels[: index + 1])
-        found = _missing(level, path)
+        above_builtin = invocation.leaf.command.is_builtin and not level.command.is_builtin
+        found = None if above_builtin else _missing(level, path)  # `describe` needs nothing of the command it describes
         if found:
             return found
     extra = _unexpected(invocation.leaf, invocation.path)
@@ -112,8 +114,6 @@ def diagnose(invocation: Invocation, framework_message: str = "") -> AgentError 
 
 def _unknown_flag(level: Level, path: str) -> AgentError | None:
     if level.unknown:
-        from murli._core.route import OWN_FLAGS, offers  # route imports this module
-
         own = [option for option in OWN_FLAGS if offers(level.command, option)]
         return unknown_flag(level.unknown[0], path, [*(flag.long for flag in level.command.flags), *own])
     if level.dangling:
@@ -122,7 +122,7 @@ def _unknown_flag(level: Level, path: str) -> AgentError | None:
 
 
 def _bad_value(level: Level, path: str) -> AgentError | None:
-    for parameter, value in values_of(level):
+    for parameter, value in level.values():
         if not fits(parameter, value):
             return bad_value(parameter, value, path)
     return None
@@ -146,17 +146,6 @@ def _unexpected(level: Level, path: str) -> AgentError | None:
     if level.command.is_group or any(argument.multiple for argument in arguments) or len(given) <= len(arguments):
         return None
     return unexpected_argument(given[len(arguments)], path)
-
-
-def values_of(level: Level) -> Iterable[tuple[Parameter, str]]:
-    """Every raw value that was given at this level, with the flag or argument it is for."""
-    for flag in level.command.flags:
-        for value in level.given.get(flag.name, ()):
-            yield flag, value
-    arguments = level.command.arguments
-    for index, value in enumerate([*level.positionals, *level.added_positionals]):
-        if arguments and (index < len(arguments) or arguments[-1].multiple):
-            yield arguments[min(index, len(arguments) - 1)], value
 
 
 def fits(parameter: Parameter, value: str) -> bool:

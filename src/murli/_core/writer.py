@@ -229,6 +229,7 @@ class Writer:
         except (OSError, ValueError) as error:
             if stream is self._stderr:
                 return  # nowhere left to say it; the exit code still does
+            abandon(stream)
             raise tool_error(
                 f"standard output cannot be written: {error}", "Check where the output of this command goes.", error="output_error"
             ) from error
@@ -236,6 +237,16 @@ class Writer:
 
 SHORTEST_SECRET = 4
 """A shorter secret is not cut out of messages: it would garble them and hide nothing."""
+
+
+def abandon(stream: TextIO) -> None:
+    """Send what is left in a stream that cannot be written to nowhere, so that the interpreter does not trip over it at exit."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        pass
 
 
 def wants_colour(stream: TextIO) -> bool:

@@ -1,0 +1,110 @@
+"""`./run demo`: a short guided tour of one small tool that speaks to people and to agents.
+
+Every line that starts with `$` is really run, in a scratch folder; the text under it is what the tool printed. The same tool exists three times, on argparse, click
+and typer, and the tour checks at the end that all three gave the same answers.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+FRAMEWORKS = ("argparse", "click", "typer")
+BOLD, DIM, PLAIN = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "", "")
+
+
+class Stage:
+    """A scratch folder with a HOME of its own, in which one of the three tools runs."""
+
+    def __init__(self, framework: str, folder: Path) -> None:
+        self.command = [sys.executable, str(HERE / f"roost_{framework}.py")]
+        self.folder = folder
+        self.environment = {**os.environ, "HOME": str(folder), "TERM": "dumb", "COLUMNS": "100", "NO_COLOR": "1"}
+
+    def for_agent(self, *words: str) -> str:
+        """What a program gets through a pipe, both streams."""
+        ended = subprocess.run(  # noqa: S603 - our own demo tool
+            [*self.command, *words], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        return f"{ended.stdout}{ended.stderr}(exit code {ended.returncode})"
+
+    def for_person(self, *words: str) -> str:
+        """What a person sees on a terminal."""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([*self.command, *words], cwd=self.folder, env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:  # noqa: S603
+            os.close(theirs)
+            seen = b""
+            try:
+                while chunk := os.read(ours, 4096):
+                    seen += chunk
+            except OSError:
+                pass  # Linux reports the closed terminal as an error, macOS as an empty read
+            finally:
+                os.close(ours)
+        last_overwrite = [line.rsplit("\r\x1b[K", 1)[-1] for line in seen.decode().replace("\r\n", "\n").split("\n")]
+        return "\n".join(last_overwrite) + f"(exit code {process.returncode})"
+
+
+SCENES: list[tuple[str, str, str]] = [
+    ("One command, two audiences. A person at a terminal reads text …", "person", "list"),
+    ("… and an agent behind a pipe reads JSON. Nothing in the tool's code asks who is there.", "agent", "list"),
+    ("An agent that does not know the tool asks it. `describe` tells all; `--schema` tells about one command.", "agent", "delete --schema"),
+    ("Errors are instructions: what was wrong, what would be right, whether to try again.", "agent", "lst"),
+    ("The same mistake for a person.", "person", "lst"),
+    ("What changes the world needs a clear yes. An agent that just tries is stopped before the tool's code runs.", "agent", "delete quill"),
+    ("It can ask what would happen …", "agent", "delete quill --dry-run"),
+    ("… and then mean it.", "agent", "delete quill --yes"),
+    ("Values that no honest caller would pass are refused by name.", "agent", "get ../../etc/passwd"),
+    ("Context is finite: only the fields and the items that are needed.", "agent", "--region south list --fields id,count --limit 1 --output ndjson"),
+    ("Long work streams: results on standard output, progress and logs on standard error.", "agent", "watch --steps 2"),
+    (
+        "Flags that never change are saved once; the sensitive one is never shown again.",
+        "agent",
+        "profile save home --region south --token s3cr3t-feather",
+    ),
+    ("Here the profile is used; a flag on the command line would win over it.", "agent", "--profile home whoami --output ndjson"),
+]
+
+
+def main() -> int:
+    scratch = Path(tempfile.mkdtemp(prefix="roost-tour-"))
+    try:
+        stages = []
+        for framework in FRAMEWORKS:
+            (scratch / framework).mkdir()
+            stages.append(Stage(framework, scratch / framework))
+        alike = 0
+        for text, audience, line in SCENES:
+            answers = [stage.for_agent(*line.split()) if audience == "agent" else stage.for_person(*line.split()) for stage in stages]
+            alike += len({_timeless(answer) for answer in answers}) == 1
+            say(f"\n{BOLD}{textwrap.fill(text, 100)}{PLAIN}")
+            say(f"{DIM}$ roost {line}{' | cat' if audience == 'agent' else ''}{PLAIN}")
+            say(textwrap.indent(answers[0].rstrip(), "  "))
+        say(
+            f"\n{BOLD}{alike} of {len(SCENES)} answers were the same, byte for byte (time stamps aside), from the argparse, the click and the typer version of the tool.{PLAIN}"
+        )
+        say("Next: docs/murli.md shows how to do this with your own tool in five minutes.")
+        return 0 if alike == len(SCENES) else 1
+    finally:
+        shutil.rmtree(scratch)
+
+
+def _timeless(answer: str) -> str:
+    """The answer without the time stamps of its log lines."""
+    return "\n".join(line.split('"ts":')[0] for line in answer.splitlines())
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,202 @@
+"""murli on argparse: what this framework alone can declare."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from murli import FlagAnnotation, Metadata, writer
+from murli.argparse import annotate, describe, execute, schema
+
+
+def answer(parser: argparse.ArgumentParser, line: str, capsys: pytest.CaptureFixture[str], **options: Any) -> Any:
+    """The envelope of a command line that must succeed."""
+    code = execute(parser, argv=line.split(), **options)
+    captured = capsys.readouterr()
+    assert code == 0, captured.err
+    return json.loads(captured.out)["result"]
+
+
+def refusal(parser: argparse.ArgumentParser, line: str, capsys: pytest.CaptureFixture[str], **options: Any) -> Any:
+    """The envelope of a command line that must fail."""
+    code = execute(parser, argv=line.split(), **options)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    error = json.loads(captured.err)
+    assert error["code"] == code
+    return error
+
+
+def echo(args: argparse.Namespace) -> None:
+    writer().success("", {key: value for key, value in vars(args).items() if key != "func"})
+
+
+def flat() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="flat", description="Does one thing.\nIn one way.\n\nMore about it.")
+    parser.add_argument("file")
+    parser.add_argument("-n", "--number", type=int, default=1, help="count, %(default)s by default")
+    parser.add_argument("-v", action="count", default=0)
+    return parser
+
+
+def test_a_tool_without_subcommands_runs_its_main_function(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(flat(), "-vv -n3 a.txt", capsys, main=echo) == {"file": "a.txt", "number": 3, "v": 2}
+
+
+def test_a_tool_without_subcommands_describes_itself_as_root(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(flat(), echo, argv=["describe"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["summary"] == "Does one thing. In one way."
+    assert document["root"]["arguments"] == [{"name": "file", "type": "string", "required": True, "description": ""}]
+    assert document["root"]["flags"][0] == {"name": "number", "type": "int", "default": 1, "description": "count, 1 by default", "short": "-n"}
+    assert [command["name"] for command in document["commands"]] == ["describe"]
+
+
+def test_a_word_after_two_dashes_is_never_one_of_murlis_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(flat(), "-- describe", capsys, main=echo)["file"] == "describe"
+
+
+def test_the_version_action_answers_in_an_envelope(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = flat()
+    parser.add_argument("--version", action="version", version="flat 2.0")
+    assert answer(parser, "--version", capsys, main=echo) == "flat 2.0"
+
+
+def test_a_tool_without_a_function_says_what_its_author_forgot(capsys: pytest.CaptureFixture[str]) -> None:
+    error = refusal(flat(), "a.txt", capsys)
+    assert (error["code"], error["error"]) == (2, "internal_error")
+    assert "set_defaults(func=…)" in error["message"]
+
+
+def test_the_parser_is_left_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = flat()
+    refusal(parser, "", capsys, main=echo)
+    with pytest.raises(SystemExit) as leaving:
+        parser.parse_args([])
+    assert leaving.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def tree() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tree")
+    commands = parser.add_subparsers()
+    leaf = commands.add_parser("leaf", aliases=["l"], help="A leaf.")
+    leaf.add_argument("words", nargs="*")
+    leaf.add_argument("--pair", nargs=2, type=float)
+    leaf.add_argument("--maybe", nargs="?", const="yes")
+    leaf.add_argument("--many", nargs="+")
+    leaf.add_argument("--path", type=Path)
+    leaf.add_argument("--hex", type=lambda text: int(text, 16))
+    leaf.add_argument("--hidden", help=argparse.SUPPRESS)
+    either = leaf.add_mutually_exclusive_group()
+    either.add_argument("--left", action="store_true")
+    either.add_argument("--right", action="store_true")
+    leaf.set_defaults(func=echo)
+    execute_ = commands.add_parser("exec")
+    execute_.add_argument("--dir")
+    execute_.add_argument("command", nargs=argparse.REMAINDER)
+    execute_.set_defaults(func=echo)
+    return parser
+
+
+def test_an_alias_runs_the_command_and_is_described_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(tree(), "l a b", capsys)["words"] == ["a", "b"]
+    assert [command["name"] for command in describe(tree())["commands"]] == ["leaf", "exec", "describe"]
+
+
+def test_every_kind_of_flag_can_be_given_as_structured_input(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "in.json").write_text(
+        json.dumps({"words": ["-x", "--agent"], "pair": [1, 2.5], "maybe": "so", "many": ["a", "b"], "path": "/tmp", "left": True, "right": False})
+    )
+    result = answer(tree(), f"leaf --input @{tmp_path}/in.json --fields words,pair,maybe,many,left,right", capsys)
+    assert result == {"words": ["-x", "--agent"], "pair": [1.0, 2.5], "maybe": "so", "many": ["a", "b"], "left": True, "right": False}
+
+
+def test_exclusive_groups_are_described_and_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = {flag["name"]: flag for flag in describe(tree())["commands"][0]["flags"]}
+    assert flags["left"]["mutually_exclusive_with"] == ["right"]
+    assert refusal(tree(), "leaf --left --right", capsys)["message"] == "--left and --right exclude each other"
+
+
+def test_types_and_hidden_flags_are_described(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = {flag["name"]: flag for flag in describe(tree())["commands"][0]["flags"]}
+    assert {name: flag["type"] for name, flag in flags.items()} == {
+        "pair": "float",
+        "maybe": "string",
+        "many": "string",
+        "path": "path",
+        "hex": "string",
+        "left": "bool",
+        "right": "bool",
+    }
+    assert flags["pair"]["multiple"] is True
+    assert answer(tree(), "leaf --hidden x --fields hidden", capsys) == {"hidden": "x"}
+
+
+def test_a_custom_type_is_refused_in_argparses_own_words(capsys: pytest.CaptureFixture[str]) -> None:
+    error = refusal(tree(), "leaf --hex zz", capsys)
+    assert error["error"] == "flag_error"
+    assert "'zz'" in error["message"]
+
+
+def test_flags_of_a_wrapped_command_are_not_murlis(capsys: pytest.CaptureFixture[str]) -> None:
+    result = answer(tree(), "exec --dir d git log --output x --agent", capsys)
+    assert result == {"dir": "d", "command": ["git", "log", "--output", "x", "--agent"]}
+
+
+def test_an_abbreviated_flag_still_counts_as_given(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="abbr")
+    parser.add_argument("--region-name")
+    annotate(parser, Metadata(flag_annotations={"region-name": FlagAnnotation(enum=["a", "b"])}))
+    assert answer(parser, "--region b", capsys, main=echo) == {"region_name": "b"}
+    assert refusal(parser, "--region c", capsys, main=echo)["valid_values"] == ["a", "b"]
+
+
+def test_a_tools_own_flag_beats_murlis(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="own")
+    parser.add_argument("--output")
+    parser.add_argument("--limit")
+    assert answer(parser, "--output a.txt --limit none", capsys, main=echo) == {"output": "a.txt", "limit": "none"}
+
+
+def test_a_tools_own_force_flag_satisfies_the_guard(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="own")
+    parser.add_argument("--force", action="store_true")
+    annotate(parser, Metadata(mutating=True))
+    assert refusal(parser, "", capsys, main=echo)["error"] == "confirmation_required"
+    assert answer(parser, "--force", capsys, main=echo) == {"force": True}
+
+
+def test_the_handler_attribute_can_have_another_name(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="named")
+    parser.add_argument("--x")
+    parser.set_defaults(call=lambda args: writer().success("", args.x))
+    assert answer(parser, "--x 1", capsys, handler="call") == "1"
+
+
+def test_what_a_handler_prints_becomes_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(argparse.ArgumentParser(prog="p"), "", capsys, main=lambda _: print("plain\ntext")) == "plain\ntext"
+
+
+def test_what_a_handler_prints_beside_its_answer_goes_to_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    def main(_: argparse.Namespace) -> None:
+        print("debugging")
+        writer().success("done", 1)
+
+    assert execute(argparse.ArgumentParser(prog="p"), main, argv=[]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["result"] == 1
+    assert json.loads(captured.err)["msg"] == "debugging"
+
+
+def test_a_handlers_number_is_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    error = refusal(argparse.ArgumentParser(prog="p"), "", capsys, main=lambda _: 4)
+    assert (error["code"], error["message"]) == (4, "the command ended with status 4")
+
+
+def test_schema_of_one_parser_is_available_to_code() -> None:
+    assert schema(flat())["name"] == "flat"
