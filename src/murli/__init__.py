@@ -6,8 +6,6 @@ first used, so that `import murli` costs next to nothing.
 
 from __future__ import annotations
 
-import importlib
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from murli._core.errors import (
@@ -88,6 +86,6 @@ __all__ = [
 def __getattr__(name: str) -> object:
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(importlib.import_module(f"murli._core.{home}"), name)
+            return getattr(__import__(f"murli._core.{home}", fromlist=(name,)), name)
     msg = f"module 'murli' has no attribute {name!r}"
     raise AttributeError(msg)

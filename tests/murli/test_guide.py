@@ -1,0 +1,51 @@
+"""docs/murli.md is true: its files are written, its commands are run, its output is compared."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from murli import conformance
+from tests.murli.conftest import Tool
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "murli.md"
+
+
+def blocks() -> list[tuple[str, str]]:
+    """Every fenced block: its info string and its text."""
+    return re.findall(r"^```([^\n]*)\n(.*?)^```$", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.timeout(240)
+def test_every_block_of_the_guide_works_as_printed(tmp_path: Path) -> None:
+    shell = Tool(["sh", "-c"], tmp_path / "guide")
+    path = f"{Path(sys.executable).parent}:{shell.environment()['PATH']}"
+    commands = 0
+    for info, text in blocks():
+        if info == "python":
+            name = re.match(r"# (\S+\.py)\n", text)
+            assert name, "a Python block starts with the name of its file"
+            (shell.folder / name[1]).write_text(text)
+        elif info.startswith("console"):
+            for command, expected in re.findall(r"^\$ ([^\n]*)\n((?:(?!\$ )[^\n]*\n)*)", text, re.MULTILINE):
+                run = shell.run_on_terminal if info == "console terminal" else shell.run
+                ran = run(command, PATH=path, NO_COLOR="1")
+                printed = (ran.stdout + ran.stderr).decode()
+                assert _right_trimmed(printed) == _right_trimmed(expected), command
+                commands += 1
+        else:
+            assert info == ""
+    assert commands >= 15
+
+
+def test_the_tool_of_the_guide_passes_the_whole_kit(tmp_path: Path) -> None:
+    source = [text for info, text in blocks() if info == "python" and text.startswith("# notes.py")][-1]
+    (tmp_path / "notes.py").write_text(source)
+    conformance.assert_conforms([sys.executable, str(tmp_path / "notes.py")])
+
+
+def _right_trimmed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.splitlines())
