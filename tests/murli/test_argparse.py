@@ -193,6 +193,17 @@ def test_what_a_handler_prints_beside_its_answer_goes_to_the_log(capsys: pytest.
     assert json.loads(captured.err)["msg"] == "debugging"
 
 
+def test_what_a_handler_printed_before_it_failed_is_not_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    def main(_: argparse.Namespace) -> None:
+        print("half way")
+        raise OSError("the bridge is out")
+
+    assert execute(argparse.ArgumentParser(prog="p"), main, argv=["--output", "ndjson"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert json.loads(first)["msg"] == "half way"
+    assert json.loads(second)["message"] == "OSError: the bridge is out"
+
+
 def test_a_handlers_number_is_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     error = refusal(argparse.ArgumentParser(prog="p"), "", capsys, main=lambda _: 4)
     assert (error["code"], error["message"]) == (4, "the command ended with status 4")

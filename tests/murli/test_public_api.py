@@ -41,10 +41,20 @@ SIGNATURES = {
     "typer.run": "(app: 'typer.Typer', *, argv: 'Sequence[str] | None' = None, name: 'str' = '', version: 'str' = '') -> 'NoReturn'",
 }
 
-METADATA_FIELDS = (
-    "agent_description when_to_use idempotent mutating destructive dry_runnable guard arguments returns examples flag_annotations".split()
-)
-FLAG_FIELDS = "env sensitive persistent mutually_exclusive_with enum pattern profileable content".split()
+METADATA_FIELDS = [
+    "agent_description",
+    "when_to_use",
+    "idempotent",
+    "mutating",
+    "destructive",
+    "dry_runnable",
+    "guard",
+    "arguments",
+    "returns",
+    "examples",
+    "flag_annotations",
+]
+FLAG_FIELDS = ["env", "sensitive", "persistent", "mutually_exclusive_with", "enum", "pattern", "profileable", "content"]
 
 
 def test_the_exported_names_are_pinned() -> None:

@@ -131,16 +131,20 @@ def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
 
     real, sys.stdout = sys.stdout, io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", write_through=True)
     captured = sys.stdout
+    ended = False
     try:
         status = _status(adapter.invoke(invocation.argv()))
+        ended = True
     except SystemExit as leaving:
         status = _status_of_exit(leaving)
+        ended = True
     finally:
         sys.stdout = real
-    printed = captured.buffer.getvalue().decode("utf-8", "replace").strip("\n")
+        printed = captured.buffer.getvalue().decode("utf-8", "replace").strip("\n")
+        if out.answered or not ended:
+            for line in printed.splitlines():
+                out.log(line)
     if out.answered:
-        for line in printed.splitlines():
-            out.log(line)
         return out.exit_code or status
     if status:
         message = printed or f"the command ended with status {status}"

@@ -1,0 +1,8 @@
+# mypy: ignore-errors
+"""One nested command has no summary."""
+
+import shelf
+
+shelf.find(("remote", "status"))["summary"] = ""
+
+shelf.main()

@@ -1,0 +1,8 @@
+# mypy: ignore-errors
+"""A command says guarded and runs for anybody."""
+
+import shelf
+
+shelf.guard = lambda call: None
+
+shelf.main()

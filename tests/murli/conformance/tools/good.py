@@ -1,0 +1,6 @@
+# mypy: ignore-errors
+"""shelf as it should be."""
+
+import shelf
+
+shelf.main()
