@@ -112,8 +112,6 @@ def test_the_pytest_fixture_fails_a_test_with_the_report(tmp_path: Path, tool: C
         "-q",
         "-p",
         "no:cacheprovider",
-        "-p",
-        "murli.conformance.pytest_plugin",
         "--rootdir",
         str(tmp_path),
         str(test),
