@@ -8,6 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from murli._core.check import objection
     from murli._core.errors import (
         EXIT_CANCELLED,
         EXIT_CONFLICT,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from murli._core.writer import Writer, writer
 
 _HOMES = {
+    "check": ("objection",),
     "errors": (
         "EXIT_CANCELLED", "EXIT_CONFLICT", "EXIT_NOT_FOUND", "EXIT_OK", "EXIT_PARTIAL", "EXIT_PERMISSION", "EXIT_RATE_LIMITED", "EXIT_TIMEOUT",
         "EXIT_TOOL_ERROR", "EXIT_USER_ERROR", "SCHEMA_VERSION", "AgentError", "cancelled", "conflict", "not_found", "permission_denied", "rate_limited",
@@ -74,6 +76,7 @@ __all__ = [
     "cancelled",
     "conflict",
     "not_found",
+    "objection",
     "permission_denied",
     "rate_limited",
     "timed_out",

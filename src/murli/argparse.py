@@ -67,9 +67,11 @@ class ArgparseAdapter(Adapter):
         self._main = main
         self._handler = handler
 
-    def invoke(self, argv: list[str]) -> object:
+    def invoke(self, argv: list[str], leaf: Command) -> object:
         namespace = self._parse(argv)
         called = getattr(namespace, self._handler, None) or self._main
+        if isinstance(leaf, ArgparseCommand) and called is not (leaf.parser.get_default(self._handler) or self._main):
+            raise Refused("the words can be read as more than one command")
         if called is None:
             msg = f"no function to run: call set_defaults({self._handler}=…) on the parser of each command, or pass one to run()"
             raise RuntimeError(msg)
@@ -173,6 +175,7 @@ def _flag(action: argparse.Action, parser: argparse.ArgumentParser) -> Flag:
         required=action.required,
         mutually_exclusive_with=_excluded(action, parser),
         hidden=action.help == argparse.SUPPRESS,
+        eager=isinstance(action, argparse._VersionAction),
     )
 
 
@@ -198,7 +201,10 @@ def _shared(action: argparse.Action) -> dict[str, Any]:
 def _expanded(action: argparse.Action) -> str:
     """The help text with argparse's `%(default)s` and the like filled in."""
     text = str(action.help)
-    return text % {**vars(action), "prog": ""} if "%" in text else text
+    try:
+        return text % {**vars(action), "prog": ""} if "%" in text else text
+    except (KeyError, TypeError, ValueError):
+        return text  # argparse itself would fail on it; we only describe
 
 
 def _type(action: argparse.Action) -> str:

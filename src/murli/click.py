@@ -73,7 +73,8 @@ class ClickAdapter(Adapter):
         self.root = ClickCommand(command, name)
         self._command = command
 
-    def invoke(self, argv: list[str]) -> object:
+    def invoke(self, argv: list[str], leaf: Command) -> object:
+        del leaf  # click resolves commands word by word, as murli does
         try:
             with self._command.make_context(self.root.name, argv) as context:
                 self._command.invoke(context)
@@ -170,7 +171,7 @@ def _flag(option: Any, context: Any) -> Flag:
         name=long.lstrip("-"),
         options=list(option.opts),
         negative=option.secondary_opts[0] if option.secondary_opts else "",
-        arity=0 if on_or_off else option.nargs,
+        arity=0 if on_or_off else "?" if getattr(option, "_flag_needs_value", False) else option.nargs,
         default=default,
         multiple=several,
         required=bool(option.required),
@@ -178,6 +179,7 @@ def _flag(option: Any, context: Any) -> Flag:
         env_is_native=True,
         sensitive=bool(getattr(option, "hide_input", False)),
         hidden=bool(option.hidden),
+        eager=bool(option.is_eager and option.callback),
         prompts=bool(option.prompt) and default in (None, False),
     )
 

@@ -55,6 +55,7 @@ REFUSALS = {
     "profile": (1, "missing_command", "'roost profile' needs a command"),
     "profile sav": (1, "unknown_command", "unknown command 'sav' for 'roost profile'"),
     "-- list": (1, "missing_command", "'roost' needs a command"),
+    "-- delete quill": (1, "missing_command", "'roost' needs a command"),
     "--bogus list": (1, "flag_error", "unknown flag --bogus for 'roost'"),
     "list --bogus=1": (1, "flag_error", "unknown flag --bogus for 'roost list'"),
     "list -x": (1, "flag_error", "unknown flag -x for 'roost list'"),

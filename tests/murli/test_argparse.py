@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from murli import FlagAnnotation, Metadata, writer
+from murli import FlagAnnotation, Metadata, user_error, writer
 from murli.argparse import annotate, describe, execute, schema
 
 
@@ -64,6 +64,60 @@ def test_the_version_action_answers_in_an_envelope(capsys: pytest.CaptureFixture
     parser = flat()
     parser.add_argument("--version", action="version", version="flat 2.0")
     assert answer(parser, "--version", capsys, main=echo) == "flat 2.0"
+
+
+def test_the_version_of_a_tool_with_commands_needs_no_command(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = tree()
+    parser.add_argument("--version", action="version", version="tree 3")
+    assert answer(parser, "--version", capsys) == "tree 3"
+
+
+def test_a_command_that_argparse_reads_differently_is_not_run_unguarded(capsys: pytest.CaptureFixture[str]) -> None:
+    ran: list[str] = []
+    parser = argparse.ArgumentParser(prog="odd")
+    parser.add_argument("where", nargs="?")
+    parser.set_defaults(func=lambda _: ran.append("root"))
+    delete = parser.add_subparsers().add_parser("delete")
+    delete.set_defaults(func=lambda _: ran.append("delete"))
+    annotate(delete, Metadata(mutating=True))
+    assert refusal(parser, "delete", capsys)["code"] == 1
+    assert ran == []
+
+
+def test_a_flag_that_takes_a_word_or_none_does_not_swallow_the_word_behind_one_of_murlis(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="colour")
+    parser.add_argument("--color", nargs="?", const="auto")
+    parser.add_argument("file")
+    assert refusal(parser, "--color --agent f.txt", capsys, main=echo)["suggestion"].startswith("Put --agent in front of --color.")
+    assert answer(parser, "--agent f.txt --color", capsys, main=echo) == {"color": "auto", "file": "f.txt"}
+
+
+def test_a_help_text_that_argparse_cannot_format_stops_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="half")
+    parser.add_argument("--share", type=int, default=1, help="50 percent")
+    parser._actions[-1].help = "50% of it"
+    assert answer(parser, "--share 3", capsys, main=echo) == {"share": 3}
+
+
+def test_a_sensitive_default_is_not_told_by_the_help_text_either() -> None:
+    parser = argparse.ArgumentParser(prog="s")
+    parser.add_argument("--token", default="hunter22", help="your token (default: %(default)s)")
+    annotate(parser, Metadata(flag_annotations={"token": FlagAnnotation(sensitive=True)}))
+    assert "hunter22" not in json.dumps(describe(parser))
+
+
+def test_a_dry_run_that_only_prints_is_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="p")
+    annotate(parser, Metadata(mutating=True, dry_runnable=True))
+    assert execute(parser, lambda _: print("would do it"), argv=["--dry-run"]) == 0
+    assert json.loads(capsys.readouterr().out)["status"] == "plan"
+
+
+def test_an_error_in_a_group_of_exceptions_is_still_told(capsys: pytest.CaptureFixture[str]) -> None:
+    def main(_: argparse.Namespace) -> None:
+        raise ExceptionGroup("several", [user_error("the first"), ValueError("the second")])
+
+    assert refusal(argparse.ArgumentParser(prog="p"), "", capsys, main=main)["message"] == "the first"
 
 
 def test_a_tool_without_a_function_says_what_its_author_forgot(capsys: pytest.CaptureFixture[str]) -> None:

@@ -175,7 +175,7 @@ def test_an_agent_is_never_prompted(capsys: pytest.CaptureFixture[str]) -> None:
         ("click", 1, "user_error", "something is off"),
         ("abort", 9, "cancelled", "The operation was cancelled."),
         ("pipe", 2, "internal_error", "BrokenPipeError: somebody else's pipe"),
-        ("6", 6, "tool_error", "the command ended with status 6"),
+        ("6", 6, "permission_denied", "the command ended with status 6"),
         ("42", 2, "tool_error", "the command ended with status 2"),
     ],
 )
@@ -223,6 +223,15 @@ def test_commands_made_on_demand_are_found_and_described(capsys: pytest.CaptureF
     lazy = OnDemand("lazy")
     assert answer(lazy, "two", capsys) == "two"
     assert [command["summary"] for command in describe(lazy, name="tool")["commands"][:2]] == ["Do one.", "Do two."]
+
+
+def test_the_version_of_a_group_needs_no_command(capsys: pytest.CaptureFixture[str]) -> None:
+    @click.group()
+    @click.version_option("4.2", prog_name="tool")
+    def versioned() -> None:
+        """A group."""
+
+    assert answer(versioned, "--version", capsys) == "tool, version 4.2"
 
 
 def test_shell_completion_is_left_to_click(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,7 +109,7 @@ def _describe(tool: str) -> Builtin:
 
 
 def _run_describe(tool: Tool, invocation: Invocation, out: Writer) -> None:
-    if "agents-md" in invocation.leaf.given:
+    if invocation.leaf.is_on("agents-md"):
         out.raw(schema.agents_md(document(tool)))
     else:
         out.document(document(tool))
@@ -117,7 +117,7 @@ def _run_describe(tool: Tool, invocation: Invocation, out: Writer) -> None:
 
 def _profile(tool: str, flags: list[Flag]) -> Builtin:
     name = Argument(name="name", required=True, description="Name of the profile.")
-    savable = [Flag(**{**flag.as_dict(), "required": False, "default": None, "env": ""}) for flag in flags]
+    savable = [Flag(**{**flag.as_dict(), "required": False, "default": None, "env": "", "prompts": False}) for flag in flags]
     sample = next((f" {flag.long}={flag.enum[0]}" for flag in flags if flag.enum and not flag.sensitive), "")
     return Builtin(
         "profile",
@@ -168,7 +168,7 @@ def _profile(tool: str, flags: list[Flag]) -> Builtin:
 
 
 def _save(tool: Tool, invocation: Invocation, out: Writer) -> None:
-    name = invocation.leaf.positionals[0]
+    name = _names(invocation)[0]
     flags = {flag.name: flag for flag in tool.profileable()}
     values: dict[str, str] = {}
     for level in invocation.levels:
@@ -194,9 +194,9 @@ def _save(tool: Tool, invocation: Invocation, out: Writer) -> None:
 
 
 def _use(tool: Tool, invocation: Invocation, out: Writer) -> None:
-    names = invocation.leaf.positionals
+    names = _names(invocation)
     store = ProfileStore.load(tool.profile_path)
-    clear = "clear" in invocation.leaf.given
+    clear = invocation.leaf.is_on("clear")
     if clear == bool(names):
         raise user_error("name a profile, or pass --clear", "Run `profile list` to see the profiles.", error="argument_error", field="name")
     if names:
@@ -214,7 +214,7 @@ def _list(tool: Tool, _: Invocation, out: Writer) -> None:
 
 
 def _show(tool: Tool, invocation: Invocation, out: Writer) -> None:
-    name = invocation.leaf.positionals[0]
+    name = _names(invocation)[0]
     store = ProfileStore.load(tool.profile_path)
     flags = _shown(tool, store.get(name))
     text = "\n".join(f"{flag} = {value}" for flag, value in flags.items())
@@ -222,7 +222,7 @@ def _show(tool: Tool, invocation: Invocation, out: Writer) -> None:
 
 
 def _delete(tool: Tool, invocation: Invocation, out: Writer) -> None:
-    name = invocation.leaf.positionals[0]
+    name = _names(invocation)[0]
     store = ProfileStore.load(tool.profile_path)
     store.get(name)
     if out.dry_run:
@@ -233,6 +233,10 @@ def _delete(tool: Tool, invocation: Invocation, out: Writer) -> None:
         store.default = ""
     store.save()
     out.success(f"Deleted profile {name}", {"deleted": name})
+
+
+def _names(invocation: Invocation) -> list[str]:
+    return [*invocation.leaf.positionals, *invocation.leaf.added_positionals]
 
 
 def _shown(tool: Tool, values: dict[str, str]) -> dict[str, str]:

@@ -21,9 +21,8 @@ def check_encoding(argv: Sequence[str]) -> None:
     """Refuse words that are not UTF-8: they could not be repeated in an answer."""
     for index, word in enumerate(argv, start=1):
         if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
-            shown = word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
             raise user_error(
-                f"word {index} of the command line is not valid UTF-8: '{shown}'",
+                f"word {index} of the command line is not valid UTF-8: {word!a}",
                 "Pass text as UTF-8.",
                 error="invalid_input",
             )
@@ -40,13 +39,13 @@ def _check_level(level: Level, path: str) -> None:
     for parameter, value in level.values():
         if level.command.passthrough and parameter.label == "argument":
             continue
-        why = _objection(parameter, value)
+        why = objection(parameter.name, value, parameter.content or ("text" if parameter.type == "path" else ""))
         foreign = parameter.enum and not parameter.enum_is_native and value not in parameter.enum
         if why or foreign or (parameter.pattern and not _matches(parameter.pattern, value)):
             raise _refusal(parameter, value, why, path)
     for flag in level.command.flags if len(level.given) > 1 else ():
         for other in flag.mutually_exclusive_with:
-            if flag.name in level.given and other in level.given:
+            if level.is_on(flag.name) and level.is_on(other):
                 from murli._core import wording  # only mistakes pay for it
 
                 raise wording.flags_exclude_each_other(flag.shown, f"--{other}", path)
@@ -61,9 +60,9 @@ def _refusal(parameter: Parameter, value: str, why: str, path: str) -> AgentErro
     return wording.bad_value(parameter, value, path, f"text that matches {parameter.pattern}" if of_right_type else "")
 
 
-def _objection(parameter: Parameter, value: str) -> str:
-    """Why a value cannot be meant, or nothing."""
-    content = parameter.content or _content_by_name(parameter)
+def objection(name: str, value: str, content: str = "") -> str:
+    """Why a value for the parameter of that name cannot be meant, or nothing; `content` as in `FlagAnnotation`."""
+    content = content or _content_by_name(name)
     if content == "raw":
         return ""
     longest = LONGEST_ID if content == "id" else LONGEST_TEXT
@@ -81,12 +80,13 @@ def _objection(parameter: Parameter, value: str) -> str:
     return ""
 
 
-def _content_by_name(parameter: Parameter) -> str:
-    name = parameter.name.lower().replace("_", "-")
-    return "id" if name.rpartition("-")[2] in ID_NAMES and parameter.type != "path" else "text"
+def _content_by_name(name: str) -> str:
+    return "id" if name.lower().replace("_", "-").rpartition("-")[2] in ID_NAMES else "text"
 
 
 def _matches(pattern: str, value: str) -> bool:
     import re  # only flags with a pattern pay for it
 
+    if pattern.endswith("$") and value.endswith("\n"):
+        return False  # Python's `$` would overlook the line break
     return re.search(pattern, value) is not None

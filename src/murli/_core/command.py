@@ -64,6 +64,8 @@ class Flag(Parameter):
     profileable: bool = False
     hidden: bool = False
     """Works, but is not told about."""
+    eager: bool = False
+    """Answers by itself, like `--version`, whatever else is missing."""
     prompts: bool = False
     """The framework asks for it on the terminal when it is missing."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from murli._core.errors import SCHEMA_VERSION
+from murli._core.tool import BUILTINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ FLAG_NAMES = {
 
 def report(document: dict[str, Any]) -> dict[str, Any]:
     """The checks on a `describe` document: each passes, warns or fails."""
-    commands = list(_commands(document["commands"]))
+    commands = list(_commands([command for command in document["commands"] if command["name"] not in BUILTINS]))
     undescribed = [command["name"] for command in commands if not (command.get("agent_description") or command["summary"])]
     unexplained = [command["name"] for command in commands if not command["safety"]["read_only"] and not command.get("examples")]
     checks = [

@@ -47,12 +47,12 @@ class AgentError(Exception):
         field: str = "",
     ) -> None:
         super().__init__(message)
-        self.message = message
-        self.code = code
+        self.message = str(message)
+        self.code = code if EXIT_OK < code <= EXIT_CANCELLED else EXIT_TOOL_ERROR
         self.error = error
         self.suggestion = suggestion
         self.recoverable = recoverable
-        self.valid_values = list(valid_values)
+        self.valid_values = [str(value) for value in valid_values]
         self.retry_after_ms = retry_after_ms
         self.doc_url = doc_url
         self.field = field
@@ -119,23 +119,41 @@ def cancelled(message: str = "The operation was cancelled.") -> AgentError:
 def from_exception(error: BaseException) -> AgentError:
     """What an exception that reached the top means to the caller.
 
-    An error raised `from` a cancellation or a time-out counts as one, as does the exception itself. Everything else that is not an `AgentError` is the
+    An error raised `from` a cancellation or a time-out counts as one, as does the exception itself; of a group, its first. Everything else that is not an `AgentError` is the
     tool's own failure; in particular a `FileNotFoundError` is not taken for `not_found`, because only the tool knows whether the missing file was asked for.
     """
     cause: BaseException | None = error
-    while cause is not None:
+    seen: set[int] = set()
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
         if isinstance(cause, AgentError):
             return cause
         if isinstance(cause, (KeyboardInterrupt, *_loaded("asyncio", "CancelledError"), *_loaded("concurrent.futures", "CancelledError"))):
             return cancelled()
         if isinstance(cause, (TimeoutError, *_loaded("subprocess", "TimeoutExpired"))):
             return timed_out(_sentence(error) or "The operation timed out.", "Try again later, or allow more time.")
-        cause = cause.__cause__
+        cause = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause.__cause__
     return tool_error(
         f"{type(error).__name__}: {_sentence(error)}" if _sentence(error) else type(error).__name__,
         "This is a failure of the tool or its environment. Run the command again with --debug to see where it happened.",
         error="internal_error",
     )
+
+
+KINDS = {
+    EXIT_USER_ERROR: "user_error",
+    EXIT_TIMEOUT: "timeout",
+    EXIT_NOT_FOUND: "not_found",
+    EXIT_PERMISSION: "permission_denied",
+    EXIT_CONFLICT: "conflict",
+    EXIT_RATE_LIMITED: "rate_limited",
+    EXIT_CANCELLED: "cancelled",
+}
+
+
+def from_status(code: int, message: str) -> AgentError:
+    """The error of a command that only returned an exit code."""
+    return AgentError(message, code=code, error=KINDS.get(code, "tool_error"))
 
 
 def _loaded(module: str, name: str) -> tuple[type[BaseException], ...]:
@@ -145,4 +163,7 @@ def _loaded(module: str, name: str) -> tuple[type[BaseException], ...]:
 
 
 def _sentence(error: BaseException) -> str:
-    return str(error).strip()
+    try:
+        return str(error).strip()
+    except Exception:  # noqa: BLE001 - an exception that cannot be printed is still reported by its name
+        return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock
 
-from murli._core.wire import encode
+from murli._core.wire import encode, send, spelt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Logger:
     """Writes messages to a stream. For agents, repeats of the same message are held back and written once, with their count."""
 
-    def __init__(self, stream: TextIO, *, agent: bool, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, stream: TextIO | None, *, agent: bool, clock: Callable[[], float] = time.time) -> None:
         self._stream = stream
         self._agent = agent
         self._clock = clock
@@ -26,8 +26,7 @@ class Logger:
     def log(self, message: str, level: str = "info") -> None:
         """Write a message; for agents without ANSI escapes, and only when the next message differs or on `flush`."""
         if not self._agent:
-            self._stream.write(f"{message}\n")
-            self._stream.flush()
+            self._put(f"{message}\n")
             return
         message = strip_ansi(message)
         with self._lock:
@@ -42,9 +41,8 @@ class Logger:
         """A step of a longer job: over the same line on a terminal, a `progress` entry for agents."""
         if self._agent:
             self.log(message, "progress")
-        elif self._stream.isatty():
-            self._stream.write(f"\r\x1b[K{message}")
-            self._stream.flush()
+        elif self._stream is not None and self._stream.isatty():
+            self._put(f"\r\x1b[K{message}")
 
     def flush(self) -> None:
         """Write the entry that is held back."""
@@ -55,8 +53,18 @@ class Logger:
         if self._held:
             entry = {key: self._held[key] for key in sorted(self._held)}
             self._held = {}
-            self._stream.write(encode(entry, minified=True).decode())
-            self._stream.flush()
+            self._put(encode(entry, minified=True))
+
+    def _put(self, data: str | bytes) -> None:
+        """Write, or do without: a remark that cannot be written is no reason to fail."""
+        if self._stream is None:
+            return
+        try:
+            send(self._stream, spelt(data, self._stream) if isinstance(data, str) else data)
+        except BrokenPipeError:
+            raise
+        except (OSError, ValueError):
+            pass
 
     def _now(self) -> str:
         now = self._clock()
@@ -65,8 +73,10 @@ class Logger:
 
 def strip_ansi(text: str) -> str:
     """The text without terminal escape sequences."""
-    if "\x1b" not in text and "\x9b" not in text:
+    if text.isprintable() or (text.isascii() and "\x1b" not in text):
         return text
     import re  # only text with escapes pays for it
 
-    return re.sub(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_].*?\x1b\\|\x1b[ -/]*[0-~]", "", text)
+    control = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    string = r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f]*(?:\x07|\x1b\\|\x9c)"
+    return re.sub(r"[\x1b\x80-\x9f]", "", re.sub(rf"{control}|{string}|\x1b[ -/]*[0-~]", "", text))

@@ -26,7 +26,7 @@ def parse_fields(text: str) -> list[str]:
 
 def parse_limit(text: str) -> int:
     """A limit of at least one."""
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MANY:
+    if not text.isascii() or not text.isdigit() or len(text) > len(str(MANY)) or not 1 <= int(text) <= MANY:
         raise user_error(
             f"invalid value {text!r} for --limit: expected a whole number from 1 to {MANY}",
             "Pass --limit with the number of items you want, such as --limit 20.",

@@ -60,7 +60,7 @@ class ProfileStore:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, self.path)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             if os.path.exists(temporary):
                 os.unlink(temporary)
             raise tool_error(

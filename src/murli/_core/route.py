@@ -39,6 +39,8 @@ class Level:
         self.command = command
         self.word = word
         """How the caller spelt the command."""
+        self.end: int | None = None
+        """Where among the words the `--` stands that ends the flags."""
         self.words: list[str] = []
         """What the framework gets: everything but murli's own flags."""
         self.added: list[str] = []
@@ -59,16 +61,20 @@ class Level:
                     yield flag, value
         positionals = [*self.positionals, *self.added_positionals]
         if positionals:
-            arguments = self.command.arguments
-            for index, value in enumerate(positionals):
-                if arguments and (index < len(arguments) or arguments[-1].multiple):
-                    yield arguments[min(index, len(arguments) - 1)], value
+            yield from zip(_takers(self.command.arguments, len(positionals)), positionals, strict=False)
+
+    def is_on(self, name: str) -> bool:
+        """Whether a flag was given, and is no switch that was turned off."""
+        if name not in self.given:
+            return False
+        flag = next((flag for flag in self.command.flags if flag.name == name), None)
+        return flag is None or flag.arity != 0 or self.given[name][-1:] != ["false"]
 
     def argv(self) -> list[str]:
         """The words with the added flags in a place where they can neither swallow nor be swallowed."""
         if self.command.passthrough or self.command.is_group:
-            return [*self.added, *self.words]
-        end = self.words.index("--") if "--" in self.words else len(self.words)
+            return [*self.added, *self.words, *self.added_positionals]
+        end = len(self.words) if self.end is None else self.end
         tail = self.words[end:] or (["--"] if self.added_positionals else [])
         return [*self.words[:end], *self.added, *tail, *self.added_positionals]
 
@@ -101,11 +107,17 @@ class Invocation:
     @property
     def forced(self) -> bool:
         """Confirmed by murli's `--yes` or `--force`, or by a flag of that name that the tool has itself."""
-        return any(flag in self.own or flag[2:] in self.leaf.given for flag in GUARD_FLAGS)
+        return any(flag in self.own or self._says(flag[2:]) for flag in GUARD_FLAGS)
 
     @property
     def dry_run(self) -> bool:
-        return "--dry-run" in self.own or (self.leaf.command.metadata.dry_runnable and "dry-run" in self.leaf.given)
+        return "--dry-run" in self.own or (self.leaf.command.metadata.dry_runnable and self._says("dry-run"))
+
+    def _says(self, name: str) -> bool:
+        """Whether a flag of the tool is on: one of the command itself, or a persistent one of a group above."""
+        return self.leaf.is_on(name) or any(
+            level.is_on(name) and any(flag.name == name and flag.persistent for flag in level.command.flags) for level in self.levels[:-1]
+        )
 
     def argv(self) -> list[str]:
         """What the framework is called with."""
@@ -113,6 +125,16 @@ class Invocation:
         for level in self.levels[1:]:
             words += [level.word, *level.argv()]
         return words
+
+
+def _takers(arguments: Sequence[Parameter], count: int) -> list[Parameter]:
+    """Which argument each of `count` words is for: one that repeats takes what the others leave."""
+    many = next((index for index, argument in enumerate(arguments) if argument.multiple), None)
+    if many is None:
+        return list(arguments)
+    after = arguments[many + 1 :]
+    repeats = max(count - len(arguments) + 1, 0)
+    return [*arguments[:many], *[arguments[many]] * repeats, *after]
 
 
 def offers(command: Command, option: str) -> bool:
@@ -129,20 +151,23 @@ def offers(command: Command, option: str) -> bool:
 def read(root: Command, name: str, argv: Sequence[str], mounted: Callable[[Command, str], Command | None]) -> Invocation:
     """Read a command line. `mounted` finds murli's own commands (describe, profile) where the tool has none of that name."""
     invocation = Invocation(root, name)
-    words = list(argv)
+    words, word = list(argv), ""
     while words:
-        level, word = invocation.leaf, words.pop(0)
+        before, level, word = word, invocation.leaf, words.pop(0)
         if word == "--":
+            level.end = len(level.words)
             level.words += [word, *words]
             level.positionals += words
             break
-        if is_flag(word):
+        if is_flag(word) or level.command.flag(word):
             _flag(invocation, level, word, words)
             continue
         child = _child(invocation, level, word, mounted)
         if child is not None:
             invocation.levels.append(Level(child, word))
             continue
+        if before.partition("=")[0] in invocation.own and level.words:
+            _check_neighbour(invocation, level, before, word)
         level.words.append(word)
         level.positionals.append(word)
         if invocation.unknown_command:
@@ -159,6 +184,8 @@ def is_flag(word: str) -> bool:
     """Whether a word looks like a flag: a dash and more, but not a negative number."""
     if len(word) < 2 or word[0] != "-":  # noqa: PLR2004 - a lone dash means standard input
         return False
+    if not any(letter.isdigit() for letter in word):
+        return True  # `-inf` is a number to Python only
     try:
         float(word)
     except ValueError:
@@ -187,12 +214,15 @@ def _flag(invocation: Invocation, level: Level, word: str, words: list[str]) -> 
         level.words.append(word)
         return
     flag = command.flag(option)
-    if flag is None and offers(command, option):
+    inherited = None if flag else _inherited(invocation, option)
+    if flag is None and inherited is None and offers(command, option):
         _own(invocation, option, value if equals else None, words)
         return
-    flag = flag or command.abbreviated_flag(option)
-    if flag is None:
-        level, flag = _inherited(invocation, option) or (level, None)
+    flag = flag or (None if inherited else command.abbreviated_flag(option))
+    if inherited:
+        level, flag = inherited
+    elif flag is None and not option.startswith("--") and command.flag(option[:2]) is None:
+        level = (_inherited(invocation, option[:2]) or (level, None))[0]  # -rsouth
     level.words.append(word)
     if flag is None:
         if word.startswith("--") or not _cluster(level, word, words):
@@ -202,7 +232,7 @@ def _flag(invocation: Invocation, level: Level, word: str, words: list[str]) -> 
     if equals:
         values.append(value)
     elif flag.arity == 0:
-        values.append("false" if option == flag.negative else "true")
+        values.append("false" if flag.negative and option not in flag.options and flag.negative.startswith(option) else "true")
     else:
         _values(level, flag, values, words)
 
@@ -211,7 +241,7 @@ def _inherited(invocation: Invocation, option: str) -> tuple[Level, Flag] | None
     """A persistent flag of a group above may stand after the command as well; it goes back to the group that has it."""
     for level in reversed(invocation.levels[:-1]):
         flag = level.command.flag(option)
-        if flag is not None and flag.persistent:
+        if flag is not None and flag.persistent and not isinstance(flag.arity, str):
             return level, flag
     return None
 
@@ -239,7 +269,7 @@ def _values(level: Level, flag: Flag, values: list[str], words: list[str]) -> No
     wanted = {"?": 1, "*": len(words)}.get(str(flag.arity), flag.arity)
     taken = 0
     while words and taken < int(wanted):
-        if words[0] == "--" or (is_flag(words[0]) and (not level.command.takes_dashed_values or isinstance(flag.arity, str))):
+        if is_flag(words[0]) and (not level.command.takes_dashed_values or isinstance(flag.arity, str)):
             break
         values.append(words[0])
         level.words.append(words.pop(0))
@@ -259,6 +289,15 @@ def _own(invocation: Invocation, option: str, value: str | None, words: list[str
         explain = wording.flag_needs_value if takes_value else wording.flag_takes_no_value
         invocation.problem = explain(option, invocation.path)
     invocation.own[option] = value or ""
+
+
+def _check_neighbour(invocation: Invocation, level: Level, own: str, word: str) -> None:
+    """With murli's flag taken out, the word after it would become a value of the flag before it; say so instead."""
+    flag = level.command.flag(level.words[-1])
+    if flag is not None and isinstance(flag.arity, str) and invocation.problem is None:
+        from murli._core import wording  # only mistakes pay for it
+
+        invocation.problem = wording.ambiguous(flag.shown, own, word, invocation.path)
 
 
 def _rest(invocation: Invocation, words: list[str]) -> None:

@@ -8,14 +8,15 @@ import sys
 from murli._core import wire
 from murli._core import writer as writers
 from murli._core.check import check_encoding, check_values
-from murli._core.errors import EXIT_CANCELLED, EXIT_TOOL_ERROR, EXIT_USER_ERROR, AgentError, from_exception, tool_error, user_error
+from murli._core.errors import EXIT_CANCELLED, EXIT_TOOL_ERROR, EXIT_USER_ERROR, AgentError, from_exception, from_status, tool_error, user_error
 from murli._core.route import Invocation, read
-from murli._core.tool import DEVELOPMENT, Tool
+from murli._core.tool import Tool, in_development
 from murli._core.writer import Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from murli._core.command import Command
 
@@ -30,8 +31,11 @@ class Adapter:
     root: Command
     """The command tree."""
 
-    def invoke(self, argv: list[str]) -> object:
-        """Parse the words and run the command. An int other than zero is an exit code; everything else is success. Raises `Refused`."""
+    def invoke(self, argv: list[str], leaf: Command) -> object:
+        """Parse the words and run the command, which must be `leaf`. An int other than zero is an exit code; everything else is success.
+
+        Raises `Refused` if the framework does not accept the words, or would run another command than the one that was checked and guarded.
+        """
         raise NotImplementedError
 
     def print_help(self, invocation: Invocation) -> None:
@@ -42,10 +46,13 @@ class Adapter:
 def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
     """Run a command line and return its exit code. Nothing escapes but the exit code: every failure is one envelope on standard error."""
     tool = Tool(adapter.root, version)
-    invocation = read(tool.root, tool.name, argv, tool.mounted)
     if sys.stdout is None:
         out = Writer(sys.stderr, agent=True)
         return out.error(tool_error("standard output is closed", "Give the command somewhere to write.", error="output_error"))
+    try:
+        invocation = read(tool.root, tool.name, argv, tool.mounted)
+    except Exception as error:  # noqa: BLE001 - the tool's own declarations are broken
+        return Writer(agent=not sys.stdout.isatty(), tool_version=version).error(from_exception(error))
     out = _writer(invocation, version)
     writers._current.append(out)  # noqa: SLF001 - the runner owns the current writer
     try:
@@ -66,11 +73,13 @@ def _run(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> i
     if invocation.unknown_command:
         from murli._core import wording  # only mistakes pay for it
 
+        if any(level.unknown for level in invocation.levels):
+            raise wording.diagnose(invocation) or wording.unknown_flag("", invocation.path, ())
         raise wording.unknown_command(invocation.unknown_command, invocation.path, tool.names(invocation.leaf.command))
     if invocation.problem:
         raise invocation.problem
     _check_own_flags(invocation, out)
-    if out.is_tty and os.environ.get(DEVELOPMENT):
+    if out.is_tty and in_development():
         _advise(tool, out)
     command = invocation.leaf.command
     if invocation.help:
@@ -79,7 +88,7 @@ def _run(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> i
         from murli._core.schema import command_schema  # only for --schema
 
         out.document(command_schema(command))
-    elif command.is_group and not command.runs_alone:
+    elif _lacks_command(invocation):
         return _missing_command(adapter, tool, invocation, out)
     else:
         _prepare(tool, invocation, out)
@@ -87,12 +96,22 @@ def _run(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> i
     return 0
 
 
+def _lacks_command(invocation: Invocation) -> bool:
+    """Whether a group was called where one of its commands was needed. Words that it cannot place, as behind a `--`, are no command either."""
+    command, leaf = invocation.leaf.command, invocation.leaf
+    if not command.is_group or any(flag.eager and flag.name in leaf.given for flag in command.flags):
+        return False
+    return not command.runs_alone or len(leaf.positionals) > len(command.arguments)
+
+
 def _prepare(tool: Tool, invocation: Invocation, out: Writer) -> None:
     """Everything that must hold before a line of the tool's own code runs."""
     _fill(tool, invocation, out)
+    out.dry_run, out.forced = invocation.dry_run, invocation.forced
     check_values(invocation)
     if out.agent:
-        _no_questions(invocation)
+        if not invocation.leaf.command.is_builtin:
+            _no_questions(invocation)
         metadata = invocation.leaf.command.metadata
         if metadata.mutating and metadata.guard and not (invocation.forced or invocation.dry_run):
             from murli._core import wording
@@ -125,22 +144,21 @@ def _advise(tool: Tool, out: Writer) -> None:
 def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
     """Let the framework run the command; for agents, keep what it prints off standard output."""
     if out.is_tty:
-        status = _status(adapter.invoke(invocation.argv()))
+        status = _status(adapter.invoke(invocation.argv(), invocation.leaf.command))
         return out.exit_code or status
     import io  # loaded by the interpreter; the name is all that is imported
 
-    real, sys.stdout = sys.stdout, io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", write_through=True)
-    captured = sys.stdout
+    real, sys.stdout = sys.stdout, io.TextIOWrapper(sink := _sink(), encoding="utf-8", errors="surrogateescape", write_through=True)
     ended = False
     try:
-        status = _status(adapter.invoke(invocation.argv()))
+        status = _status(adapter.invoke(invocation.argv(), invocation.leaf.command))
         ended = True
     except SystemExit as leaving:
         status = _status_of_exit(leaving)
         ended = True
     finally:
         sys.stdout = real
-        printed = captured.buffer.getvalue().decode("utf-8", "replace").strip("\n")
+        printed = sink.getvalue().decode("utf-8", "replace").strip("\n")
         if out.answered or not ended:
             for line in printed.splitlines():
                 out.log(line)
@@ -148,15 +166,18 @@ def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
         return out.exit_code or status
     if status:
         message = printed or f"the command ended with status {status}"
-        raise AgentError(message, code=status, error="user_error" if status == EXIT_USER_ERROR else "tool_error")
-    out.success(printed, printed or None)
+        raise from_status(status, message)
+    (out.plan if out.dry_run else out.success)(printed, printed or None)
     return 0
 
 
 def _failed(error: BaseException, invocation: Invocation, out: Writer) -> int:
     if isinstance(error, SystemExit) and out.is_tty:
-        return _status_of_exit(error)
-    if isinstance(error, BrokenPipeError) and _stdout_is_broken():
+        try:
+            return out.exit_code or _status_of_exit(error)
+        except AgentError as sentence:
+            error = sentence
+    if isinstance(error, BrokenPipeError) and (out.reader_gone or _stdout_is_broken()):
         return _reader_gone()
     if isinstance(error, Refused):
         from murli._core import wording
@@ -217,7 +238,7 @@ def _fill(tool: Tool, invocation: Invocation, out: Writer) -> None:
     """Add what structured input, the environment and the profile say about flags that were not typed."""
     flags = [flag for level in invocation.levels for flag in level.command.flags]
     from_input = "--input" in invocation.own
-    from_environment = any(flag.env in os.environ and not flag.env_is_native for flag in flags)
+    from_environment = not invocation.leaf.command.is_builtin and any(flag.env in os.environ and not flag.env_is_native for flag in flags)
     from_profile = "--profile" in invocation.own or (
         not invocation.leaf.command.is_builtin and any(flag.profileable for flag in flags) and os.path.exists(tool.profile_path)
     )
@@ -236,7 +257,7 @@ def _fill(tool: Tool, invocation: Invocation, out: Writer) -> None:
         name = invocation.own.get("--profile") or store.default
         if name:
             layers.apply_profile(invocation, store.get(name), os.environ)
-    out.secrets += _secrets(invocation)
+    out.hide(_secrets(invocation))
 
 
 def _secrets(invocation: Invocation) -> list[str]:
@@ -268,6 +289,17 @@ def _help(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> 
     out.raw(added_help(tool, invocation))
 
 
+def _sink() -> Any:
+    """Bytes in memory that a handler cannot close."""
+    import io
+
+    class Sink(io.BytesIO):
+        def close(self) -> None:
+            pass
+
+    return Sink()
+
+
 def _status(returned: object) -> int:
     """The exit code that a handler asks for by what it returns; a code outside the taxonomy counts as a failure of the tool."""
     if not isinstance(returned, int) or isinstance(returned, bool):
@@ -277,7 +309,7 @@ def _status(returned: object) -> int:
 
 def _status_of_exit(leaving: SystemExit) -> int:
     if leaving.code is None or isinstance(leaving.code, int):
-        return _status(leaving.code)
+        return _status(int(leaving.code or 0))
     raise user_error(str(leaving.code)) from leaving
 
 

@@ -56,7 +56,7 @@ def flag_schema(flag: Flag) -> dict[str, Any]:
         "name": flag.name,
         "type": flag.type,
         "default": None if flag.sensitive else _simple(flag.default),
-        "description": flag.description,
+        "description": flag.description.replace(str(flag.default), "***") if flag.sensitive and flag.default else flag.description,
         **_filled(
             env=flag.env,
             sensitive=flag.sensitive,
@@ -117,7 +117,7 @@ def global_flags(root: Command, *, with_profiles: bool) -> list[dict[str, Any]]:
     own = [
         {
             "name": option[2:],
-            "type": "string" if value else "bool",
+            "type": "int" if option == "--limit" else "string" if value else "bool",
             "default": None if value else False,
             "description": description,
             **_filled(enum=list(wire.OUTPUT_FORMATS) if option == "--output" else []),
@@ -188,6 +188,8 @@ def _tail(values: dict[str, Any], *without: str) -> dict[str, Any]:
 
 def _simple(value: object) -> object:
     """A default as JSON can hold it."""
+    if isinstance(value, float) and (value - value) != 0:
+        return str(value)  # infinite, or no number
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):

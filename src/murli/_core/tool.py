@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 DEVELOPMENT = "MURLI_DEV"
 """The environment variable that turns on `doctor` and the naming advisories."""
 
+
+def in_development() -> bool:
+    """Whether the author is at work: the variable is set, and not to 0."""
+    return os.environ.get(DEVELOPMENT, "0") not in ("", "0")
+
+
 BUILTINS = ("describe", "profile", "doctor")
 
 
@@ -38,7 +44,7 @@ class Tool:
         """The commands murli adds to this tool; a command of the tool with the same name stays the tool's."""
         from murli._core import builtin  # most calls need none of them
 
-        found = builtin.commands(self, development=bool(os.environ.get(DEVELOPMENT)))
+        found = builtin.commands(self, development=in_development())
         return [command for command in found if not (self.root.is_group and self.root.find(command.name))]
 
     def mounted(self, command: Command, word: str) -> Command | None:

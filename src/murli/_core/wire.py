@@ -8,7 +8,7 @@ from murli._core.errors import SCHEMA_VERSION, tool_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TextIO
 
 PROTOCOL_VERSION = "0.2"
 OUTPUT_FORMATS = ("json", "ndjson", "text")
@@ -31,6 +31,28 @@ def encode(value: object, *, minified: bool = False) -> bytes:
             error="marshal_error",
         ) from error
     return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def send(stream: TextIO, data: bytes) -> None:
+    """Write all of it, or raise OSError or ValueError; an unbuffered stream may take less than it is given."""
+    stream.flush()
+    binary = getattr(stream, "buffer", None)
+    if binary is None:
+        stream.write(data.decode("utf-8"))
+    else:
+        left = memoryview(data)
+        while left:
+            taken = binary.write(left)
+            if not taken:
+                raise BlockingIOError(11, "the stream takes no more")
+            left = left[taken:]
+    stream.flush()
+
+
+def spelt(text: str, stream: TextIO) -> bytes:
+    """Text for a person, in the encoding of the stream; what it cannot spell becomes an escape."""
+    encoding = getattr(stream, "encoding", None) if hasattr(stream, "buffer") else None
+    return text.encode(encoding or "utf-8", "backslashreplace")
 
 
 def plain(value: object) -> Any:

@@ -5,6 +5,8 @@ The framework decides whether a command line is wrong; `diagnose` only finds the
 
 from __future__ import annotations
 
+import os
+
 from murli._core.errors import AgentError, user_error
 from murli._core.route import OWN_FLAGS, offers
 
@@ -29,7 +31,7 @@ def confirmation_required() -> AgentError:
 def unknown_command(word: str, path: str, names: Iterable[str]) -> AgentError:
     valid = list(names)
     return user_error(
-        f"unknown command {word!r} for {path!r}",
+        f"unknown command {_excerpt(word)} for {path!r}",
         f"{_did_you_mean(word, valid)}Run `{path.split(maxsplit=1)[0]} describe` to see every command.",
         error="unknown_command",
         valid_values=valid,
@@ -47,7 +49,7 @@ def missing_command(path: str, names: Iterable[str]) -> AgentError:
 
 def unknown_flag(option: str, path: str, names: Iterable[str]) -> AgentError:
     valid = list(names)
-    return _flag_error(f"unknown flag {option} for {path!r}", path, option, _did_you_mean(option, valid), valid)
+    return _flag_error(f"unknown flag {_cut(option)} for {path!r}", path, option, _did_you_mean(option, valid), valid)
 
 
 def unknown_parameter(key: str, path: str, names: Iterable[str]) -> AgentError:
@@ -64,6 +66,10 @@ def flag_takes_no_value(option: str, path: str) -> AgentError:
     return _flag_error(f"{option} takes no value", path, option)
 
 
+def ambiguous(option: str, own: str, word: str, path: str) -> AgentError:
+    return _flag_error(f"it is not clear whether {_excerpt(word)} belongs to {option}", path, option, f"Put {own} in front of {option}. ")
+
+
 def flags_exclude_each_other(option: str, other: str, path: str) -> AgentError:
     return _flag_error(f"{option} and {other} exclude each other", path, option, "Pass only one of them. ")
 
@@ -73,7 +79,7 @@ def missing(parameter: Parameter, path: str) -> AgentError:
 
 
 def unexpected_argument(word: str, path: str) -> AgentError:
-    return user_error(f"unexpected argument {word!r} for {path!r}", _see(path), error="argument_error")
+    return user_error(f"unexpected argument {_excerpt(word)} for {path!r}", _see(path), error="argument_error")
 
 
 def bad_value(parameter: Parameter, value: str, path: str, expected: str = "") -> AgentError:
@@ -115,7 +121,7 @@ def diagnose(invocation: Invocation, framework_message: str = "") -> AgentError 
 def _unknown_flag(level: Level, path: str) -> AgentError | None:
     if level.unknown:
         own = [option for option in OWN_FLAGS if offers(level.command, option)]
-        return unknown_flag(level.unknown[0], path, [*(flag.long for flag in level.command.flags), *own])
+        return unknown_flag(level.unknown[0], path, [*(flag.long for flag in level.command.flags if not flag.hidden), *own])
     if level.dangling:
         return flag_needs_value(level.dangling[0].shown, path)
     return None
@@ -135,7 +141,7 @@ def _missing(level: Level, path: str) -> AgentError | None:
         if parameter.required:
             return missing(parameter, path)
     for flag in level.command.flags:
-        if flag.required and flag.name not in level.given:
+        if flag.required and flag.name not in level.given and not (flag.env_is_native and os.environ.get(flag.env)):
             return missing(flag, path)
     return None
 
@@ -168,7 +174,7 @@ def _parameter_error(parameter: Parameter, message: str, path: str, advice: str 
 
 
 def _flag_error(message: str, path: str, option: str, advice: str = "", valid: Iterable[str] = ()) -> AgentError:
-    return user_error(message, f"{advice}{_see(path)}", error="flag_error", field=option.lstrip("-"), valid_values=valid)
+    return user_error(message, f"{advice}{_see(path)}", error="flag_error", field=_cut(option.lstrip("-")), valid_values=valid)
 
 
 def _see(path: str) -> str:
@@ -183,8 +189,11 @@ def _did_you_mean(word: str, valid: list[str]) -> str:
 
 
 def _excerpt(value: str) -> str:
-    shown = value if len(value) <= LONGEST_EXCERPT else value[:LONGEST_EXCERPT] + "…"
-    return repr(shown)
+    return repr(_cut(value))
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= LONGEST_EXCERPT else value[:LONGEST_EXCERPT] + "…"
 
 
 LONGEST_EXCERPT = 60

@@ -68,11 +68,14 @@ class Writer:
         self.exit_code = 0
         self.answered = False
         """A closing envelope (success, plan or error) has been written."""
-        self.secrets = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+        self.secrets: list[str] = []
         """Values that are cut out of errors, logs and progress."""
+        self.hide(secrets)
         self.fields = list(fields)
         self._read_only = read_only
         self._tool_version = tool_version
+        self.reader_gone = False
+        """Whoever read standard output has closed it."""
         self._streamed = False
         self._progress_line = False
         self._logger: Logger | None = None
@@ -93,6 +96,8 @@ class Writer:
 
     def event(self, value: object) -> None:
         """One result of a stream, as a line of NDJSON. People do not see events: tell them with `progress` or in the closing text."""
+        if self.answered:
+            raise RuntimeError(ANSWERED)
         if self.is_tty:
             return
         line = wire.encode(value, minified=True)
@@ -107,12 +112,9 @@ class Writer:
         self.exit_code = error.code
         self.answered = True
         if self.is_tty:
-            self._put(self._stderr, self._readable(error).encode("utf-8", "backslashreplace"))
+            self._say(self._readable(error))
         else:
-            body = error.envelope(self._tool_version)
-            for key in ("message", "suggestion"):
-                if key in body:
-                    body[key] = self.scrub(body[key])
+            body = {key: self._clean(value) for key, value in error.envelope(self._tool_version).items()}
             self._put(self._stderr, wire.encode(body, minified=self.output == "ndjson"))
         return error.code
 
@@ -126,12 +128,12 @@ class Writer:
             self.flush()
             with self._lock:
                 self._put(self._stderr, wire.encode(event, minified=True))
-        elif self._stderr.isatty():
+        elif self._stderr is not None and self._stderr.isatty():
             counted = f"{current}/{total}" if total else str(current or "")
             share = f"{percent:.0f}%" if percent else ""
             eta = f"{eta_ms / 1000:.0f}s left" if eta_ms else ""
             line = " ".join(part for part in (stage, counted, share, message, eta) if part)
-            self._put(self._stderr, f"\r\x1b[K{line}".encode())
+            self._say(f"\r\x1b[K{line}")
             self._progress_line = True
 
     def log(self, message: str, level: str = "info") -> None:
@@ -169,16 +171,30 @@ class Writer:
             text = text.replace(secret, "***")
         return text
 
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Cut these values out from now on, also where a message quotes them; the longer ones first, so that none leaves a rest."""
+        long = {secret for secret in secrets if len(secret) >= SHORTEST_SECRET}
+        self.secrets = sorted({*self.secrets, *long, *(repr(secret)[1:-1] for secret in long)}, key=len, reverse=True)
+
+    def _clean(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._clean(item) for item in value]
+        return self.scrub(value) if isinstance(value, str) else value
+
+    def _say(self, text: str) -> None:
+        """A line for a person on standard error."""
+        if self._stderr is not None:
+            self._put(self._stderr, wire.spelt(text, self._stderr))
+
     def _answer(self, status: str, text: Text, result: object) -> None:
         if self.answered:
-            msg = "the command has answered already: success() and plan() close it, and only one of them may be called once"
-            raise RuntimeError(msg)
+            raise RuntimeError(ANSWERED)
         total = None
         if self.limit is not None or self.fields:
             result, total = self._reduced(result)
         if self.is_tty:
-            shown = text if isinstance(text, str) else text(result)
-            data = f"{shown}\n".encode(_encoding(self._stdout), "backslashreplace") if shown else b""
+            shown = text if isinstance(text, str) else wire.encode(result).decode().rstrip() if self.fields else text(result)
+            data = wire.spelt(f"{shown}\n", self._stdout) if shown else b""
         else:
             body = wire.envelope(status, result, tool_version=self._tool_version, total=total)
             data = wire.encode(body, minified=self._streamed or self.output == "ndjson")
@@ -202,9 +218,9 @@ class Writer:
         lines = [f"{red}✗{plain} {self.scrub(error.message)}"]
         lines += [f"  {line}" for line in self.scrub(error.suggestion).splitlines()]
         if error.valid_values:
-            lines.append(f"  Valid: {', '.join(error.valid_values)}")
+            lines.append(f"  Valid: {self.scrub(', '.join(error.valid_values))}")
         if error.doc_url:
-            lines.append(f"  See {error.doc_url}")
+            lines.append(f"  See {self.scrub(error.doc_url)}")
         return "\n".join(lines) + "\n"
 
     def _clear_progress(self) -> None:
@@ -217,14 +233,9 @@ class Writer:
         if stream is None:
             return  # closed before the program started; only standard error gets here
         try:
-            stream.flush()
-            binary = getattr(stream, "buffer", None)
-            if binary is None:
-                stream.write(data.decode("utf-8"))
-            else:
-                binary.write(data)
-            stream.flush()
+            wire.send(stream, data)
         except BrokenPipeError:
+            self.reader_gone = self.reader_gone or stream is self._stdout
             raise
         except (OSError, ValueError) as error:
             if stream is self._stderr:
@@ -235,6 +246,7 @@ class Writer:
             ) from error
 
 
+ANSWERED = "the command has answered already: success() and plan() close it, and only one of them may be called once"
 SHORTEST_SECRET = 4
 """A shorter secret is not cut out of messages: it would garble them and hide nothing."""
 
@@ -249,10 +261,6 @@ def abandon(stream: TextIO) -> None:
         pass
 
 
-def wants_colour(stream: TextIO) -> bool:
+def wants_colour(stream: TextIO | None) -> bool:
     """Colour only for a terminal that can show it and a person who has not declined it (https://no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _encoding(stream: TextIO) -> str:
-    return getattr(stream, "encoding", None) or "utf-8"
+    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
