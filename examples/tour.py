@@ -1,4 +1,4 @@
-"""`./run demo`: a short guided tour of one small tool that speaks to people and to agents.
+"""A short guided tour of one small tool that speaks to people and to agents: `./run python examples/tour.py`.
 
 Every line that starts with `$` is really run, in a scratch folder; the text under it is what the tool printed. The same tool exists three times, on argparse, click
 and typer, and the tour checks at the end that all three gave the same answers.
@@ -7,17 +7,15 @@ and typer, and the tour checks at the end that all three gave the same answers.
 from __future__ import annotations
 
 import os
-import pty
 import shutil
-import subprocess
 import sys
 import tempfile
-import textwrap
 from pathlib import Path
+
+from showing import heading, on_pipe, on_terminal, say, shown, typed
 
 HERE = Path(__file__).resolve().parent
 FRAMEWORKS = ("argparse", "click", "typer")
-BOLD, DIM, PLAIN = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "", "")
 
 
 class Stage:
@@ -29,27 +27,13 @@ class Stage:
         self.environment = {**os.environ, "HOME": str(folder), "TERM": "dumb", "COLUMNS": "100", "NO_COLOR": "1"}
 
     def for_agent(self, *words: str) -> str:
-        """What a program gets through a pipe, both streams."""
-        ended = subprocess.run(  # noqa: S603 - our own demo tool
-            [*self.command, *words], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
-        return f"{ended.stdout}{ended.stderr}(exit code {ended.returncode})"
+        """What a program gets through a pipe."""
+        return on_pipe([*self.command, *words], self.folder, self.environment)
 
     def for_person(self, *words: str) -> str:
         """What a person sees on a terminal."""
-        ours, theirs = pty.openpty()
-        with subprocess.Popen([*self.command, *words], cwd=self.folder, env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:  # noqa: S603
-            os.close(theirs)
-            seen = b""
-            try:
-                while chunk := os.read(ours, 4096):
-                    seen += chunk
-            except OSError:
-                pass  # Linux reports the closed terminal as an error, macOS as an empty read
-            finally:
-                os.close(ours)
-        last_overwrite = [line.rsplit("\r\x1b[K", 1)[-1] for line in seen.decode().replace("\r\n", "\n").split("\n")]
-        return "\n".join(last_overwrite) + f"(exit code {process.returncode})"
+        seen, code = on_terminal([*self.command, *words], self.folder, self.environment)
+        return f"{seen}(exit code {code})"
 
 
 SCENES: list[tuple[str, str, str]] = [
@@ -84,11 +68,11 @@ def main() -> int:
         for text, audience, line in SCENES:
             answers = [stage.for_agent(*line.split()) if audience == "agent" else stage.for_person(*line.split()) for stage in stages]
             alike += len({_timeless(answer) for answer in answers}) == 1
-            say(f"\n{BOLD}{textwrap.fill(text, 100)}{PLAIN}")
-            say(f"{DIM}$ roost {line}{' | cat' if audience == 'agent' else ''}{PLAIN}")
-            say(textwrap.indent(answers[0].rstrip(), "  "))
-        say(
-            f"\n{BOLD}{alike} of {len(SCENES)} answers were the same, byte for byte (time stamps aside), from the argparse, the click and the typer version of the tool.{PLAIN}"
+            heading(text)
+            typed(f"roost {line}{' | cat' if audience == 'agent' else ''}")
+            shown(answers[0])
+        heading(
+            f"{alike} of {len(SCENES)} answers were the same, byte for byte (time stamps aside), from the argparse, the click and the typer version of the tool."
         )
         say("Next: docs/murli.md shows how to do this with your own tool in five minutes.")
         return 0 if alike == len(SCENES) else 1
@@ -99,11 +83,6 @@ def main() -> int:
 def _timeless(answer: str) -> str:
     """The answer without the time stamps of its log lines."""
     return "\n".join(line.split('"ts":')[0] for line in answer.splitlines())
-
-
-def say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -86,6 +86,11 @@ class Writer:
         """The answer goes to a person as text."""
         return self.output == "text"
 
+    @property
+    def colour(self) -> bool:
+        """The text may be coloured: it goes to a terminal whose owner has not declined."""
+        return self.is_tty and wants_colour(self._stdout)
+
     def success(self, text: Text, result: object = None) -> None:
         """The answer of a command that did its work."""
         self._answer("ok", text, result)
@@ -218,7 +223,7 @@ class Writer:
         lines = [f"{red}✗{plain} {self.scrub(error.message)}"]
         lines += [f"  {line}" for line in self.scrub(error.suggestion).splitlines()]
         if error.valid_values:
-            lines.append(f"  Valid: {self.scrub(', '.join(error.valid_values))}")
+            lines += _wrapped(f"Valid: {self.scrub(', '.join(error.valid_values))}", self._stderr)
         if error.doc_url:
             lines.append(f"  See {self.scrub(error.doc_url)}")
         return "\n".join(lines) + "\n"
@@ -259,6 +264,17 @@ def abandon(stream: TextIO) -> None:
         os.close(nowhere)
     except (OSError, ValueError):
         pass
+
+
+def _wrapped(text: str, stream: TextIO | None) -> list[str]:
+    """A long list on lines that fit the terminal."""
+    import textwrap  # only mistakes at a terminal pay for it
+
+    try:
+        columns = os.get_terminal_size(stream.fileno() if stream is not None else 2).columns
+    except (OSError, ValueError):
+        columns = 80
+    return textwrap.wrap(text, max(columns - 1, 40), initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def wants_colour(stream: TextIO | None) -> bool:

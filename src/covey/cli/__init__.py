@@ -1,0 +1,26 @@
+"""The `covey` command: verbs drawn from the contract, answered by the daemon."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Entry point of the `covey` executable."""
+    from covey import __version__
+    from covey.cli.build import build, wanted
+    from murli.argparse import run
+
+    words = expanded(sys.argv[1:] if argv is None else argv)
+    run(build(wanted(words)), argv=words, version=__version__)
+
+
+def expanded(words: Sequence[str]) -> list[str]:
+    """`--json` is what people type for `--output json`."""
+    cut = words.index("--") if "--" in words else len(words)
+    head = [part for word in words[:cut] for part in (["--output", "json"] if word == "--json" else [word])]
+    return [*head, *words[cut:]]

@@ -1,0 +1,5 @@
+"""`python -m covey.cli` is `covey`."""
+
+from covey.cli import main
+
+main()

@@ -1,0 +1,120 @@
+"""Answers as a person likes to read them: the first line answers the question, detail follows."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from covey.contract import Operation
+
+
+SETTLED_S = 60
+"""Before this a share of the processor says more about the start than about the daemon."""
+
+
+def render(operation: Operation, result: Any) -> str:
+    """The text for an operation's result; its fields, one a line, where nothing better is known."""
+    own = RENDERERS.get(operation.name)
+    return own(result) if own else fields(result)
+
+
+def fields(result: Any) -> str:
+    """Any result, readably."""
+    if isinstance(result, dict):
+        width = max((len(key) for key in result), default=0)
+        return "\n".join(f"{key:<{width}}  {_plain(value)}" for key, value in result.items())
+    if isinstance(result, list):
+        return "\n".join(_plain(item) for item in result)
+    return _plain(result).rstrip("\n")
+
+
+def status(result: dict[str, Any]) -> str:
+    up, used = result["uptime_s"], result["cpu_seconds"]
+    cpu = f"{100 * used / up:.1f} % CPU" if up > SETTLED_S else f"{used:.1f} s CPU"
+    lines = [f"covey {result['version']} · up {duration(up)} · {result['rss_bytes'] / 1e6:.0f} MB · {cpu}"]
+    lines.append(f"home       {short(result['home'])} · pid {result['pid']}" + (f" · TCP port {result['tcp_port']}" if result["tcp_port"] else ""))
+    events = result["events"]
+    lines.append(f"events     {events['cursor']} recorded · {events['subscribers']} reading along")
+    if result["children"]:
+        lines.append("children   " + " · ".join(f"{child['name']} {child['state']}" for child in result["children"]))
+    lines += [f"config     {problem}" for problem in result["config"]["problems"]]
+    return "\n".join(lines)
+
+
+def settings(result: dict[str, Any]) -> str:
+    rows = [(item["key"], _plain(item["value"]), "" if item["source"] == "default" else "set", item["help"]) for item in result["items"]]
+    first, second = max(len(row[0]) for row in rows), max(len(row[1]) for row in rows)
+    lines = [f"{key:<{first}}  {value:<{second}}  {source:<3}  {text}".rstrip() for key, value, source, text in rows]
+    return "\n".join(cut(line, columns()) for line in lines)
+
+
+def setting(result: dict[str, Any]) -> str:
+    return _plain(result["value"])
+
+
+def changed(result: dict[str, Any]) -> str:
+    later = " (after the next restart)" if result["needs_restart"] else ""
+    return f"{result['key']}: {_plain(result['old'])} -> {_plain(result['new'])}{later}"
+
+
+def reloaded(result: dict[str, Any]) -> str:
+    if not result["changed"]:
+        return "Nothing has changed"
+    later = f"; after a restart: {', '.join(result['needs_restart'])}" if result["needs_restart"] else ""
+    return f"Now in force: {', '.join(result['changed'])}{later}"
+
+
+def columns() -> int:
+    """The width of the terminal, or one that fits everywhere."""
+    try:
+        return max(os.get_terminal_size(1).columns, 40)
+    except OSError:
+        return 80
+
+
+def cut(line: str, width: int) -> str:
+    """A line that does not wrap."""
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def duration(seconds: float) -> str:
+    """`3d 4h`, `4m 5s`: two units are enough."""
+    left = int(seconds)
+    parts: list[str] = []
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m"), (1, "s")):
+        if left >= size or (unit == "s" and not parts):
+            parts.append(f"{left // size}{unit}")
+            left %= size
+    return " ".join(parts[:2])
+
+
+def short(path: str) -> str:
+    """A path with the home folder as a tilde."""
+    home = os.path.expanduser("~")
+    return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (dict, list)):
+        import json
+
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else str(value)
+
+
+RENDERERS: dict[str, Callable[[Any], str]] = {
+    "status": status,
+    "config.list": settings,
+    "config.get": setting,
+    "config.set": changed,
+    "config.unset": changed,
+    "reload": reloaded,
+    "backup": lambda result: f"Wrote {result['bytes']} bytes to {short(result['path'])}",
+    "health": lambda result: f"ok, up {duration(result['uptime_s'])}",
+}

@@ -1,0 +1,1 @@
+"""Verbs that are more than one operation."""

@@ -1,0 +1,40 @@
+"""`covey logs`: the daemon's log, readable, also when the daemon is down."""
+
+from __future__ import annotations
+
+from covey.kernel.logview import follow, last_lines, render
+from murli import writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from covey.contract import Operation
+    from covey.kernel.home import Home
+
+
+def logs(home: Home, _: Operation, params: dict[str, Any]) -> int:
+    """The last lines, and with --follow those that come."""
+    out = writer()
+    if params["follow"]:
+        for line in follow(home.log_file, last=params["lines"]):
+            if out.is_tty:
+                print(render(line, colour=out.colour), flush=True)  # noqa: T201 - the command line prints
+            else:
+                out.event(_entry(line))
+        return 0
+    lines = last_lines(home.log_file, params["lines"])
+    text = "\n".join(render(line, colour=out.colour) for line in lines) if out.is_tty else ""
+    out.success(text or "The log is empty", [_entry(line) for line in lines])
+    return 0
+
+
+def _entry(line: str) -> Any:
+    """A line of the log as the object it is; one that is damaged as its text."""
+    import json
+
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        entry = None
+    return entry if isinstance(entry, dict) else {"level": "unknown", "msg": line}

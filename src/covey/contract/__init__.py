@@ -1,0 +1,13 @@
+"""Everything Covey can do, declared once. Routes, command line verbs, OpenAPI, schemas and reference pages all come from this table."""
+
+from __future__ import annotations
+
+from covey.contract import kernel
+from covey.contract.operation import Operation, Parameter
+
+API_VERSION = "1"
+
+OPERATIONS: tuple[Operation, ...] = (*kernel.OPERATIONS,)
+GROUPS: dict[str, str] = {**kernel.GROUPS}
+
+__all__ = ["API_VERSION", "GROUPS", "OPERATIONS", "Operation", "Parameter"]

@@ -1,0 +1,1 @@
+"""What any Covey daemon is made of."""

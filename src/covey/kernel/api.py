@@ -1,0 +1,448 @@
+"""The local API as one ASGI application: a security prologue, then the operation that the path names.
+
+Everything that can be refused is refused in `_prologue`, before any operation is looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+from urllib.parse import parse_qsl, unquote
+
+import msgspec
+
+from covey import __version__
+from covey.contract import API_VERSION
+from covey.kernel.validate import validate
+from murli import AgentError, not_found, permission_denied, timed_out, tool_error, user_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, MutableMapping
+    from typing import Self
+
+    from covey.contract import Operation
+    from covey.kernel.idempotency import Replies
+    from covey.kernel.metrics import Metrics
+
+    Scope = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+STATUS = {1: 400, 2: 500, 3: 500, 4: 504, 5: 404, 6: 403, 7: 409, 8: 429, 9: 503}
+"""HTTP status by exit code; a refusal in the prologue has its own."""
+
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+UNIX, TCP = "unix", "tcp"
+LEFT = 499
+"""Counted for a caller that left before it was answered; nobody receives it."""
+
+PAGE_HEADERS = ("origin", "referer", "sec-fetch-site")
+"""Set by browsers, and only by them. A page can leave out the referrer, but not what its browser says about it."""
+
+ONCE = frozenset(
+    ("host", "authorization", "content-length", "content-type", "origin", "referer", "idempotency-key", "covey-deadline-ms", "last-event-id")
+)
+"""Headers on which two readers of a request must not differ."""
+
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]*\]|[^:\[\]]*)(:[0-9]{1,5})?")
+_CURSOR = re.compile(r"[0-9]{1,16}")
+_DEADLINE = re.compile(r"[0-9]{1,9}")
+_BROKEN = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+class Call:
+    """One request for an operation, checked and ready."""
+
+    def __init__(self, operation: Operation, params: dict[str, Any], headers: Mapping[str, str]) -> None:
+        self.operation = operation
+        self.params = params
+        self.headers = headers
+
+
+Handler = Callable[[Call], Awaitable[object]]
+
+
+class Refusal(Exception):  # noqa: N818 - a verdict, not a failure
+    """A request that is not served, with the HTTP status that says so."""
+
+    def __init__(self, status: int, error: AgentError, **headers: str) -> None:
+        super().__init__(error.message)
+        self.status = status
+        self.error = error
+        self.headers = headers
+
+
+class Api:
+    """Serves every operation that has a route. `handlers` are by operation name; a missing or superfluous one is an error at start."""
+
+    def __init__(
+        self,
+        operations: Iterable[Operation],
+        handlers: Mapping[str, Handler],
+        *,
+        token: str,
+        metrics: Metrics,
+        replies: Replies,
+        body_limit: int = 1024 * 1024,
+        deadline: float = 30.0,
+        stall: float = 30.0,
+    ) -> None:
+        served = [operation for operation in operations if operation.route]
+        missing = {operation.name for operation in served} ^ set(handlers)
+        if missing:
+            raise ValueError(f"operations and handlers do not match: {', '.join(sorted(missing))}")
+        self._handlers = dict(handlers)
+        self._exact: dict[str, dict[str, Operation]] = {}
+        self._patterns: list[tuple[list[str], dict[str, Operation]]] = []
+        for operation in served:
+            self._mount(operation)
+        self._token = token.encode()
+        self.metrics = metrics
+        self._replies = replies
+        self.body_limit = body_limit
+        self.deadline = deadline
+        self.stall = stall
+        """How long the reader of a stream may take nothing before it is cut off."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        with self.metrics.request() as outcome:
+            try:
+                headers = _headers(scope["headers"])
+                self._prologue(scope, headers)
+                operation, path_params = self._route(scope["method"], scope["raw_path"].decode("latin-1"))
+                outcome.operation = operation.name
+                params = await self._params(operation, path_params, scope, headers, receive)
+                call = Call(operation, params, headers)
+                if operation.streaming:
+                    outcome.status = await self._stream(call, scope, receive, send)
+                else:
+                    outcome.status = await self._serve(call, send)
+            except Refusal as refusal:
+                outcome.status = refusal.status
+                await _respond(send, refusal.status, refusal.error, **refusal.headers)
+            except AgentError as error:
+                outcome.status = status_of(error)
+                await _respond(send, outcome.status, error)
+            except ConnectionError:
+                outcome.status = LEFT
+                self.metrics.count("covey_http_disconnects_total", operation=outcome.operation)
+            except asyncio.CancelledError:  # the daemon ends and this request did not in time
+                outcome.status = LEFT
+                scope["covey.abandon"]()
+            except Exception:  # noqa: BLE001 - the last line of defence; the log has the details
+                outcome.status = 500
+                await _respond(send, 500, self._failed(outcome.operation))
+
+    def _mount(self, operation: Operation) -> None:
+        segments = operation.route.split("/")
+        if "{" not in operation.route:
+            methods = self._exact.setdefault(operation.route, {})
+        else:
+            known = next((methods for pattern, methods in self._patterns if pattern == segments), None)
+            methods = {} if known is None else known
+            if known is None:
+                self._patterns.append((segments, methods))
+        if operation.method in methods:
+            raise ValueError(f"two operations at {operation.method} {operation.route}")
+        methods[operation.method] = operation
+
+    def _prologue(self, scope: Scope, headers: Mapping[str, str]) -> None:
+        """All security, before anything else looks at the request. Peer credentials were checked when the connection was made."""
+        for header in PAGE_HEADERS:
+            if header in headers:
+                raise Refusal(
+                    403,
+                    permission_denied(
+                        f"requests from web pages are refused (the {header} header is set)", "Call the API from a program, not from a page."
+                    ),
+                )
+        if scope["covey.transport"] == TCP:
+            host = headers.get("host", "")
+            named = _HOST.fullmatch(host.lower())
+            if named is None or named["name"] not in LOCAL_HOSTS:
+                raise Refusal(421, permission_denied(f"the host {host[:60]!r} is not this machine", "Use 127.0.0.1 or localhost in the address."))
+            scheme, _, given = headers.get("authorization", "").partition(" ")
+            if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("latin-1", "replace"), self._token):
+                error = permission_denied(
+                    "the bearer token is missing or wrong", "Send the content of node/http.token in Covey's home as a bearer token."
+                )
+                raise Refusal(401, error, **{"www-authenticate": "Bearer"})
+
+    def _route(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
+        """The operation at a path as it came, percent-encoding and all: decoding is ours, once, after the slashes have been found."""
+        params: dict[str, str] = {}
+        methods = self._exact.get(path)
+        if methods is None:
+            methods, params = self._match(path)
+        if methods is None:
+            raise Refusal(404, not_found(f"there is nothing at {path[:80]!r}", "See /v1/openapi.json for what there is."))
+        operation = methods.get("GET" if method == "HEAD" else method)
+        if operation is None:
+            allowed = sorted({*methods, *(["HEAD"] if "GET" in methods else [])})
+            error = user_error(f"{method[:20]} is not possible at {path[:80]!r}", f"Use {' or '.join(allowed)}.", valid_values=allowed)
+            raise Refusal(405, error, allow=", ".join(allowed))
+        return operation, params
+
+    def _match(self, path: str) -> tuple[dict[str, Operation] | None, dict[str, str]]:
+        segments = [_decoded(segment) for segment in path.split("/")]
+        for pattern, methods in self._patterns:
+            if len(pattern) == len(segments) and all(
+                want == got or (want.startswith("{") and got) for want, got in zip(pattern, segments, strict=True)
+            ):
+                return methods, {want[1:-1]: got for want, got in zip(pattern, segments, strict=True) if want.startswith("{")}
+        return (self._exact.get("/".join(segments)) if not any("/" in segment for segment in segments) else None), {}
+
+    async def _params(
+        self, operation: Operation, path_params: dict[str, str], scope: Scope, headers: Mapping[str, str], receive: Receive
+    ) -> dict[str, Any]:
+        query = _query(scope["query_string"])
+        body: dict[str, Any] = {}
+        raw = await self._body(headers, receive)
+        if raw and operation.method in ("POST", "PUT"):
+            body = _document(raw, headers)
+        elif raw:
+            raise user_error(f"{operation.method} takes no body", "Pass the parameters in the address.")
+        for place, given in (("query", query), ("body", body)):
+            stray = [name for name in given if (known := operation.parameter(name)) is not None and operation.place(known) != place]
+            if stray:
+                where = operation.place(operation.parameter(stray[0]))  # type: ignore[arg-type]  # it was found above
+                raise user_error(f"{stray[0]!r} belongs into the {where}, not into the {place}", f"Move it into the {where}.", field=stray[0])
+        textual = validate(operation, {**query, **path_params}, textual=True, partial=True)
+        return validate(operation, {**textual, **body})
+
+    async def _body(self, headers: Mapping[str, str], receive: Receive) -> bytes:
+        too_large = Refusal(413, user_error(f"the body is larger than {self.body_limit} bytes", "Send less."))
+        announced = headers.get("content-length", "0")
+        if announced.isdigit() and int(announced) > self.body_limit:
+            raise too_large
+        if announced == "0" and "transfer-encoding" not in headers:
+            return b""
+        parts, size = [], 0
+        try:
+            async with asyncio.timeout(self.deadline):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ConnectionResetError
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > self.body_limit:
+                        raise too_large
+                    if not message.get("more_body"):
+                        return b"".join(parts)
+        except TimeoutError:
+            raise Refusal(408, timed_out("the body did not arrive in time", "Send it faster."), connection="close") from None
+
+    async def _serve(self, call: Call, send: Send) -> int:
+        limit = _deadline(call.headers, self.deadline)
+        if call.operation.mutating and "idempotency-key" in call.headers:
+            key = call.headers["idempotency-key"]
+            status, body, replayed = await self._replies.once(key, call.operation.name, call.params, lambda: self._answer(call, limit))
+        else:
+            status, body = await self._answer(call, limit)
+            replayed = False
+        extra = {"idempotency-replayed": "true"} if replayed else {}
+        await _respond_raw(send, status, body, call.operation.media if status == 200 else "application/json", **extra)  # noqa: PLR2004
+        return status
+
+    async def _answer(self, call: Call, limit: float) -> tuple[int, bytes]:
+        """The operation's result or error as a status and a body. A failure of our own is told without its insides."""
+        try:
+            async with asyncio.timeout(limit):
+                result = await self._handlers[call.operation.name](call)
+            return 200, result.encode() if isinstance(result, str) and call.operation.media != "application/json" else encode(result)
+        except AgentError as error:
+            return status_of(error), encode(error.envelope(__version__))
+        except TimeoutError:
+            late = timed_out(f"{call.operation.name} did not finish in time", "Try again, or allow more time with the Covey-Deadline-Ms header.")
+            return status_of(late), encode(late.envelope(__version__))
+        except Exception:  # noqa: BLE001 - the last line of defence; the log has the details
+            return 500, encode(self._failed(call.operation.name).envelope(__version__))
+
+    async def _stream(self, call: Call, scope: Scope, receive: Receive, send: Send) -> int:
+        """Send chunks until they end, the reader leaves or stops reading. What goes wrong before the first one is an answer like any other."""
+        last = call.headers.get("last-event-id")
+        if last is not None and not _CURSOR.fullmatch(last):
+            raise user_error(
+                f"invalid value {last[:60]!r} for 'Last-Event-ID': expected a cursor", "Send the id of the last event you saw.", field="Last-Event-ID"
+            )
+        produced = cast("AsyncGenerator[bytes, None]", await self._handlers[call.operation.name](call))
+        async with aclosing(produced) as chunks:
+            chunk = await anext(chunks, None)
+            start = [*_HEADERS, (b"content-type", call.operation.media.encode()), (b"cache-control", b"no-store")]
+            await send({"type": "http.response.start", "status": 200, "headers": start})
+            if scope["method"] == "HEAD":
+                chunk = None
+            with _Presence(receive) as reader:
+                try:
+                    while chunk is not None:
+                        async with asyncio.timeout(self.stall):
+                            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                        chunk = await self._following(call, chunks)
+                    async with asyncio.timeout(self.stall):
+                        await send({"type": "http.response.body", "body": b"", "more_body": False})
+                except TimeoutError:  # a polite end would wait for the same reader
+                    self.metrics.count("covey_http_stalled_total", operation=call.operation.name)
+                    scope["covey.abandon"]()
+                except asyncio.CancelledError:
+                    if not reader.left:
+                        raise
+        return 200
+
+    async def _following(self, call: Call, chunks: AsyncGenerator[bytes, None]) -> bytes | None:
+        """The next chunk; an error becomes the last event of the stream, since the status is out already."""
+        try:
+            return await anext(chunks, None)
+        except AgentError as error:
+            told = error
+        except Exception:  # noqa: BLE001 - the log has the details
+            told = self._failed(call.operation.name)
+        return b"event: covey.error\ndata: %s\n\n" % encode(told.envelope(__version__))
+
+    def _failed(self, operation: str) -> AgentError:
+        """Inside an `except`: count and log what happened, and say only that it did."""
+        self.metrics.failure(operation)
+        return tool_error(f"{operation} failed inside the daemon", "See `covey logs` for what happened.", error="internal_error")
+
+
+class _Presence:
+    """Cancels the task that serves a reader when the reader leaves."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.left = False
+
+    def __enter__(self) -> Self:
+        self._task = cast("asyncio.Task[None]", asyncio.current_task())
+        self._watcher = asyncio.ensure_future(self._watch())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watcher.cancel()
+
+    async def _watch(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        if not self._watcher.cancelling():
+            self.left = True
+            self._task.cancel()
+
+
+encode = msgspec.json.Encoder().encode
+
+
+def status_of(error: AgentError) -> int:
+    """The HTTP status that goes with an error."""
+    return STATUS.get(error.code, 500)
+
+
+def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for raw, value in pairs:
+        name = raw.decode("latin-1")
+        if name in headers and name in ONCE:
+            raise Refusal(400, user_error(f"the header {name} is there twice", "Send it once.", field=name))
+        headers[name] = value.decode("latin-1")
+    return headers
+
+
+def _decoded(segment: str) -> str:
+    """A part of the path without percent-encoding."""
+    if "%" not in segment:
+        return segment
+    try:
+        whole = unquote(segment, errors="strict")
+    except ValueError:
+        whole = ""
+    if not whole or _BROKEN.search(segment):
+        raise user_error("the path cannot be read", "Percent-encode it as UTF-8.")
+    return whole
+
+
+def _query(raw: bytes) -> dict[str, Any]:
+    """The query by name; a name that is given more than once becomes a list."""
+    try:
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
+    except ValueError as error:
+        raise user_error("the query cannot be read", "Percent-encode it as UTF-8, and name at most 100 values.") from error
+    query: dict[str, Any] = {}
+    for name, value in pairs:
+        known = query.get(name)
+        query[name] = value if known is None else [*(known if isinstance(known, list) else [known]), value]
+    return query
+
+
+def _document(raw: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    kind = headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refusal(415, user_error(f"a body of type {kind[:60]!r} is not understood", "Send JSON as application/json."))
+    try:
+        body = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number)
+        if b"\\" in raw:
+            encode(body)  # half of a surrogate pair is no text, and would fail wherever it went next
+    except RecursionError as error:
+        raise user_error("the body is nested too deeply", "Send one JSON object whose keys are parameters.") from error
+    except ValueError as error:
+        raise user_error(f"the body is not valid JSON: {error}", "Send one JSON object.") from error
+    if not isinstance(body, dict):
+        raise user_error("the body must be a JSON object", "Send one JSON object whose keys are parameters.")
+    return body
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice[:60]!r} is there twice")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _deadline(headers: Mapping[str, str], longest: float) -> float:
+    """The caller's deadline, never longer than ours."""
+    asked = headers.get("covey-deadline-ms")
+    if asked is None:
+        return longest
+    if not _DEADLINE.fullmatch(asked):
+        raise user_error(
+            f"invalid value {asked[:60]!r} for 'Covey-Deadline-Ms': expected milliseconds", "Send a whole number.", field="Covey-Deadline-Ms"
+        )
+    return min(int(asked) / 1000, longest)
+
+
+_HEADERS = [(b"covey-version", __version__.encode()), (b"covey-api", API_VERSION.encode()), (b"x-content-type-options", b"nosniff")]
+
+
+def raw_refusal(status: int, phrase: str, error: AgentError) -> bytes:
+    """A whole answer to what was no request, after which the connection is closed."""
+    body = encode(error.envelope(__version__))
+    headers = [
+        *_HEADERS,
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+        (b"connection", b"close"),
+    ]
+    return b"HTTP/1.1 %d %s\r\n" % (status, phrase.encode()) + b"".join(b"%s: %s\r\n" % header for header in headers) + b"\r\n" + body
+
+
+async def _respond(send: Send, status: int, error: AgentError, **extra: str) -> None:
+    await _respond_raw(send, status, encode(error.envelope(__version__)), "application/json", **extra)
+
+
+async def _respond_raw(send: Send, status: int, body: bytes, media: str, **extra: str) -> None:
+    headers = [*_HEADERS, (b"content-type", media.encode()), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
+    headers += [(name.encode(), value.encode("latin-1", "replace")) for name, value in extra.items()]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

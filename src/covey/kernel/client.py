@@ -1,0 +1,319 @@
+"""A client for the daemon, over its Unix socket, made to start fast: no http library, no socket module, nothing that is not needed to ask one question.
+
+It speaks just enough HTTP/1.1 for a server that we wrote ourselves: one request a connection, bodies with a length or in chunks.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+from _socket import AF_UNIX, SOCK_STREAM
+from _socket import socket as Socket  # noqa: N812 - the class, without the module that wraps it
+
+from covey import __version__
+from murli import AgentError, permission_denied, timed_out, tool_error, user_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any, Self
+
+    from covey.contract import Operation
+
+PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+HEX = frozenset("0123456789abcdefABCDEF")
+CHUNK = 64 * 1024
+LINE_BYTES, HEADERS = 64 * 1024, 100
+SILENCE_S = 60.0
+"""A stream is silent when nothing happens, but for its heartbeats; without them nobody is there."""
+BUSY_NAP_S = 0.01
+
+# AgentError
+#   NotRunning      nobody is at the socket
+#   Interrupted     the connection broke before the answer was whole
+#   NotUnderstood   what came is no answer of a Covey daemon
+
+
+class NotRunning(AgentError):  # noqa: N818 - a state of the world
+    """There is no daemon at the socket."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"the Covey daemon is not running ({reason})", error="daemon_not_running", suggestion="Run `covey up` to start it.", recoverable=True
+        )
+
+
+class Interrupted(AgentError):  # noqa: N818 - as above
+    """The connection broke before the answer was whole; a stream can be resumed."""
+
+    def __init__(self, reason: object) -> None:
+        super().__init__(
+            f"the connection to the daemon broke: {reason}",
+            error="connection_lost",
+            suggestion="Run `covey status` to see whether it still runs, and `covey logs` for what happened.",
+            recoverable=True,
+        )
+
+
+class NotUnderstood(AgentError):  # noqa: N818 - as above
+    """What came is no answer of a Covey daemon."""
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(
+            f"what answers at {path} is not a Covey daemon that this command understands: {what}",
+            error="bad_answer",
+            suggestion="Run `covey down` and `covey up`, so that the daemon is of the same version as this command; check COVEY_HOME.",
+        )
+
+
+class Client:
+    """Calls operations of the daemon whose socket is at `path`. Whatever goes wrong is an `AgentError`."""
+
+    def __init__(self, path: str, *, timeout: float = 30.0) -> None:
+        self.path = path
+        self.timeout = timeout
+        self.server_version = ""
+        """The daemon's version, once it has answered."""
+
+    def call(self, operation: Operation, params: Mapping[str, Any], *, idempotency_key: str = "") -> Any:
+        """The result of an operation; its `AgentError` if it fails."""
+        with Exchange(self, operation, params, idempotency_key) as exchange:
+            body = b"".join(exchange.chunks())
+            if exchange.status != 200:  # noqa: PLR2004
+                raise _error(body, exchange.status)
+            try:
+                return json.loads(body) if exchange.media == "application/json" else body.decode()
+            except (ValueError, RecursionError) as error:
+                raise NotUnderstood(self.path, str(error)) from error
+
+    def stream(self, operation: Operation, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The events of a streaming operation: id, event and data of each; heartbeats are left out."""
+        with Exchange(self, operation, params, "") as exchange:
+            if exchange.status != 200:  # noqa: PLR2004
+                raise _error(b"".join(exchange.chunks()), exchange.status)
+            exchange.expect_silence()
+            for block in _blocks(exchange.chunks()):
+                try:
+                    event = _event(block)
+                except (ValueError, RecursionError) as error:
+                    raise NotUnderstood(self.path, str(error)) from error
+                if event is not None:
+                    yield event
+
+
+class Exchange:
+    """One request and its answer."""
+
+    def __init__(self, client: Client, operation: Operation, params: Mapping[str, Any], idempotency_key: str) -> None:
+        request = _request(operation, params, idempotency_key)
+        self._client = client
+        self._timeout = client.timeout
+        self._socket = _connect(client.path, client.timeout)
+        self._buffer = b""
+        self.status = 0
+        self.media = ""
+        self._headers: dict[str, str] = {}
+        try:
+            self._send(request)
+            self._receive_head()
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def expect_silence(self) -> None:
+        """Allow as long as a stream may be silent."""
+        self._timeout = max(SILENCE_S, self._timeout)
+        self._socket.settimeout(self._timeout)
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body, as it comes."""
+        if self._headers.get("transfer-encoding", "").lower() == "chunked":
+            while size := self._size(self._line().partition(";")[0].strip(), 16):
+                yield from self._exactly(size)
+                if self._line():
+                    raise self._garbled("a chunk is longer than it says")
+            return
+        yield from self._exactly(self._size(self._headers.get("content-length", "0"), 10))
+
+    def _send(self, request: bytes) -> None:
+        try:
+            self._socket.sendall(request)
+        except TimeoutError:
+            raise self._late() from None
+        except OSError as error:
+            # A daemon that refuses a request may close before it has read all of it: its answer says why.
+            if error.errno not in (errno.EPIPE, errno.ECONNRESET):
+                raise Interrupted(error) from error
+
+    def _receive_head(self) -> None:
+        line = self._line()
+        version, _, rest = line.partition(" ")
+        if not version.startswith("HTTP/1.") or not (rest[:3].isascii() and rest[:3].isdigit()):
+            raise self._garbled(f"it says {line[:60]!r}")
+        self.status = int(rest[:3])
+        for _ in range(HEADERS):
+            line = self._line()
+            if not line:
+                break
+            name, _, value = line.partition(":")
+            self._headers[name.lower()] = value.strip()
+        else:
+            raise self._garbled("its headers do not end")
+        self.media = self._headers.get("content-type", "").partition(";")[0].strip()
+        self._client.server_version = self._headers.get("covey-version", "")
+
+    def _line(self) -> str:
+        while (end := self._buffer.find(b"\r\n")) < 0:
+            if len(self._buffer) > LINE_BYTES:
+                raise self._garbled("a line does not end")
+            self._buffer += self._more()
+        line, self._buffer = self._buffer[:end], self._buffer[end + 2 :]
+        return line.decode("latin-1")
+
+    def _exactly(self, size: int) -> Iterator[bytes]:
+        while size > 0:
+            if not self._buffer:
+                self._buffer = self._more()
+            part, self._buffer = self._buffer[:size], self._buffer[size:]
+            size -= len(part)
+            yield part
+
+    def _size(self, text: str, base: int) -> int:
+        if not text or len(text) > 16 or not HEX.issuperset(text) or not (base == 16 or text.isdigit()):  # noqa: PLR2004
+            raise self._garbled(f"{text[:60]!r} is not a size")
+        return int(text, base)
+
+    def _more(self) -> bytes:
+        try:
+            part = self._socket.recv(CHUNK)
+        except TimeoutError:
+            raise self._late() from None
+        except OSError as error:
+            raise Interrupted(error) from error
+        if not part:
+            raise Interrupted("it hung up")
+        return part
+
+    def _late(self) -> AgentError:
+        return timed_out(f"the daemon did not answer within {self._timeout:g} s", "See `covey logs`; `covey down` and `covey up` start it anew.")
+
+    def _garbled(self, what: str) -> AgentError:
+        return NotUnderstood(self._client.path, what)
+
+
+def _request(operation: Operation, params: Mapping[str, Any], idempotency_key: str) -> bytes:
+    path, query, body = operation.route, [], {}
+    for parameter in operation.parameters:
+        value = params.get(parameter.name)
+        if value is None:
+            continue
+        try:
+            place = operation.place(parameter)
+            if place == "path":
+                quoted = _quoted(value)
+                if not quoted:
+                    raise user_error(f"{parameter.name} is empty", f"Give a value for {parameter.name}.", field=parameter.name)
+                path = path.replace(f"{{{parameter.name}}}", quoted)
+            elif place == "body":
+                json.dumps(value, ensure_ascii=False).encode()
+                body[parameter.name] = value
+            else:
+                query += [f"{parameter.name}={_quoted(item)}" for item in (value if isinstance(value, (list, tuple)) else [value])]
+        except UnicodeEncodeError:
+            raise user_error(f"{parameter.name} is not valid UTF-8", "Give text that is.", field=parameter.name) from None
+    target = path + ("?" + "&".join(query) if query else "")
+    content = json.dumps(body).encode() if body else b""
+    lines = [
+        f"{operation.method} {target} HTTP/1.1",
+        "Host: covey",
+        f"Covey-Version: {__version__}",
+        "Connection: close",
+        f"Content-Length: {len(content)}",
+    ]
+    lines += ["Content-Type: application/json"] if content else []
+    lines += [f"Idempotency-Key: {idempotency_key}"] if idempotency_key else []
+    return ("\r\n".join(lines) + "\r\n\r\n").encode() + content
+
+
+def _connect(path: str, timeout: float) -> Socket:
+    sock = Socket(AF_UNIX, SOCK_STREAM)
+    sock.settimeout(timeout)
+    try:
+        _reach(sock, path, timeout)
+    except FileNotFoundError:
+        sock.close()
+        raise NotRunning(f"there is no socket at {path}") from None
+    except ConnectionRefusedError:
+        sock.close()
+        raise NotRunning(f"nobody listens at its socket {path}") from None
+    except TimeoutError:
+        sock.close()
+        raise timed_out(
+            f"the daemon took no connection within {timeout:g} s", "See `covey logs`; `covey down` and `covey up` start it anew."
+        ) from None
+    except PermissionError as error:
+        sock.close()
+        raise permission_denied(
+            f"the daemon's socket {path} belongs to somebody else", "Use the account that started it, or another COVEY_HOME."
+        ) from error
+    except OSError as error:
+        sock.close()
+        raise tool_error(f"the daemon's socket {path} cannot be used: {error}", "Check COVEY_HOME.") from error
+    return sock
+
+
+def _reach(sock: Socket, path: str, timeout: float) -> None:
+    """Connect. A Unix socket with too many callers refuses at once instead of letting them wait."""
+    limit = 0.0
+    while True:
+        try:
+            sock.connect(path)
+        except BlockingIOError:
+            from time import monotonic, sleep
+
+            limit = limit or monotonic() + timeout
+            if monotonic() >= limit:
+                raise TimeoutError from None
+            sleep(BUSY_NAP_S)
+        else:
+            return
+
+
+def _quoted(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return "".join(chr(byte) if byte in PLAIN else f"%{byte:02X}" for byte in text.encode())
+
+
+def _error(body: bytes, status: int) -> AgentError:
+    """The daemon's error, as the command line would have made it."""
+    try:
+        fields = json.loads(body)
+        known = ("code", "error", "suggestion", "recoverable", "valid_values", "retry_after_ms", "doc_url", "field")
+        return AgentError(fields["message"], **{name: fields[name] for name in known if name in fields})
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return tool_error(f"the daemon answered with status {status} and no explanation", "See `covey logs`.")
+
+
+def _blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Server-sent events, each whole, however they were cut on the way."""
+    rest = b""
+    for chunk in chunks:
+        *blocks, rest = (rest + chunk).split(b"\n\n")
+        yield from blocks
+
+
+def _event(block: bytes) -> dict[str, Any] | None:
+    """One server-sent event; None for a comment."""
+    fields: dict[str, Any] = {}
+    for line in block.decode().split("\n"):
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name:
+            fields[name] = f"{fields[name]}\n{value}" if name == "data" and name in fields else value
+    return {**fields, "data": json.loads(fields["data"])} if "data" in fields else None

@@ -1,0 +1,230 @@
+"""The configuration: checked as a whole, changed without losing a comment, reloaded without losing the last good one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from covey.kernel import toml_text
+from covey.kernel.config_file import ConfigError, Problem, flat, locked, not_editable, parse_text, read_text, replace_text
+from murli import AgentError, user_error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from covey.kernel.home import Home
+    from covey.kernel.settings import Setting, Settings
+
+_LONGEST_EXCERPT = 60
+Source = Literal["default", "file"]
+
+
+class Item(NamedTuple):
+    """A setting as it is listed: a sensitive value is not shown."""
+
+    key: str
+    value: Any
+    default: Any
+    source: Source
+    help: str
+    restart: bool
+
+
+class Change(NamedTuple):
+    """What an edit did, as it may be shown."""
+
+    key: str
+    old: Any
+    new: Any
+    needs_restart: bool
+
+
+class Reload(NamedTuple):
+    """What a reload changed, and what of the file is not in force before a restart."""
+
+    generation: int
+    changed: tuple[str, ...]
+    needs_restart: tuple[str, ...]
+
+
+class Config:
+    """Values for every setting: those of the file, and the defaults for the rest. It does not change."""
+
+    def __init__(self, settings: Settings, given: Mapping[str, Any] | None = None) -> None:
+        self.settings = settings
+        self._given = {key: settings[key].normal(value) for key, value in (given or {}).items()}
+
+    @classmethod
+    def load(cls, home: Home, settings: Settings) -> Config:
+        """The configuration of a home; a missing file means the defaults. Raises `ConfigError` with all that is wrong."""
+        text = read_text(home.config_file)
+        document = parse_text(home.config_file, text)
+        given, problems = _checked(document, settings)
+        if problems:
+            raise ConfigError(home.config_file, [Problem(_dotted(path), toml_text.line_of(text, path), message) for path, message in problems])
+        return cls(settings, given)
+
+    def get(self, key: str) -> Any:
+        """The value in force."""
+        setting = self.settings[key]
+        return setting.normal(self._given.get(key, setting.default))
+
+    def source(self, key: str) -> Source:
+        """Where the value comes from."""
+        return "file" if self.settings[key].key in self._given else "default"
+
+    def item(self, key: str) -> Item:
+        """One setting, to be shown."""
+        setting = self.settings[key]
+        return Item(key, setting.shown(self.get(key)), setting.default, self.source(key), setting.help, setting.restart)
+
+    def items(self) -> list[Item]:
+        """Every setting, to be listed."""
+        return [self.item(setting.key) for setting in self.settings]
+
+    def secrets(self) -> list[str]:
+        """Sensitive values, to be registered with a `Redactor`."""
+        found = [self.get(setting.key) for setting in self.settings if setting.sensitive]
+        return [text for value in found for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text]
+
+
+class ConfigHolder:
+    """The configuration of a running daemon: always a good one. A broken edit is remembered in `problems` until the file is good again."""
+
+    def __init__(self, home: Home, settings: Settings) -> None:
+        self._home = home
+        self._settings = settings
+        self.current = Config.load(home, settings)
+        self._at_start = self.current
+        self.generation = 1
+        self.problems: tuple[str, ...] = ()
+
+    def reload(self) -> Reload:
+        """Read the file again. If it is broken, raise what is wrong with it and keep what we have."""
+        try:
+            fresh = Config.load(self._home, self._settings)
+        except ConfigError as error:
+            self.problems = tuple(str(problem) for problem in error.problems)
+            raise
+        except AgentError as error:
+            self.problems = (error.message,)
+            raise
+        before, self.current, self.problems = self.current, fresh, ()
+        changed = tuple(setting.key for setting in self._settings if before.get(setting.key) != fresh.get(setting.key))
+        waiting = (setting.key for setting in self._settings if setting.restart and self._at_start.get(setting.key) != fresh.get(setting.key))
+        self.generation += bool(changed)
+        return Reload(self.generation, changed, tuple(waiting))
+
+
+def set_value(home: Home, settings: Settings, key: str, text: str) -> Change:
+    """Write one setting to the file. The rest of the file stays as it is, byte for byte; problems elsewhere in it do not stand in the way."""
+    setting = settings[key]
+    new = _meant(setting, text)
+    home.prepare()
+    with locked(home.path):
+        before = read_text(home.config_file)
+        document = parse_text(home.config_file, before)
+        _check_sections(home.config_file, before, document, setting)
+        old = _looked_up(document, setting.path, setting.default)
+        if old != new or _looked_up(document, setting.path, None) is None:
+            replace_text(home.config_file, before, toml_text.put(before, setting.path, new), {**flat(document), setting.path: new}, setting.key)
+    return Change(key, setting.shown(old), setting.shown(new), setting.restart and old != new)
+
+
+def unset(home: Home, settings: Settings, key: str) -> Change:
+    """Take a setting out of the file, so that its default holds. Works on keys that are no settings as well: that is how a typing error is mended."""
+    setting = next((one for one in settings if one.key == key), None)
+    path = tuple(key.split("."))
+    before = read_text(home.config_file)
+    old = _looked_up(parse_text(home.config_file, before), path, None)
+    if setting is None and old is None:
+        raise settings.unknown(key)
+    default = setting.default if setting else None
+    if old is None:
+        return Change(key, default, default, needs_restart=False)
+    with locked(home.path):
+        before = read_text(home.config_file)
+        expected = {at: value for at, value in flat(parse_text(home.config_file, before)).items() if at[: len(path)] != path}
+        after = toml_text.remove(before, path)
+        if after == before:
+            raise not_editable(home.config_file, key)
+        replace_text(home.config_file, before, after, expected, key)
+    if setting is None:
+        return Change(key, None, None, needs_restart=False)
+    return Change(key, setting.shown(old), setting.shown(default), setting.restart and old != default)
+
+
+def _meant(setting: Setting, text: str) -> Any:
+    try:
+        text.encode()
+        value = setting.parse(text)
+        expected = setting.objection(value)
+    except UnicodeEncodeError:
+        expected = "text that is valid UTF-8"
+    except ValueError:
+        expected = setting.expected
+    if expected:
+        shown = "" if setting.sensitive else f", not {_excerpt(text)}"
+        raise user_error(f"{setting.key} has to be {expected}{shown}", setting.help, error="invalid_value", field="value", valid_values=setting.enum)
+    return setting.normal(value)
+
+
+def _checked(document: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], list[tuple[toml_text.Path, str]]]:
+    """The values of the file by key, and what is wrong with it, in the order of the file."""
+    known = {setting.path: setting for setting in settings}
+    given: dict[str, Any] = {}
+    problems: list[tuple[toml_text.Path, str]] = []
+
+    def visit(path: toml_text.Path, value: object) -> None:
+        setting = known.get(path)
+        if setting is not None:
+            expected = setting.objection(value)
+            if expected:
+                shown = "" if setting.sensitive else f", not {_described(value)}"
+                problems.append((path, f"{setting.key} has to be {expected}{shown}"))
+            else:
+                given[setting.key] = value
+        elif isinstance(value, dict) and (value or path in settings.sections):
+            for name, inner in value.items():
+                visit((*path, name), inner)
+        elif path in settings.sections:
+            problems.append((path, f"{_dotted(path)} is a section, not a setting: write [{_dotted(path)}] and its settings below"))
+        else:
+            near = settings.nearest(_dotted(path))
+            problems.append((path, f"{_dotted(path)} is not a setting{f'; did you mean {near}?' if near else ''}"))
+
+    for name, value in document.items():
+        visit((name,), value)
+    return given, problems
+
+
+def _check_sections(path: str, text: str, document: dict[str, Any], setting: Setting) -> None:
+    """Refuse to write below something that is no table."""
+    for length in range(1, len(setting.path)):
+        above = setting.path[:length]
+        found = _looked_up(document, above, {})
+        if not isinstance(found, dict):
+            problem = Problem(_dotted(above), toml_text.line_of(text, above), f"{_dotted(above)} is a section, and here it is {_described(found)}")
+            raise ConfigError(path, [problem])
+
+
+def _looked_up(document: Any, path: toml_text.Path, missing: Any) -> Any:
+    for name in path:
+        if not isinstance(document, dict) or name not in document:
+            return missing
+        document = document[name]
+    return document
+
+
+def _dotted(path: toml_text.Path) -> str:
+    return ".".join(name if name.replace("_", "").replace("-", "").isalnum() else toml_text.written(name) for name in path)
+
+
+def _described(value: object) -> str:
+    if isinstance(value, (dict, list)):
+        return "a section" if isinstance(value, dict) else "a list"
+    return _excerpt(toml_text.written(value), quote=False)
+
+
+def _excerpt(text: str, *, quote: bool = True) -> str:
+    shown = text if len(text) <= _LONGEST_EXCERPT else text[:_LONGEST_EXCERPT] + "…"
+    return repr(shown) if quote else shown

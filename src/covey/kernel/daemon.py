@@ -1,0 +1,192 @@
+"""The node daemon: one process per home that owns the lock, the database, the events and the API."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey import __version__
+from covey.contract import OPERATIONS
+from covey.kernel import idempotency, logs, notify
+from covey.kernel.api import Api
+from covey.kernel.clock import SystemClock
+from covey.kernel.config import ConfigHolder
+from covey.kernel.events import Events
+from covey.kernel.home import Home
+from covey.kernel.lock import PidLock, holder
+from covey.kernel.metrics import Metrics
+from covey.kernel.operations import handlers
+from covey.kernel.server import HttpServer, Listeners, make_token
+from covey.kernel.settings import SETTINGS
+from covey.kernel.store import Store
+from covey.kernel.supervisor import Supervisor
+from covey.kernel.telemetry import traced
+from murli import AgentError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+    from covey.contract import Operation
+    from covey.kernel.api import Handler
+
+PRUNE_EVERY_S = 3600.0
+DAY_S, MEGABYTE = 86400.0, 1024 * 1024
+
+log = logging.getLogger("covey.daemon")
+
+
+class Daemon:
+    """A running daemon and its parts. `async with Daemon.started(home)` is the whole life of it."""
+
+    def __init__(self, home: Home, config: ConfigHolder, store: Store, events: Events, metrics: Metrics, supervisor: Supervisor) -> None:
+        self.home = home
+        self.config = config
+        self.store = store
+        self.events = events
+        self.metrics = metrics
+        self.supervisor = supervisor
+        self.clock = SystemClock()
+        self.started_at = self.clock.monotonic()
+        self.port: int | None = None
+        self._stop = asyncio.Event()
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def running(
+        cls, home: Home, *, operations: Sequence[Operation] = OPERATIONS, more: Callable[[Daemon], Mapping[str, Handler]] = lambda _: {}
+    ) -> AsyncIterator[Daemon]:
+        """Everything up, in order; everything down, in reverse. `more` adds the handlers of other subsystems."""
+        config = ConfigHolder(home, SETTINGS)
+        get = config.current.get
+        clock = SystemClock()
+        async with contextlib.AsyncExitStack() as stack:
+            store = await stack.enter_async_context(
+                await Store.open(Path(home.database), [*Events.MIGRATIONS, idempotency.MIGRATION], fsync=get("store.fsync"))
+            )
+            events = await Events.open(store, clock=clock.time, max_age_s=get("events.max_days") * DAY_S, max_bytes=get("events.max_mb") * MEGABYTE)
+            supervisor = Supervisor(Path(home.node_dir) / "children", clock)
+            stack.push_async_callback(supervisor.aclose)
+            metrics = Metrics()
+            daemon = cls(home, config, store, events, metrics, supervisor)
+            served = stack.enter_context(traced({**handlers(daemon), **more(daemon)}, get("telemetry.otlp_endpoint")))
+            api = Api(
+                operations,
+                served,
+                token=make_token(home.token_file),
+                metrics=metrics,
+                replies=idempotency.Replies(store, clock),
+                body_limit=int(get("http.body_limit_kb")) * 1024,
+                deadline=float(get("http.deadline_s")),
+            )
+            listeners = Listeners(home.socket, home.port_file, tcp=bool(get("http.tcp")))
+            daemon.port = listeners.port
+            server = HttpServer(api, listeners)
+            await server.start()
+            stack.push_async_callback(server.aclose)
+            stack.push_async_callback(events.aclose)
+            if store.recovered_from is not None:
+                log.error("the database was damaged and has been moved aside", extra={"moved_to": str(store.recovered_from)})
+            await events.append("node.started", data={"version": __version__, "pid": os.getpid()})
+            yield daemon
+
+    def stop(self) -> None:
+        """End the daemon soon."""
+        self._stop.set()
+
+    async def reload(self) -> dict[str, Any]:
+        """Read the configuration again; a broken one is reported and changes nothing."""
+        outcome = self.config.reload()
+        if outcome.changed:
+            logs.configure(self.home, self.config.current)
+            await self.events.append("node.reloaded", data={"changed": list(outcome.changed)})
+        return {"generation": self.config.generation, "changed": list(outcome.changed), "needs_restart": list(outcome.needs_restart)}
+
+    async def until_stopped(self) -> None:
+        """Live: answer, prune, tell the service manager that we are well."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stop)
+        loop.add_signal_handler(signal.SIGHUP, lambda: loop.create_task(self._reload_on_signal()))
+        chores = [loop.create_task(self._prune()), loop.create_task(notify.watchdog(self.clock))]
+        try:
+            await self._stop.wait()
+        finally:
+            for chore in chores:
+                chore.cancel()
+            await asyncio.gather(*chores, return_exceptions=True)
+        notify.notify("STOPPING=1")
+        await self.events.append("node.stopping")
+
+    async def _reload_on_signal(self) -> None:
+        try:
+            await self.reload()
+        except AgentError as error:
+            log.error("the configuration was not reloaded", extra={"reason": error.message, "suggestion": error.suggestion})  # noqa: TRY400
+
+    async def _prune(self) -> None:
+        while True:
+            await self.events.prune()
+            await self.clock.sleep(PRUNE_EVERY_S)
+
+
+def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None) -> int:
+    """Be the daemon until told to stop. `tell` hears once: ready, already running, or why not."""
+    lock = PidLock(home.pid_file)
+    if not lock.acquire():
+        tell({"already_running": True, "pid": holder(home.pid_file) or 0})
+        return 0
+    try:
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_live(home, tell))
+    except AgentError as error:
+        tell({"error": error.envelope()})
+        log.error("the daemon could not start", extra={"reason": error.message})  # noqa: TRY400
+        raise
+    finally:
+        lock.release()
+        logs.close()
+    return 0
+
+
+async def _live(home: Home, tell: Callable[[dict[str, Any]], None]) -> None:
+    async with Daemon.running(home) as daemon:
+        logs.configure(home, daemon.config.current)
+        log.info("ready", extra={"version": __version__, "pid": os.getpid(), "tcp_port": daemon.port})
+        tell({"pid": os.getpid(), "version": __version__})
+        notify.notify("READY=1")
+        await daemon.until_stopped()
+        log.info("stopping")
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop  # where it is to be had
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _detached(arguments: Sequence[str]) -> int:
+    """Entry point of `covey up`: the home, and a pipe for the one thing we have to say."""
+    home, pipe = Home(arguments[0]), int(arguments[1])
+
+    def tell(news: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):
+            os.write(pipe, json.dumps(news).encode() + b"\n")
+            os.close(pipe)
+
+    try:
+        return main(home, tell)
+    except AgentError:
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(_detached(sys.argv[1:]))

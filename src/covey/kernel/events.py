@@ -1,0 +1,154 @@
+"""All that happens, in one row: written to the journal, then published to whoever listens.
+
+append -> journal (durable, with what belongs to it) -> bus, in cursor order -> subscriptions
+"""
+
+from __future__ import annotations
+
+from json import loads
+from typing import TYPE_CHECKING, Any
+
+from covey.kernel import journal
+from covey.kernel.event import (
+    DATA_BYTES,
+    Event,
+    EventKindError,
+    EventsError,
+    EventSizeError,
+    FutureCursorError,
+    Kinds,
+    SlowReader,
+    check_kind,
+    encode,
+)
+from covey.kernel.ids import Ulids
+from covey.kernel.subscription import Subscription
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import ClassVar, Self
+
+    from covey.kernel.store import Store
+
+__all__ = ["Event", "EventKindError", "EventSizeError", "Events", "EventsError", "FutureCursorError", "SlowReader", "Subscription"]
+
+_DAY_S = 86_400.0
+_PAGE = 256
+_PRUNED_AT_ONCE = 1000
+
+
+class Events:
+    """The journal and the bus of one daemon. `await Events.open(store, clock=…)` also knows the newest cursor from before."""
+
+    MIGRATIONS: ClassVar[Sequence[str]] = journal.MIGRATIONS
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Callable[[], float],
+        max_age_s: float = 30 * _DAY_S,
+        max_bytes: int = 64 << 20,
+        ids: Callable[[], str] | None = None,
+    ) -> None:
+        self.cursor = 0
+        """The newest published event."""
+        self._store = store
+        self._clock = clock
+        self._max_age_s = max_age_s
+        self._max_bytes = max_bytes
+        self._ids = ids or Ulids(clock)
+        self._bus: dict[Subscription, None] = {}
+
+    @classmethod
+    async def open(
+        cls,
+        store: Store,
+        *,
+        clock: Callable[[], float],
+        max_age_s: float = 30 * _DAY_S,
+        max_bytes: int = 64 << 20,
+        ids: Callable[[], str] | None = None,
+    ) -> Self:
+        events = cls(store, clock=clock, max_age_s=max_age_s, max_bytes=max_bytes, ids=ids)
+        events.cursor = await store.read(journal.newest)
+        return events
+
+    @property
+    def subscribers(self) -> int:
+        return len(self._bus)
+
+    async def append(
+        self,
+        kind: str,
+        subject: str = "",
+        data: Mapping[str, Any] | None = None,
+        source: str = "node",
+        also: Callable[[sqlite3.Connection], None] | None = None,
+    ) -> Event:
+        """The event, once it is durable and published. What `also` writes is in the same transaction: both or neither.
+
+        An append that is cancelled may still happen; if it does, it is published.
+        """
+        draft = self._draft(kind, subject, data, source)
+
+        def work(connection: sqlite3.Connection) -> Event:
+            event = draft.at(journal.insert(connection, draft))
+            if also is not None:
+                also(connection)
+            return event
+
+        return await self._store.write(work, then=self._publish)
+
+    async def history(self, *, since: int = 0, kinds: Sequence[str] = (), limit: int = 1000) -> list[Event]:
+        """The first `limit` events after the cursor `since` that are kept."""
+        wanted = Kinds(kinds)
+        return await self._store.read(lambda connection: journal.page(connection, since, wanted, max(limit, 1), most_bytes=self._max_bytes).events)
+
+    def subscribe(self, *, since: int | None = None, kinds: Sequence[str] = (), queue: int = 1024) -> Subscription:
+        """What came after the cursor `since`, then what comes; without `since` only what comes. At most `queue` events wait for a slow reader."""
+        return Subscription(self, since, Kinds(kinds), queue)
+
+    async def prune(self) -> int:
+        """Forget, oldest first, what is too old or too much; how many events it were. In small steps: appends go on between them."""
+        before = self._clock() - self._max_age_s
+        pruned = 0
+        while True:
+            count = await self._store.write(lambda connection: journal.prune(connection, before, self._max_bytes, _PRUNED_AT_ONCE))
+            pruned += count
+            if count < _PRUNED_AT_ONCE:
+                return pruned
+
+    async def aclose(self) -> None:
+        """End all subscriptions."""
+        for subscription in list(self._bus):
+            subscription.close()
+
+    # The side that subscriptions see.
+
+    async def page(self, after: int, kinds: Kinds) -> journal.Page:
+        return await self._store.read(lambda connection: journal.page(connection, after, kinds, _PAGE))
+
+    def join(self, subscription: Subscription) -> None:
+        self._bus[subscription] = None
+
+    def leave(self, subscription: Subscription) -> None:
+        self._bus.pop(subscription, None)
+
+    def _draft(self, kind: str, subject: str, data: Mapping[str, Any] | None, source: str) -> Event:
+        text = encode(dict(data or {}))
+        if len(text) > DATA_BYTES:
+            raise EventSizeError(f"An event of {len(text)} bytes is too large; {DATA_BYTES} fit.", "Keep the data elsewhere and refer to it.")
+        # Read back from the text: what is published is what a replay gives, and no longer shares anything with the caller.
+        return Event(0, self._ids(), self._clock(), check_kind(kind), _storable(subject), loads(text), _storable(source), text)
+
+    def _publish(self, event: Event) -> None:
+        self.cursor = event.cursor
+        for subscription in list(self._bus):
+            subscription.offer(event)
+
+
+def _storable(text: str) -> str:
+    """Text that came out of a terminal or a path may hold what UTF-8 cannot."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,185 @@
+"""The OpenAPI 3.1 document of the local API, drawn from the contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from covey import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from covey.contract import Operation, Parameter
+
+TYPES = {"string": "string", "int": "integer", "float": "number", "bool": "boolean"}
+
+ERROR = {
+    "type": "object",
+    "description": "What went wrong and what to do; the same envelope as on the command line.",
+    "properties": {
+        "code": {"type": "integer", "minimum": 1, "maximum": 9},
+        "error": {"type": "string"},
+        "message": {"type": "string"},
+        "suggestion": {"type": "string"},
+        "recoverable": {"type": "boolean"},
+        "valid_values": {"type": "array", "items": {"type": "string"}},
+        "retry_after_ms": {"type": "integer"},
+        "doc_url": {"type": "string"},
+        "field": {"type": "string"},
+        "schema_version": {"type": "string"},
+        "tool_version": {"type": "string"},
+    },
+    "required": ["code", "error", "message", "recoverable", "schema_version"],
+}
+
+
+REFUSALS = {
+    400: "A parameter, the body or a header is wrong.",
+    401: "The bearer token is missing or wrong.",
+    403: "Not allowed; calls from web pages never are.",
+    404: "There is no such thing.",
+    405: "The path takes other methods; see Allow.",
+    408: "The body did not arrive in time.",
+    409: "The current state stands in the way.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+    421: "The Host header does not name this machine.",
+    429: "Too much at once; try again later.",
+    431: "The request line and headers are too large.",
+    500: "The daemon or what it needs failed; see the log.",
+    503: "Stopped before it was done.",
+    504: "It did not finish in time.",
+}
+"""Each answered with an `Error`. Which operation gives which is not told apart: those of the prologue come from all of them."""
+
+WITH_BODY = (408, 413, 415)
+
+
+def document(operations: Iterable[Operation]) -> dict[str, Any]:
+    """Every operation that has a route."""
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        if operation.route:
+            paths.setdefault(operation.route, {})[operation.method.lower()] = _entry(operation)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Covey local API",
+            "version": __version__,
+            "description": "Served on a Unix socket and on loopback TCP with a bearer token.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {"Error": ERROR},
+            "responses": {f"Refusal{status}": _refusal(text) for status, text in REFUSALS.items()},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}],
+    }
+
+
+def _entry(operation: Operation) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        **({"description": operation.description} if operation.description else {}),
+        "parameters": [_parameter(operation, parameter) for parameter in operation.parameters if operation.place(parameter) != "body"],
+        "responses": _responses(operation),
+        "x-covey-safety": {
+            "read_only": not operation.mutating,
+            "idempotent": operation.idempotent,
+            "destructive": operation.destructive,
+        },
+    }
+    entry["parameters"].append(RESUME if operation.streaming else DEADLINE)
+    if operation.mutating:
+        entry["parameters"].append(
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "required": False,
+                "description": "A repeated call with the same key and the same content is answered again, not done again.",
+                "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[\\x21-\\x7e]+$"},
+            }
+        )
+    body = [parameter for parameter in operation.parameters if operation.place(parameter) == "body"]
+    if body:
+        entry["requestBody"] = {
+            "required": any(parameter.required for parameter in body),
+            "content": {
+                "application/json": {
+                    "schema": {
+                        "type": "object",
+                        "properties": {parameter.name: _schema(parameter) for parameter in body},
+                        "required": [parameter.name for parameter in body if parameter.required],
+                        "additionalProperties": False,
+                    }
+                }
+            },
+        }
+    return entry
+
+
+def _responses(operation: Operation) -> dict[str, Any]:
+    takes_body = any(operation.place(parameter) == "body" for parameter in operation.parameters)
+    refusals = {str(status): {"$ref": f"#/components/responses/Refusal{status}"} for status in REFUSALS if takes_body or status not in WITH_BODY}
+    schema = _event(operation) if operation.streaming else operation.result
+    done: dict[str, Any] = {"description": "Done.", "headers": HEADERS, "content": {operation.media: {"schema": schema}}}
+    if operation.streaming:
+        done["description"] = (
+            "A stream of server-sent events; the schema is that of one. Names that begin with `covey.` are about the stream itself and have no id."
+        )
+    if operation.mutating:
+        done["headers"] = {**HEADERS, "Idempotency-Replayed": _header("`true` if this is the kept answer to an earlier call with the same key.")}
+    return {"200": done, **refusals, "default": _refusal("Refused or failed.")}
+
+
+def _event(operation: Operation) -> dict[str, Any]:
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": operation.result}
+    return {"type": "object", "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": data}, "required": ["data"]}
+
+
+def _refusal(text: str) -> dict[str, Any]:
+    return {"description": text, "headers": HEADERS, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
+
+
+def _header(text: str) -> dict[str, Any]:
+    return {"description": text, "schema": {"type": "string"}}
+
+
+HEADERS = {"Covey-Version": _header("Version of the daemon."), "Covey-Api": _header("Version of the API.")}
+DEADLINE = {
+    "name": "Covey-Deadline-Ms",
+    "in": "header",
+    "required": False,
+    "description": "How long the caller is willing to wait, in milliseconds; never longer than http.deadline_s.",
+    "schema": {"type": "integer", "minimum": 0, "maximum": 999_999_999},
+}
+RESUME = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "description": "The last cursor that was seen, as browsers and other readers of server-sent events give it; stronger than `since`.",
+    "schema": {"type": "integer", "minimum": 0, "maximum": 2**53},
+}
+
+
+def _parameter(operation: Operation, parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "in": operation.place(parameter),
+        "required": parameter.required,
+        "description": parameter.help,
+        "schema": _schema(parameter),
+    }
+
+
+def _schema(parameter: Parameter) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": TYPES[parameter.type]}
+    optional = {"enum": list(parameter.enum), "minimum": parameter.minimum, "maximum": parameter.maximum}
+    schema |= {key: value for key, value in optional.items() if value not in (None, [])}
+    if parameter.multiple:
+        schema = {"type": "array", "items": schema}
+    if parameter.default is not None:
+        schema["default"] = parameter.default
+    return schema

@@ -1,0 +1,148 @@
+"""What the daemon does for each operation of the kernel."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import resource
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey import __version__
+from covey.kernel.event import SlowReader
+from covey.kernel.offline import OFFLINE
+from murli import conflict, tool_error, user_error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from covey.kernel.api import Call, Handler
+    from covey.kernel.daemon import Daemon
+
+HEARTBEAT_S = 15.0
+BATCH = 500
+
+
+def handlers(daemon: Daemon) -> Mapping[str, Handler]:
+    """The kernel's operations by name."""
+    kernel = KernelOperations(daemon)
+    return {
+        "down": kernel.down,
+        "status": kernel.status,
+        "health": kernel.health,
+        "reload": kernel.reload,
+        "config.list": kernel.aside,
+        "config.get": kernel.aside,
+        "config.set": kernel.change_config,
+        "config.unset": kernel.change_config,
+        "events": kernel.events,
+        "metrics": kernel.metrics,
+        "openapi": kernel.aside,
+        "doctor": kernel.aside,
+        "backup": kernel.backup,
+    }
+
+
+class KernelOperations:
+    """The handlers, each a method that takes a call and returns a result."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self._daemon = daemon
+        daemon.metrics.gauge("covey_uptime_seconds", "Seconds since the daemon started.", self._uptime)
+        daemon.metrics.gauge("covey_events_cursor", "Cursor of the newest event.", lambda: daemon.events.cursor)
+        daemon.metrics.gauge("covey_event_subscribers", "Open event streams.", lambda: daemon.events.subscribers)
+
+    async def down(self, _: Call) -> dict[str, Any]:
+        asyncio.get_running_loop().call_later(0.05, self._daemon.stop)  # after the answer is out
+        return {"pid": os.getpid(), "stopping": True}
+
+    async def status(self, _: Call) -> dict[str, Any]:
+        daemon, used = self._daemon, resource.getrusage(resource.RUSAGE_SELF)
+        return {
+            "version": __version__,
+            "pid": os.getpid(),
+            "uptime_s": round(self._uptime(), 3),
+            "rss_bytes": _rss(used),
+            "cpu_seconds": round(used.ru_utime + used.ru_stime, 3),
+            "home": daemon.home.path,
+            "tcp_port": daemon.port,
+            "events": {"cursor": daemon.events.cursor, "subscribers": daemon.events.subscribers},
+            "config": {"generation": daemon.config.generation, "problems": list(daemon.config.problems)},
+            "children": [child.as_dict() for child in daemon.supervisor.children],
+        }
+
+    async def health(self, _: Call) -> dict[str, Any]:
+        return {"ok": True, "version": __version__, "uptime_s": round(self._uptime(), 3)}
+
+    async def reload(self, _: Call) -> dict[str, Any]:
+        return await self._daemon.reload()
+
+    async def aside(self, call: Call) -> object:
+        """An operation that needs files and processes but not the daemon: done in a thread, so that nobody waits for it."""
+        return await asyncio.to_thread(OFFLINE[call.operation.name], self._daemon.home, call.params)
+
+    async def change_config(self, call: Call) -> object:
+        changed = await self.aside(call)
+        await self._daemon.reload()
+        return changed
+
+    async def metrics(self, _: Call) -> str:
+        return self._daemon.metrics.text()
+
+    async def backup(self, call: Call) -> dict[str, Any]:
+        target = Path(os.path.expanduser(call.params["path"]))
+        if not target.is_absolute():
+            raise user_error("the path must be absolute", "Give the whole path: the daemon does not know your folder.", field="path")
+        if target.exists():
+            raise conflict(f"{target} exists already", "Name a file that does not exist.", field="path")
+        try:
+            await self._daemon.store.backup(target)
+        except OSError as error:
+            raise tool_error(f"the backup could not be written: {error}", "Name a file in a folder that exists and is writable.") from error
+        return {"path": str(target), "bytes": target.stat().st_size}
+
+    async def events(self, call: Call) -> AsyncIterator[bytes]:
+        follow = call.params["follow"] or "text/event-stream" in call.headers.get("accept", "")
+        last = call.headers.get("last-event-id", "")
+        since = int(last) if last.isascii() and last.isdigit() else call.params["since"]
+        if since > self._daemon.events.cursor:
+            raise user_error(
+                f"cursor {since} is in the future: the newest event is {self._daemon.events.cursor}",
+                "Resume from a cursor that you have seen.",
+                field="since",
+            )
+        return self._follow(since, call.params["kind"]) if follow else self._recorded(since, call.params["kind"])
+
+    async def _recorded(self, since: int, kinds: list[str]) -> AsyncIterator[bytes]:
+        """What the journal holds, and the end."""
+        while batch := await self._daemon.events.history(since=since, kinds=kinds, limit=BATCH):
+            yield b"".join(event.sse for event in batch)
+            since = batch[-1].cursor
+
+    async def _follow(self, since: int, kinds: list[str]) -> AsyncIterator[bytes]:
+        """The journal after `since`, then everything that happens, with a heartbeat when nothing does."""
+        yield b": covey\n\n"
+        async with self._daemon.events.subscribe(since=since, kinds=kinds) as subscription:
+            if subscription.gap is not None:
+                yield b'event: covey.gap\ndata: {"since":%d,"until":%d}\n\n' % subscription.gap
+            while True:
+                try:
+                    batch = await subscription.take(HEARTBEAT_S)
+                except SlowReader as slow:
+                    yield b'event: covey.slow\ndata: {"reason":"you read too slowly","resume_after":%d}\n\n' % slow.cursor
+                    return
+                if subscription.closed:
+                    return
+                yield b"".join(event.sse for event in batch) or b": still here\n\n"
+
+    def _uptime(self) -> float:
+        return self._daemon.clock.monotonic() - self._daemon.started_at
+
+
+def _rss(used: resource.struct_rusage) -> int:
+    """Resident memory now; the peak where the system does not tell."""
+    with contextlib.suppress(OSError), open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+    return used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)

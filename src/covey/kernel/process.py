@@ -1,0 +1,102 @@
+"""Processes by pid, without mistaking one for another: birth, end, and the group that a process leads."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+
+POLL_S, GROUP_POLL_S = 0.5, 0.02
+
+
+def birth(pid: int) -> str:
+    """What tells a process from another that later gets the same pid: boot and start time. Empty if there is no such process (a zombie is none)."""
+    if sys.platform != "linux":
+        import subprocess
+
+        ended = subprocess.run(["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5, check=False)  # noqa: S603
+        state, _, started = ended.stdout.strip().partition(" ")
+        return "" if state.startswith("Z") else started.strip()
+    fields = _stat(pid)
+    return "" if fields is None or fields[0] == b"Z" else f"{_boot()}/{fields[19].decode()}"
+
+
+async def ended(pid: int, born: str) -> None:
+    """Wait until a process has ended, ours or adopted, and reap it if it is ours."""
+    fd = _pidfd(pid)
+    try:
+        if fd < 0:
+            while not _reaped(pid) and (now := birth(pid)) and now == born:  # noqa: ASYNC110 - nothing tells us
+                await asyncio.sleep(POLL_S)
+            return
+        if birth(pid) == born:  # looked at with the descriptor open: from here on it is this process and no other
+            loop, over = asyncio.get_running_loop(), asyncio.Event()
+            loop.add_reader(fd, over.set)
+            try:
+                await over.wait()
+            finally:
+                loop.remove_reader(fd)
+        _reaped(pid)
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+async def group_ended(pid: int, born: str) -> None:
+    """Wait until a process and the group that it leads have ended."""
+    await ended(pid, born)
+    while signal_group(pid, born, 0) and _lives(pid):  # noqa: ASYNC110 - nothing tells of the end of a group
+        await asyncio.sleep(GROUP_POLL_S)
+
+
+def signal_group(pid: int, born: str, number: int) -> bool:
+    """Send a signal to the group that a process leads or led; False if there is none. A pid that now is another process gets nothing."""
+    if birth(pid) not in ("", born):
+        return False
+    try:
+        os.killpg(pid, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # macOS, of a group of zombies; or they have become somebody else's
+        return number != 0
+    return True
+
+
+def _lives(group: int) -> bool:
+    """Whether a group has a member that is more than a zombie (which its parent, not we, must reap)."""
+    if sys.platform != "linux":
+        return True
+    members = (fields for name in os.listdir("/proc") if name.isdigit() and (fields := _stat(int(name))) is not None)
+    return any(int(fields[2]) == group and fields[0] not in (b"Z", b"X") for fields in members)
+
+
+def _reaped(pid: int) -> bool:
+    """Reap a child of ours that has ended."""
+    with contextlib.suppress(ChildProcessError):
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    return False
+
+
+def _pidfd(pid: int) -> int:
+    """A descriptor that becomes readable when the process ends; -1 where there is no such thing."""
+    if hasattr(os, "pidfd_open"):
+        with contextlib.suppress(OSError):
+            return os.pidfd_open(pid)
+    return -1
+
+
+def _stat(pid: int) -> list[bytes] | None:
+    """The fields of /proc/PID/stat after the name: state, parent, group and so on."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split() or None
+    except OSError:
+        return None
+
+
+def _boot() -> str:
+    """Start times count from the boot, so they come again after the next one."""
+    with contextlib.suppress(OSError), open("/proc/sys/kernel/random/boot_id", "rb") as file:
+        return file.read().strip().decode()
+    return ""

@@ -1,0 +1,290 @@
+"""Secrets taken out of whatever is about to be written or shown: by registered value, by the name they stand under, by their shape.
+
+On the start path of the command line: nothing is imported until the first text is looked at. Hiding a little too much is fine; a secret in a log is not.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+    from typing import Any
+
+REDACTED = "[redacted]"
+SHORTEST_SECRET = 4
+"""Registering anything shorter would blank half of every line."""
+LONGEST_TEXT = 16_384
+_LONGEST_LOOK = 4 * LONGEST_TEXT
+_DEEPEST, _WIDEST, _LONGEST_NUMBER_BITS = 8, 1000, 256
+_MOST_LETTERS = 4 * _LONGEST_LOOK
+"""Of all texts in one value together: looking through more would keep the caller waiting, and nobody would read it."""
+
+_SECRET_WORDS = {
+    "authorization", "bearer", "cookie", "cookies", "credential", "credentials", "jwt", "otp", "passphrase", "passwd", "password", "passwords", "pwd",
+    "secret", "secrets",
+}  # fmt: skip
+_SECRET_ENDINGS = (
+    "accesskey", "apikey", "authkey", "encryptionkey", "masterkey", "passphrase", "passwd", "password", "privatekey", "secret", "secretkey", "sessionkey",
+    "signingkey", "sshkey", "token", "tokenvalue",
+)  # fmt: skip
+_ABOUT_A_SECRET = {"count", "dir", "expires", "expiry", "file", "length", "name", "path", "policy", "present", "type"}
+"""`password_file`, `token_count`: these tell about a secret and hold none."""
+_WHOLE_LINE = {"authorization", "cookie", "cookies"}
+_verdicts: dict[str, bool] = {}
+
+
+def is_sensitive(key: str) -> bool:
+    """Whether what stands under this name is a secret, however the name is written: apiKey, API_KEY, x-api-key, PGPASSWORD."""
+    verdict = _verdicts.get(key)
+    if verdict is None:
+        words = _words(key)
+        joined = "".join(words)
+        verdict = bool(words) and words[-1] not in _ABOUT_A_SECRET and (not _SECRET_WORDS.isdisjoint(words) or joined.endswith(_SECRET_ENDINGS))
+        if len(_verdicts) < _WIDEST:  # names come from outside: remember the usual ones, not everything
+            _verdicts[key] = verdict
+    return verdict
+
+
+class Redactor:
+    """Takes secrets out. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._needles: tuple[str, ...] = ()
+        self._longest = 0
+
+    def register(self, secret: str) -> bool:
+        """Hide this value from now on, as it is and as `repr`, JSON, URLs and base64 would spell it. False if it is too short to hide."""
+        if len(secret) < SHORTEST_SECRET or secret in REDACTED:
+            return False
+        self._needles = tuple(dict.fromkeys((*self._needles, *_spellings(secret))))
+        self._longest = max(map(len, self._needles))
+        return True
+
+    def text(self, text: str) -> str:
+        """The text without secrets."""
+        return _hide_shapes(self._hide_values(text))
+
+    def excerpt(self, text: str, *, end: bool = False) -> str:
+        """The beginning (or end) of a text without secrets. Searched first and cut afterwards: half a secret would not be recognised."""
+        found = self.text(text[-_LONGEST_LOOK:] if end else text[:_LONGEST_LOOK])
+        if len(text) > _LONGEST_LOOK:  # where we stopped looking there may be such a half
+            found = found[self._longest :] if end else found[: max(len(found) - self._longest, 0)]
+        elif len(found) <= LONGEST_TEXT:
+            return found
+        return f"… {found[-LONGEST_TEXT:]}" if end else f"{found[:LONGEST_TEXT]} …"
+
+    def value(self, value: object, key: str = "") -> Any:
+        """A copy that JSON can hold, without secrets, bounded in depth, width and length: texts are searched, what stands under a sensitive name is replaced."""
+        return _Copy(self).of(value, key, 0)
+
+    def holds_secret(self, text: str) -> bool:
+        """Whether a registered secret is in the text."""
+        return any(needle in text for needle in self._needles)
+
+    def _hide_values(self, text: str) -> str:
+        spans = sorted(span for needle in self._needles for span in _occurrences(text, needle))
+        if not spans:
+            return text
+        parts, end = [], 0
+        for start, stop in spans:
+            if start >= end:  # what overlaps the one before is hidden together with it
+                parts += [text[end:start], REDACTED]
+            end = max(end, stop)
+        return "".join([*parts, text[end:]])
+
+
+class _Copy:
+    """One value being copied; `_left` is how many letters may still be looked at."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._left = _MOST_LETTERS
+
+    def of(self, value: object, key: str, depth: int) -> Any:  # noqa: PLR0911 - one return per kind of value
+        if value is None or isinstance(value, bool):
+            return value
+        if key and value != "" and _hides(key, value):
+            return REDACTED
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, (int, float)):
+            return self._number(value)
+        if isinstance(value, (bytes, bytearray)):
+            return self._text(bytes(value[:_LONGEST_LOOK]).decode(errors="replace"))
+        if depth >= _DEEPEST:
+            return "…"
+        if isinstance(value, dict):
+            return self._mapping(value, depth)
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return self._sequence(value, depth)
+        try:
+            return self._text(str(value))
+        except Exception:  # noqa: BLE001 - a value that cannot be shown is no reason to lose the line
+            return f"<{type(value).__name__}>"
+
+    def _text(self, text: str) -> str:
+        if self._left <= 0:
+            return "…"
+        self._left -= min(len(text), _LONGEST_LOOK)
+        return self._redactor.excerpt(text)
+
+    def _number(self, value: float) -> Any:
+        if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER_BITS:
+            return f"<number of {value.bit_length()} bits>"
+        shown = str(value)
+        if self._redactor.holds_secret(shown):
+            return REDACTED
+        return shown if shown in ("inf", "-inf", "nan") else value
+
+    def _mapping(self, value: dict[Any, Any], depth: int) -> dict[str, Any]:
+        items = list(value.items())
+        found = {self._text(str(name)): self.of(item, str(name), depth + 1) for name, item in items[:_WIDEST]}
+        if len(items) > _WIDEST:
+            found["…"] = len(items) - _WIDEST
+        return found
+
+    def _sequence(self, value: list[Any] | tuple[Any, ...] | set[Any] | frozenset[Any], depth: int) -> list[Any]:
+        """The items; in a command line, what follows `--token` is hidden."""
+        items = list(value)
+        found, before = [], ""
+        for item in items[:_WIDEST]:
+            follows_flag = before.startswith("--") and "=" not in before and isinstance(item, str) and is_sensitive(before)
+            found.append(REDACTED if follows_flag else self.of(item, "", depth + 1))
+            before = item if isinstance(item, str) else ""
+        if len(items) > _WIDEST:
+            found.append(f"… {len(items) - _WIDEST} more")
+        return found
+
+
+def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
+    at = text.find(needle)
+    while at >= 0:
+        yield at, at + len(needle)
+        at = text.find(needle, at + 1)
+
+
+def _spellings(secret: str) -> list[str]:
+    """The secret as it is likely to be met, each long enough to hide."""
+    found = [secret]
+    if not (secret.isascii() and secret.replace("-", "").replace("_", "").isalnum()):
+        import json
+        from urllib.parse import quote, quote_plus
+
+        plain = secret.encode("utf-8", "backslashreplace")
+        found += [repr(secret)[1:-1], json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
+        found += [quote(plain, safe=""), quote(plain), quote_plus(plain)]
+        found += [line.strip() for line in secret.splitlines() if len(line.strip()) >= 2 * SHORTEST_SECRET]
+    from base64 import b64encode
+
+    found.append(b64encode(secret.encode("utf-8", "backslashreplace")).decode().rstrip("="))
+    return [spelling for spelling in found if len(spelling) >= SHORTEST_SECRET and spelling not in REDACTED]
+
+
+def _words(key: str) -> list[str]:
+    """`someApiKey` and `SOME-API_KEY` as some, api, key."""
+    spaced = []
+    for before, letter in zip(" " + key, key, strict=False):
+        if letter.isupper() and not before.isupper():
+            spaced.append(" ")
+        spaced.append(letter.lower() if letter.isalnum() else " ")
+    return "".join(spaced).split()
+
+
+def _hides(key: str, value: object) -> bool:
+    """`tokens` is special: a count of them is what agents report all day, anything else is a list of secrets."""
+    if is_sensitive(key):
+        return True
+    words = _words(key)
+    return bool(words) and words[-1] == "tokens" and not isinstance(value, (int, float, dict))
+
+
+class _Shapes:
+    """The patterns, compiled when the first text comes. Possessive throughout: a hostile megabyte costs no more than a friendly one."""
+
+    def __init__(self) -> None:
+        import re
+
+        self.name = re.compile(r"""(?<![\w.\-])([\w.\-]++)(\\*+["']?[ \t]*+(?:=>|:=|[:=])[ \t]*+|[ \t]++)""", re.ASCII)
+        self.quoted = re.compile(
+            r"""\[redacted\]                                                                # done already
+                | (?: "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+' | \\++"[^"\n]*+" | \\++'[^'\n]*+' )++   # the last two: JSON inside of JSON
+                  [^\s&"',;:)}\]>\\]*+                                                     # what a shell would take for the same word
+            """,
+            re.VERBOSE,
+        )
+        self.bare = re.compile(r"""(?:(?:bearer|basic|token|digest|negotiate)[ \t]++)?+[^\s&"]++|["'][^\s&]*+""", re.IGNORECASE)
+        self.line = re.compile(r"[^\r\n]++")
+        self.block = re.compile(
+            r"-----BEGIN [A-Z0-9 ]*(?:PRIVATE KEY(?: BLOCK)?|JWT|SEED)-----.*?(?:-{5,6}END [A-Z0-9 ]*(?:PRIVATE KEY(?: BLOCK)?|JWT|SEED)-{5,6}|\Z)",
+            re.DOTALL,
+        )
+        self.user = re.compile(r"(?<![a-zA-Z0-9+.\-])([a-zA-Z][a-zA-Z0-9+.\-]*+://)([^\s/?#\"'<>\\]*)@")
+        self.bearer = re.compile(r"\b(bearer)([ \t]++)(?:(?=[^\s\d]{0,64}\d)[^\s\"',;]{6,}+|[^\s\"',;]{16,}+)", re.IGNORECASE)
+        self.known = re.compile(
+            r"""(?<![A-Za-z0-9])(?:
+                  sk-[A-Za-z0-9_\-]{16,}+ | [sr]k_(?:live|test)_[A-Za-z0-9]{10,}+            # Anthropic, OpenAI; Stripe
+                | gh[pousr]_[A-Za-z0-9]{16,}+ | github_pat_[A-Za-z0-9_]{20,}+ | glpat-[A-Za-z0-9_\-]{16,}+
+                | (?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z]) | AIza[A-Za-z0-9_\-]{35}          # AWS; Google
+                | xox[abeoprs]-[A-Za-z0-9\-]{10,}+ | xapp-[A-Za-z0-9\-]{10,}+                # Slack
+                | npm_[A-Za-z0-9]{30,}+ | pypi-[A-Za-z0-9_\-]{30,}+ | hf_[A-Za-z0-9]{30,}+
+                | S[OAUCNX][A-Z2-7]{56}(?![A-Z2-7])                                          # NATS seeds
+                | [0-9]{8,10}:[A-Za-z0-9_\-]{35}(?![A-Za-z0-9_\-])                           # Telegram bots
+                | eyJ[A-Za-z0-9_\-]{8,}+\.[A-Za-z0-9_\-]{8,}+(?:\.[A-Za-z0-9_\-]*+)?         # JSON web tokens
+            )""",
+            re.VERBOSE,
+        )
+
+
+_shapes: list[_Shapes] = []
+
+
+def _hide_shapes(text: str) -> str:
+    if not _shapes:
+        _shapes.append(_Shapes())
+    shapes = _shapes[0]
+    if "-----BEGIN" in text:
+        text = shapes.block.sub(REDACTED, text)
+    if "=" in text or ":" in text or "--" in text:
+        text = _hide_named(text, shapes)
+    if "://" in text:
+        text = shapes.user.sub(_without_password, text)
+    text = shapes.bearer.sub(rf"\1\2{REDACTED}", text)
+    return shapes.known.sub(REDACTED, text)
+
+
+def _hide_named(text: str, shapes: _Shapes) -> str:
+    """`password=…`, `"token": "…"`, `Authorization: Bearer …`, `--api-key …`."""
+    parts, done, at = [], 0, 0
+    while found := shapes.name.search(text, at):
+        name, between = found.groups()
+        at, start = found.end(1), found.end()
+        is_flag = not between.strip()
+        if (is_flag and not name.startswith("--")) or not _hides(name, ""):
+            continue  # before its value is looked for: that may be the rest of the text
+        value = _value_at(text, start, name, shapes)
+        if value is None or not _hides(name, _number_or_text(value.group())) or (is_flag and value.group().startswith("-")):
+            continue
+        parts += [text[done:start], REDACTED]
+        done = at = value.end()
+    return "".join([*parts, text[done:]])
+
+
+def _value_at(text: str, start: int, name: str, shapes: _Shapes) -> re.Match[str] | None:
+    quoted = shapes.quoted.match(text, start)
+    if quoted:
+        return quoted
+    return (shapes.bare if _WHOLE_LINE.isdisjoint(_words(name)) else shapes.line).match(text, start)
+
+
+def _number_or_text(text: str) -> object:
+    return 0 if text.rstrip(",;.)}]").isdecimal() else text
+
+
+def _without_password(found: re.Match[str]) -> str:
+    """`user:password@` keeps the user; a lone name before the `@` of a web address is a token, elsewhere (ssh) it is a user."""
+    scheme, user = found.groups()
+    name, colon, _ = user.partition(":")
+    if colon:
+        return f"{scheme}{name}:{REDACTED}@"
+    return f"{scheme}{REDACTED}@" if scheme.lower().startswith("http") and user else found.group()

@@ -1,0 +1,146 @@
+"""Parameters in, checked values out; the same rules for every surface."""
+
+from __future__ import annotations
+
+from murli import AgentError, objection, user_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from covey.contract.operation import Operation, Parameter
+
+LARGEST = 2**63
+FARTHEST = 1.7976931348623157e308
+NAMES = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "text"}
+
+
+def validate(operation: Operation, given: Mapping[str, Any], *, textual: bool = False, partial: bool = False) -> dict[str, Any]:
+    """The operation's parameters, checked, with defaults filled in.
+
+    `textual` values come from a URL and are converted; others are JSON and must have their type. `partial` leaves what is missing out.
+    """
+    unknown = [name for name in given if operation.parameter(name) is None]
+    if unknown:
+        raise _unknown(operation, unknown[0])
+    values: dict[str, Any] = {}
+    named = {name.replace("-", "_"): value for name, value in given.items()}
+    if len(named) != len(given):
+        raise _twice(next(name for name in given if "-" in name and name.replace("-", "_") in given).replace("-", "_"))
+    for parameter in operation.parameters:
+        value = named.get(parameter.name)
+        if parameter.name not in named and partial:
+            continue
+        if parameter.name not in named:
+            if parameter.required:
+                raise user_error(
+                    f"{parameter.name!r} is missing", f"Pass {parameter.name}: {parameter.help}", error="argument_error", field=parameter.name
+                )
+            values[parameter.name] = [] if parameter.multiple and parameter.default is None else parameter.default
+        elif textual and isinstance(value, list) and not parameter.multiple:
+            raise _twice(parameter.name)
+        elif parameter.multiple:
+            values[parameter.name] = [_value(parameter, item, textual=textual) for item in (value if isinstance(value, list) else [value])]
+        else:
+            values[parameter.name] = _value(parameter, value, textual=textual)
+    return values
+
+
+def _value(parameter: Parameter, value: object, *, textual: bool) -> object:
+    try:
+        checked = _converted(parameter, value) if textual else _typed(parameter, value)
+    except ValueError:
+        raise _bad(parameter, value) from None
+    if parameter.enum and checked not in parameter.enum:
+        raise _bad(parameter, value)
+    if isinstance(checked, (int, float)) and not isinstance(checked, bool):
+        low, high = parameter.minimum, parameter.maximum
+        if (low is not None and checked < low) or (high is not None and checked > high):
+            raise _bad(
+                parameter, value, NAMES[parameter.type] + (f" from {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
+            )
+    if isinstance(checked, str):
+        _harden(parameter, checked)
+    return checked
+
+
+def _converted(parameter: Parameter, value: object) -> object:
+    """Text to the parameter's type. Python reads more than people mean: underscores, other scripts' digits, spaces around."""
+    text = str(value)
+    if parameter.type == "int":
+        if not text.removeprefix("-").isdigit() or not text.isascii():
+            raise ValueError(text)
+        return _bounded(int(text))
+    if parameter.type == "float":
+        if "_" in text or text != text.strip():
+            raise ValueError(text)
+        return _finite(float(text))
+    if parameter.type == "bool":
+        if text not in ("true", "false"):
+            raise ValueError(text)
+        return text == "true"
+    return text
+
+
+def _typed(parameter: Parameter, value: object) -> object:
+    if isinstance(value, bool):
+        if parameter.type != "bool":
+            raise ValueError(value)
+        return value
+    if parameter.type == "int":
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # JSON knows one kind of number: 1.0 is whole
+        if isinstance(value, int):
+            return _bounded(value)
+    if parameter.type == "float" and isinstance(value, (int, float)):
+        return _finite(value)
+    if parameter.type == "string" and isinstance(value, str):
+        return value
+    raise ValueError(value)
+
+
+def _bounded(number: int) -> int:
+    """As large as the database and every other JSON reader can take."""
+    if abs(number) >= LARGEST:
+        raise ValueError(number)
+    return number
+
+
+def _finite(number: float) -> float:
+    if number != number or abs(number) > FARTHEST:  # noqa: PLR0124 - not a number is not even itself
+        raise ValueError(number)
+    return number
+
+
+def _harden(parameter: Parameter, value: str) -> None:
+    """The same objections as the command line has: see murli's input hardening."""
+    why = objection(parameter.name, value, parameter.content)
+    if why:
+        raise user_error(
+            f"{parameter.name!r} {why}", "Check the value; it looks like it was garbled or invented.", error="invalid_input", field=parameter.name
+        )
+
+
+def _bad(parameter: Parameter, value: object, expected: str = "") -> AgentError:
+    shown = "" if parameter.sensitive else f" {str(value)[:60]!r}"
+    return user_error(
+        f"invalid value{shown} for {parameter.name!r}: expected {expected or ', '.join(parameter.enum) or NAMES[parameter.type]}",
+        parameter.help,
+        error="argument_error",
+        field=parameter.name,
+        valid_values=parameter.enum,
+    )
+
+
+def _twice(name: str) -> AgentError:
+    return user_error(f"{name!r} is given more than once", f"Pass {name} once.", error="argument_error", field=name)
+
+
+def _unknown(operation: Operation, name: str) -> AgentError:
+    import difflib  # only mistakes pay for it
+
+    valid = [parameter.name for parameter in operation.parameters]
+    near = difflib.get_close_matches(name, valid, n=1)
+    advice = f"Did you mean {near[0]}?" if near else "Leave it out." if not valid else "Use one of the valid names."
+    return user_error(f"{operation.name} has no parameter {name[:60]!r}", advice, error="argument_error", field=name[:60], valid_values=valid)

@@ -1,0 +1,134 @@
+"""A real daemon in a home of its own, and the installed `covey` command to talk to it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = str(Path(sys.executable).parent / "covey")
+TIME_LIMIT = 60
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended and what it printed."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def result(self) -> Any:
+        """The result in its envelope."""
+        assert self.code == 0, self.stderr
+        return json.loads(self.stdout)["result"]
+
+    @property
+    def error(self) -> Any:
+        """The error in its envelope."""
+        assert self.code != 0, self.stdout
+        return json.loads(self.stderr)
+
+
+class UnixConnection(http.client.HTTPConnection):
+    """HTTP over the daemon's socket."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("covey", timeout=TIME_LIMIT)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(TIME_LIMIT)
+        self.sock.connect(self._path)
+
+
+class Covey:
+    """A home and what can be done with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = folder / "home"
+        self.node = self.home / "node"
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
+        return {**kept, "HOME": str(self.folder), "COVEY_HOME": str(self.home), **extra}
+
+    def run(self, *words: str, stdin: str = "", **extra: str) -> Ran:
+        """Run the command behind pipes."""
+        ended = subprocess.run(
+            [COMMAND, *words],
+            cwd=self.folder,
+            env=self.environment(**extra),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT,
+            check=False,
+        )
+        return Ran(ended.returncode, ended.stdout, ended.stderr)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start the command and come back at once."""
+        return subprocess.Popen([COMMAND, *words], cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    @property
+    def pid(self) -> int:
+        return int((self.node / "pid").read_text())
+
+    @property
+    def port(self) -> int:
+        return int((self.node / "http.port").read_text())
+
+    @property
+    def token(self) -> str:
+        return (self.node / "http.token").read_text().strip()
+
+    def unix(self) -> UnixConnection:
+        return UnixConnection(str(self.node / "sock"))
+
+    def request(
+        self, method: str, path: str, body: bytes | str | None = None, headers: dict[str, str] | None = None, *, tcp: bool = False
+    ) -> tuple[int, dict[str, str], bytes]:
+        """One request: status, headers and body. Over TCP the token is sent unless the headers say otherwise."""
+        given = dict(headers or {})
+        connection: http.client.HTTPConnection = self.unix()
+        if tcp:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIME_LIMIT)
+            given.setdefault("Authorization", f"Bearer {self.token}")
+        try:
+            connection.request(method, path, body, given)
+            answer = connection.getresponse()
+            return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def covey() -> Iterator[Covey]:
+    """A home without a daemon. Its path is short: a Unix socket's must be."""
+    folder = Path(tempfile.mkdtemp(prefix="cv-"))
+    found = Covey(folder)
+    yield found
+    found.run("down")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def daemon(covey: Covey) -> Covey:
+    """The same with a running daemon."""
+    assert covey.run("up").code == 0
+    return covey

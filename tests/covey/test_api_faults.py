@@ -1,0 +1,483 @@
+"""What the API does with garbage, with callers that dawdle, and with failures of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import logging
+import random
+import shutil
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvloop
+
+from covey.contract import Operation, Parameter
+from covey.kernel.api import Api, Call, Handler
+from covey.kernel.clock import SystemClock
+from covey.kernel.idempotency import MIGRATION, Replies
+from covey.kernel.metrics import Metrics
+from covey.kernel.server import HttpServer, Listeners, Protocol
+from covey.kernel.store import Store
+from tests.covey.conftest import Covey
+
+LIMIT = 60
+TRANSPORTS = pytest.mark.parametrize("tcp", [False, True], ids=["unix", "tcp"])
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Covey]:
+    folder = Path(tempfile.mkdtemp(prefix="cv-"))
+    covey = Covey(folder)
+    assert covey.run("up").code == 0
+    yield covey
+    covey.run("down")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def connected(covey: Covey, *, tcp: bool) -> socket.socket:
+    sock = socket.socket(socket.AF_INET if tcp else socket.AF_UNIX)
+    sock.settimeout(LIMIT)
+    sock.connect(("127.0.0.1", covey.port) if tcp else str(covey.node / "sock"))
+    return sock
+
+
+def talk(covey: Covey, data: bytes, *, tcp: bool, hang_up: bool = False) -> bytes:
+    """Send, then read until the daemon hangs up. A daemon that hangs up while we send has answered enough."""
+    answer = b""
+    with connected(covey, tcp=tcp) as sock, contextlib.suppress(ConnectionError):
+        sock.sendall(data)
+        if hang_up:
+            return b""
+        sock.shutdown(socket.SHUT_WR)
+        while part := sock.recv(65536):
+            answer += part
+    return answer
+
+
+def resident(covey: Covey) -> int:
+    return int(json.loads(covey.request("GET", "/v1/status")[2])["rss_bytes"])
+
+
+def head(covey: Covey, *lines: str, method: str = "GET", path: str = "/v1/health") -> bytes:
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {covey.token}", *lines, "", ""]).encode()
+
+
+@TRANSPORTS
+def test_garbage_is_answered_or_hung_up_on_and_the_next_request_works(served: Covey, *, tcp: bool) -> None:
+    dice = random.Random(7)
+    pieces = [
+        b"\r\n",
+        b"\0",
+        b"GET ",
+        b"/v1/status",
+        b" HTTP/1.1",
+        b"Host: 127.0.0.1",
+        b"Transfer-Encoding: chunked",
+        b"Content-Length: ",
+        b"\xff",
+        b"9" * 40,
+        b":",
+        b"\n",
+        b" ",
+    ]
+    for turn in range(300):
+        data = dice.randbytes(dice.randrange(1, 3000)) if turn % 2 else b"".join(dice.choices(pieces, k=dice.randrange(1, 40)))
+        answer = talk(served, data, tcp=tcp, hang_up=turn % 7 == 0)
+        assert not answer.startswith(b"HTTP/1.1 5"), data
+    assert served.request("GET", "/v1/health", tcp=tcp)[0] == 200
+
+
+@TRANSPORTS
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GET /v1/health HTTP/1.1\r\nHost: a\0b\r\n\r\n",
+        b"GET /v1/he\0alth HTTP/1.1\r\n\r\n",
+        b"G\0T / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"POST /v1/reload HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        b"POST /v1/reload HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST /v1/reload HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        b"POST /v1/reload HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"CONNECT evil.example:80 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    ],
+)
+def test_what_is_not_http_gets_an_envelope_and_is_hung_up_on(served: Covey, data: bytes, *, tcp: bool) -> None:
+    with connected(served, tcp=tcp) as sock:
+        sock.sendall(data)
+        answer = b""
+        while part := sock.recv(65536):
+            answer += part
+    top, _, body = answer.partition(b"\r\n\r\n")
+    assert top.startswith(b"HTTP/1.1 400 Bad Request\r\n"), answer
+    assert b"connection: close" in top
+    assert json.loads(body)["error"] == "malformed_request"
+
+
+@TRANSPORTS
+@pytest.mark.parametrize(
+    "chunks",
+    [b"zz\r\n", b"5\r\nab", b"-1\r\n\r\n", b"5\r\nabcdeXX0\r\n\r\n", b"FFFFFFFFFFFFFFFFFF\r\n", b"0\r\nbad trailer\x00\r\n\r\n"],
+    ids=range(6),
+)
+def test_a_badly_chunked_body_never_reaches_an_operation(served: Covey, chunks: bytes, *, tcp: bool) -> None:
+    before = served.request("GET", "/v1/status")[2]
+    answer = talk(served, head(served, "Transfer-Encoding: chunked", method="POST", path="/v1/reload") + chunks, tcp=tcp)
+    assert not answer.startswith(b"HTTP/1.1 2"), answer
+    assert not answer.startswith(b"HTTP/1.1 5"), answer
+    assert json.loads(served.request("GET", "/v1/status")[2])["config"] == json.loads(before)["config"]
+
+
+@TRANSPORTS
+@pytest.mark.parametrize(
+    "flood",
+    [
+        lambda: b"GET /" + b"a" * 65536,
+        lambda: b"GET / HTTP/1.1\r\nA: " + b"a" * 65536,
+        lambda: b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 10_000,
+        lambda: b"GET / HTTP/1.1\r\n" + b"a" * 65536,
+        lambda: b"\r\n" * 32_768,
+        lambda: b"POST /v1/reload HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: " + b"a" * 65536,
+    ],
+    ids=["address", "value", "count", "name", "blank lines", "trailer"],
+)
+def test_an_endless_head_is_cut_off_and_memory_stays_bounded(served: Covey, flood: Callable[[], bytes], *, tcp: bool) -> None:
+    before = resident(served)
+    for _ in range(5):
+        start, sent = flood(), 0
+        with connected(served, tcp=tcp) as sock:
+            try:
+                sock.sendall(start)
+                while sent < 64 << 20:
+                    sent += sock.send(start[-65536:])
+            except ConnectionError:
+                pass
+            else:
+                pytest.fail("64 MB of headers were taken")
+    assert resident(served) - before < 32 << 20
+
+
+@TRANSPORTS
+def test_a_flood_of_headers_that_ends_is_refused_with_431(served: Covey, *, tcp: bool) -> None:
+    for data in (
+        head(served, *(f"X-{number}: 1" for number in range(200))),
+        head(served, "X: " + "a" * 70_000),
+        head(served, path="/" + "a" * 70_000),
+    ):
+        assert talk(served, data, tcp=tcp).startswith(b"HTTP/1.1 431 ")
+
+
+@TRANSPORTS
+def test_requests_in_a_pipeline_are_answered_in_order(served: Covey, *, tcp: bool) -> None:
+    paths = ["/v1/health", "/nothing", "/v1/config/log.level", "/v1/metrics"]
+    with connected(served, tcp=tcp) as sock:
+        sock.sendall(b"".join(head(served, *(["Connection: close"] if path == paths[-1] else []), path=path) for path in paths))
+        answer = b""
+        while part := sock.recv(65536):
+            answer += part
+    statuses = [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]]
+    assert statuses == [b"200", b"404", b"200", b"200"]
+
+
+@TRANSPORTS
+def test_a_pipeline_without_end_is_refused(served: Covey, *, tcp: bool) -> None:
+    before = resident(served)
+    for _ in range(10):
+        with connected(served, tcp=tcp) as sock, contextlib.suppress(ConnectionError):
+            sock.sendall(head(served, path="/v1/openapi.json") * 2000)
+            while sock.recv(65536):
+                pass
+    assert resident(served) - before < 32 << 20
+    assert served.request("GET", "/v1/health", tcp=tcp)[0] == 200
+
+
+@TRANSPORTS
+def test_an_upgrade_is_not_made_and_what_follows_is_not_read(served: Covey, *, tcp: bool) -> None:
+    for kind in ("websocket", "h2c"):
+        with connected(served, tcp=tcp) as sock:
+            sock.sendall(head(served, "Connection: Upgrade", f"Upgrade: {kind}") + b"\x81\x05hello" * 100)
+            answer = b""
+            with contextlib.suppress(ConnectionError):
+                while part := sock.recv(65536):
+                    answer += part
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        assert answer.count(b"HTTP/1.1 ") == 1
+
+
+@TRANSPORTS
+def test_callers_that_leave_early_leave_nothing_behind(served: Covey, *, tcp: bool) -> None:
+    for data in (b"", b"G", head(served)[:30], head(served), head(served, "Content-Length: 100", method="POST", path="/v1/reload") + b"{"):
+        for _ in range(20):
+            talk(served, data, tcp=tcp, hang_up=True)
+    assert served.request("GET", "/v1/health", tcp=tcp)[0] == 200
+
+
+# From here on with a server in this process, so that its patience can be short and its operations ours.
+
+
+class Impatient(Protocol):
+    header_seconds = 0.3
+    idle_seconds = 0.3
+
+
+OPERATIONS = (
+    Operation("quick", "Answers.", cli=["quick"], route="/v1/quick"),
+    Operation("slow", "Never answers.", cli=["slow"], route="/v1/slow"),
+    Operation("broken", "Raises.", cli=["broken"], route="/v1/broken"),
+    Operation("unfit", "Returns what is no JSON.", cli=["unfit"], route="/v1/unfit"),
+    Operation(
+        "stream", "Streams.", cli=["stream"], route="/v1/stream", streaming=True, media="text/event-stream", parameters=[Parameter("how", "How.")]
+    ),
+    Operation("take", "Takes.", cli=["take"], method="POST", route="/v1/take", mutating=True, parameters=[Parameter("text", "Text.")]),
+)
+SECRET = "the insides of the daemon"
+
+
+async def quick(_: Call) -> object:
+    return {"ok": True}
+
+
+async def slow(_: Call) -> object:
+    await asyncio.Event().wait()
+    return None
+
+
+async def broken(_: Call) -> object:
+    raise LookupError(SECRET)
+
+
+async def unfit(_: Call) -> object:
+    return {"text": "\ud800"}
+
+
+async def stream(call: Call) -> AsyncIterator[bytes]:
+    async def chunks() -> AsyncIterator[bytes]:
+        if call.params["how"] == "at once":
+            raise LookupError(SECRET)
+        yield b"data: 1\n\n"
+        if call.params["how"] == "midway":
+            raise LookupError(SECRET)
+        while call.params["how"] == "endless":
+            yield b"data: " + b"x" * 65536 + b"\n\n"
+
+    return chunks()
+
+
+async def take(call: Call) -> object:
+    return {"text": call.params["text"]}
+
+
+HANDLERS: Mapping[str, Handler] = {"quick": quick, "slow": slow, "broken": broken, "unfit": unfit, "stream": stream, "take": take}
+
+
+class Served:
+    """A server in this process and how to reach it."""
+
+    def __init__(self, server: HttpServer, listeners: Listeners, folder: Path, metrics: Metrics) -> None:
+        self.server = server
+        self.port = listeners.port
+        self.path = str(folder / "sock")
+        self.metrics = metrics
+
+    async def connect(self, *, tcp: bool = False) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await (asyncio.open_connection("127.0.0.1", self.port) if tcp else asyncio.open_unix_connection(self.path))
+
+    async def send(self, data: bytes, *, tcp: bool = False) -> bytes:
+        """What comes back until the server hangs up."""
+        reader, writer = await self.connect(tcp=tcp)
+        writer.write(data)
+        answer = await reader.read()
+        writer.close()
+        return answer
+
+    async def ask(self, method: str, path: str, *lines: str, body: bytes = b"", tcp: bool = False) -> tuple[int, Any]:
+        sent = [f"{method} {path} HTTP/1.1", "Host: localhost", "Authorization: Bearer token", "Connection: close", *lines]
+        answer = await self.send("\r\n".join([*sent, "", ""]).encode() + body, tcp=tcp)
+        return int(answer[9:12]), json.loads(answer.partition(b"\r\n\r\n")[2])
+
+
+def with_server(scenario: Callable[[Served], Coroutine[Any, Any, None]], **options: float) -> None:
+    async def main() -> None:
+        folder = Path(tempfile.mkdtemp(prefix="cv-"))
+        try:
+            async with await Store.open(folder / "db", [MIGRATION]) as store:
+                metrics = Metrics()
+                api = Api(OPERATIONS, HANDLERS, token="token", metrics=metrics, replies=Replies(store, SystemClock()), **options)  # type: ignore[arg-type]
+                listeners = Listeners(str(folder / "sock"), str(folder / "port"), tcp=True)
+                server = HttpServer(api, listeners, protocol=Impatient)
+                await server.start()
+                try:
+                    await scenario(Served(server, listeners, folder, metrics))
+                finally:
+                    await server.aclose()
+        finally:
+            shutil.rmtree(folder)
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # the daemon's own loop: they differ in how a connection ends
+        runner.run(asyncio.wait_for(main(), LIMIT))
+
+
+@TRANSPORTS
+def test_connections_that_dawdle_are_cut_off_while_others_are_served(*, tcp: bool) -> None:
+    async def trickle(served: Served) -> bytes:
+        reader, writer = await served.connect(tcp=tcp)
+        ended = asyncio.create_task(reader.read())
+        with contextlib.suppress(ConnectionError):
+            for byte in b"GET /v1/quick HTTP/1.1\r\nHost: localhost\r\n" * 100:
+                if ended.done():
+                    break
+                writer.write(bytes([byte]))
+                await asyncio.sleep(0.05)
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            return await ended
+        return b""
+
+    async def scenario(served: Served) -> None:
+        silent = [asyncio.create_task(served.send(b"", tcp=tcp)) for _ in range(100)]
+        trickling = [asyncio.create_task(trickle(served)) for _ in range(100)]
+        asked = 0
+        while not all(task.done() for task in (*silent, *trickling)):
+            assert await served.ask("GET", "/v1/quick", tcp=tcp) == (200, {"ok": True})
+            asked += 1
+        assert asked > 3
+        assert {task.result() for task in (*silent, *trickling)} == {b""}
+        assert 'covey_http_hangups_total{reason="slow"} 200\n' in served.metrics.text()
+        assert not served.server.strangers
+
+    with_server(scenario)
+
+
+@TRANSPORTS
+def test_a_connection_without_a_next_request_is_closed(*, tcp: bool) -> None:
+    async def scenario(served: Served) -> None:
+        answer = await served.send(b"GET /v1/quick HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer token\r\n\r\n", tcp=tcp)
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        assert 'reason="idle"} 1\n' in served.metrics.text()
+
+    with_server(scenario)
+
+
+def test_a_caller_that_does_not_read_its_answers_is_cut_off() -> None:
+    async def scenario(served: Served) -> None:
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(served.path)
+            sock.sendall(b"GET /v1/stream?how=endless HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            while "covey_http_stalled_total" not in served.metrics.text():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            while served.server.state.connections:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+    with_server(scenario, stall=0.2)
+
+
+def test_more_strangers_than_there_is_room_for_are_turned_away_and_the_owner_is_served() -> None:
+    async def scenario(served: Served) -> None:
+        served.server.most_strangers = 5
+        held = [await served.connect(tcp=True) for _ in range(5)]
+        while served.server.strangers < 5:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        with contextlib.suppress(ConnectionError):
+            assert await served.send(b"", tcp=True) == b""
+        assert await served.ask("GET", "/v1/quick") == (200, {"ok": True})
+        for _, writer in held:
+            writer.close()
+        while served.server.strangers:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        assert await served.ask("GET", "/v1/quick", tcp=True) == (200, {"ok": True})
+
+    with_server(scenario)
+
+
+@TRANSPORTS
+def test_an_operation_that_takes_longer_than_the_caller_allows_is_a_timeout(*, tcp: bool) -> None:
+    async def scenario(served: Served) -> None:
+        for deadline in ("0", "1", "50"):
+            status, error = await served.ask("GET", "/v1/slow", f"Covey-Deadline-Ms: {deadline}", tcp=tcp)
+            assert (status, error["error"], error["code"], error["recoverable"]) == (504, "timeout", 4, True)
+        for deadline in ("-1", "abc", "1.5", "9" * 5000, "1e3"):
+            status, error = await served.ask("GET", "/v1/quick", f"Covey-Deadline-Ms: {deadline}", tcp=tcp)
+            assert (status, error["field"]) == (400, "Covey-Deadline-Ms")
+
+    with_server(scenario)
+
+
+def test_no_caller_can_wait_longer_than_the_daemon_allows() -> None:
+    async def scenario(served: Served) -> None:
+        assert (await served.ask("GET", "/v1/slow", "Covey-Deadline-Ms: 999999999"))[0] == 504
+        assert (await served.ask("GET", "/v1/slow"))[0] == 504
+
+    with_server(scenario, deadline=0.1)
+
+
+@TRANSPORTS
+def test_a_body_that_never_arrives_is_a_timeout_of_its_own(*, tcp: bool) -> None:
+    async def scenario(served: Served) -> None:
+        for framing in ("Content-Length: 100", "Transfer-Encoding: chunked"):
+            status, error = await served.ask("POST", "/v1/take", framing, tcp=tcp)
+            assert (status, error["error"]) == (408, "timeout")
+
+    with_server(scenario, deadline=0.1)
+
+
+@pytest.mark.parametrize("path", ["/v1/broken", "/v1/unfit", "/v1/stream?how=at%20once"])
+def test_a_failure_of_ours_is_told_without_its_insides_counted_and_logged(path: str) -> None:
+    async def scenario(served: Served) -> None:
+        status, error = await served.ask("GET", path)
+        assert (status, error["error"], error["code"]) == (500, "internal_error", 2)
+        assert SECRET not in json.dumps(error)
+        operation = path[4:].partition("?")[0]
+        assert f'covey_http_failures_total{{operation="{operation}"}} 1\n' in served.metrics.text()
+        assert f'covey_http_requests_total{{operation="{operation}",status="500"}} 1\n' in served.metrics.text()
+
+    with logged() as text:
+        with_server(scenario)
+    assert "Traceback" in text.getvalue()
+
+
+def test_a_stream_that_fails_midway_ends_with_the_error_as_its_last_event() -> None:
+    async def scenario(served: Served) -> None:
+        answer = await served.send(b"GET /v1/stream?how=midway HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        assert b"data: 1\n\n" in answer
+        assert b'event: covey.error\ndata: {"code":2,"error":"internal_error"' in answer
+        assert answer.endswith(b"\r\n0\r\n\r\n")
+        assert SECRET.encode() not in answer
+
+    with logged() as text:
+        with_server(scenario)
+    assert SECRET in text.getvalue()
+
+
+def test_what_is_not_done_when_the_server_stops_is_hung_up_on_quietly() -> None:
+    waiting: list[asyncio.Task[bytes]] = []
+
+    async def scenario(served: Served) -> None:
+        waiting.append(asyncio.create_task(served.send(b"GET /v1/slow HTTP/1.1\r\nHost: localhost\r\n\r\n")))
+        while not served.server.state.tasks:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+    with logged() as text:
+        with_server(scenario)
+    assert text.getvalue() == ""
+
+
+@contextlib.contextmanager
+def logged() -> Iterator[io.StringIO]:
+    """All that is logged, tracebacks included."""
+    text = io.StringIO()
+    handler = logging.StreamHandler(text)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield text
+    finally:
+        logging.getLogger().removeHandler(handler)

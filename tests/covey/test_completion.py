@@ -1,0 +1,192 @@
+"""Completion in real shells, from the script that the installed command prints."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from covey.cli.verbs import completion
+from covey.contract import GROUPS, OPERATIONS, Operation
+from tests.covey.conftest import COMMAND, Covey
+
+LIMIT_S = 30
+SHELLS = {"bash": completion.bash, "zsh": completion.zsh, "fish": completion.fish}
+
+# A real zsh runs our function; only the two builtins that talk to its line editor say instead what they were given.
+ZSH = """
+compdef() { : }
+compadd() { shift; print -rl -- "$@" }
+_describe() { local entry; for entry in ${(P)4}; do print -r -- "${entry%%:*}"; done }
+_files() { print -rl -- *(N) }
+_default() { : }
+source "$1"
+shift
+words=("$@")
+CURRENT=$#
+_covey
+"""
+BASH = """
+source "$1"
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+complete -p covey >&2
+_covey
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def complete(shell: str, folder: Path, words: Sequence[str]) -> list[str]:
+    """What a real shell offers for the last of these words."""
+    script = folder / f"covey.{shell}"
+    script.write_text(SHELLS[shell]())
+    if shell == "bash":
+        command = ["bash", "--norc", "--noprofile", "-c", BASH, "bash", str(script), *words]
+    elif shell == "zsh":
+        command = ["zsh", "-f", "-c", ZSH, "zsh", str(script), *words]
+    else:
+        command = ["fish", "--no-config", "-c", f"source {script}; complete -C '{' '.join(words)}'"]
+    ended = subprocess.run(
+        command, cwd=folder, env={"PATH": "/usr/bin:/bin", "HOME": str(folder)}, capture_output=True, text=True, timeout=LIMIT_S, check=True
+    )
+    offered = [line.partition("\t")[0] for line in ended.stdout.splitlines()]
+    return [word for word in offered if word.startswith(words[-1])]
+
+
+@pytest.fixture(params=SHELLS)
+def shell(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def installed(shell: str) -> bool:
+    return shutil.which(shell) is not None
+
+
+def check_structure(shell: str) -> None:
+    """What can be said about a script without its shell: quotes and blocks are closed."""
+    script = SHELLS[shell]()
+    code = "\n".join(line for line in script.splitlines() if not line.startswith("#"))
+    unquoted = re.sub(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"" if shell == "fish" else r"\\.|'[^']*'|\"[^\"]*\"", "", code)
+    assert "'" not in unquoted
+    assert '"' not in unquoted
+    words = unquoted.split()
+    assert words.count("case") == words.count("esac")
+    if shell == "fish":
+        assert words.count("end") == words.count("function") + words.count("for")
+
+
+CASES = [
+    ("the first words", ["covey", "st"], {"status", "start", "stop"}),
+    ("a group", ["covey", "conf"], {"config"}),
+    ("the words of a group", ["covey", "config", ""], {"list", "get", "set", "unset"}),
+    ("another group", ["covey", "service", "in"], {"install"}),
+    ("own flags", ["covey", "events", "--f"], {"--follow", "--fields"}),
+    ("flags of a word in a group", ["covey", "service", "install", "--d"], {"--dry-run", "--debug"}),
+    ("the rails of what changes something", ["covey", "down", "--y"], {"--yes"}),
+    ("no rails where nothing changes", ["covey", "status", "--y"], set()),
+    ("flags of an alias", ["covey", "start", "--for"], {"--foreground", "--force"}),
+    ("flags after others", ["covey", "events", "--follow", "--si"], {"--since"}),
+    ("choices", ["covey", "completion", "z"], {"zsh"}),
+    ("values of a flag", ["covey", "status", "--output", "n"], {"ndjson"}),
+    ("nothing after a flag that takes any value", ["covey", "events", "--since", "s"], set()),
+    ("files where a path belongs", ["covey", "backup", "some-fi"], {"some-file"}),
+    ("nothing for what is no verb", ["covey", "nonsense", "--f"], set()),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_a_shell_offers_what_can_come_next(shell: str, words: list[str], expected: set[str], tmp_path: Path) -> None:
+    if not installed(shell):
+        check_structure(shell)
+        return
+    (tmp_path / "some-file").touch()
+    assert set(complete(shell, tmp_path, words)) == expected
+
+
+def test_every_first_word_is_offered(shell: str, tmp_path: Path) -> None:
+    if not installed(shell):
+        check_structure(shell)
+        return
+    offered = set(complete(shell, tmp_path, ["covey", ""]))
+    wanted = {operation.cli[0] for operation in OPERATIONS} | {alias for operation in OPERATIONS for alias in operation.aliases} | set(GROUPS)
+    assert offered - {"--version", "--help"} == wanted | {"describe"}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_every_operation_is_completed_with_exactly_the_flags_that_its_help_shows(shell: str, tmp_path: Path, operation: Operation) -> None:
+    helped = subprocess.run([COMMAND, *operation.cli, "--help"], capture_output=True, text=True, timeout=LIMIT_S, check=True).stdout
+    wanted = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", helped)) | {"--json"}
+    assert set(completion.flags(operation)) - {parameter.short for parameter in operation.parameters} == wanted
+    if installed(shell):
+        for name in ([*operation.cli], *([alias] for alias in operation.aliases)):
+            assert set(complete(shell, tmp_path, ["covey", *name, "--"])) == wanted
+    else:
+        check_structure(shell)
+        assert all(flag.removeprefix("--") in SHELLS[shell]() for flag in wanted)
+        assert " ".join(operation.cli) in SHELLS[shell]()
+
+
+def test_the_scripts_are_correct_in_the_eyes_of_their_shells(shell: str, tmp_path: Path) -> None:
+    check_structure(shell)
+    if installed(shell):
+        script = tmp_path / "script"
+        script.write_text(SHELLS[shell]())
+        ended = subprocess.run([shell, "-n", str(script)], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_the_command_prints_the_script(shell: str, covey: Covey) -> None:
+    ran = covey.run("completion", shell, "--output", "text")
+    assert (ran.code, ran.stdout.rstrip("\n")) == (0, SHELLS[shell]())
+    assert covey.run("completion", shell).result == SHELLS[shell]()
+
+
+def test_an_unknown_shell_is_refused_with_those_that_are_known(covey: Covey) -> None:
+    assert covey.run("completion", "csh").error["valid_values"] == ["bash", "zsh", "fish"]
+
+
+LINES = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], "source {script}"),
+    "zsh": (["zsh", "-f", "-i"], "fpath=({folder} $fpath); autoload -U compinit; compinit -u -D"),
+}
+
+
+@pytest.mark.parametrize("shell", LINES)
+def test_a_person_types_a_few_letters_and_a_tab(shell: str, tmp_path: Path) -> None:
+    if not installed(shell):
+        check_structure(shell)
+        return
+    (tmp_path / "_covey").write_text(SHELLS[shell]())
+    command, load = LINES[shell]
+    load = load.format(script=tmp_path / "_covey", folder=tmp_path)
+    terminal, theirs = pty.openpty()
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "TERM": "dumb"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=tmp_path, start_new_session=True) as person:
+        os.close(theirs)
+        try:
+            os.write(terminal, f"PS1=; {load}; covey() {{ echo \"<$*>\"; }}; echo re''ady\n".encode())
+            await_text(terminal, b"ready")
+            os.write(terminal, b"covey serv\tunin\t--dr\t\n")
+            await_text(terminal, b"<service uninstall --dry-run>")
+        finally:
+            person.kill()
+            os.close(terminal)
+
+
+def await_text(terminal: int, text: bytes) -> None:
+    """Read from a terminal until it shows this."""
+    seen, deadline = b"", time.monotonic() + LIMIT_S
+    while text not in seen:
+        left = deadline - time.monotonic()
+        assert left > 0, seen
+        if select.select([terminal], [], [], left)[0]:
+            seen += os.read(terminal, 4096)

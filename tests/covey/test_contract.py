@@ -1,0 +1,147 @@
+"""One declaration, every surface; and who may import whom."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from covey.contract import GROUPS, OPERATIONS, Operation, Parameter
+from covey.contract.operation import shape
+from covey.contract.reference import page
+from covey.kernel.api import Call
+from covey.kernel.client import Client
+from covey.kernel.daemon import Daemon
+from covey.kernel.home import Home
+from covey.kernel.offline import OFFLINE
+from murli.conformance import assert_conforms
+from tests.covey.conftest import COMMAND, Covey
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "covey"
+
+MAY_IMPORT = {
+    "contract": {"contract"},
+    "kernel": {"contract", "kernel"},
+    "cli": {"contract", "kernel", "cli"},
+}
+"""By package; `covey` itself (the version) is everybody's."""
+
+
+def test_the_reference_page_is_up_to_date() -> None:
+    assert (ROOT / "docs" / "reference" / "covey.md").read_text() == page(OPERATIONS)
+
+
+def test_every_operation_has_a_surface_and_every_local_one_a_reason() -> None:
+    for operation in OPERATIONS:
+        assert bool(operation.route) != bool(operation.local), operation.name
+        assert operation.summary.endswith("."), operation.name
+        assert len(operation.cli) == 1 or operation.cli[0] in GROUPS, operation.name
+    assert len({operation.cli for operation in OPERATIONS}) == len(OPERATIONS)
+    assert {operation.name for operation in OPERATIONS if operation.offline} == set(OFFLINE)
+
+
+def test_describe_tells_the_whole_contract() -> None:
+    document = json.loads(subprocess.run([COMMAND, "describe"], capture_output=True, check=True).stdout)
+    found: dict[tuple[str, ...], Any] = {}
+    for command in document["commands"]:
+        for leaf in command.get("subcommands", [command]):
+            found[(command["name"], leaf["name"]) if "subcommands" in command else (command["name"],)] = leaf
+    for operation in OPERATIONS:
+        leaf = found.pop(operation.cli)
+        assert leaf["safety"]["read_only"] is not operation.mutating
+        assert {flag["name"] for flag in leaf.get("flags", [])} >= {parameter.flag for parameter in operation.parameters if not parameter.positional}
+        assert [argument["name"] for argument in leaf.get("arguments", [])] == [p.name for p in operation.parameters if p.positional]
+    assert set(found) == {("describe",)}
+
+
+def test_packages_import_only_what_they_may() -> None:
+    for path in SOURCE.rglob("*.py"):
+        package = path.relative_to(SOURCE).parts[0]
+        if package not in MAY_IMPORT:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+            for name in names:
+                parts = name.split(".")
+                if parts[0] == "covey" and len(parts) > 1:
+                    assert parts[1] in MAY_IMPORT[package], f"{path}: {name}"
+                if package == "contract":
+                    assert parts[0] in sys.stdlib_module_names | {"covey"}, f"{path}: {name}"
+
+
+def test_asking_the_daemon_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, os; sys.argv = ['covey', 'status']; os.environ['COVEY_HOME'] = '/nonexistent/covey'\n"
+        "from covey.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "heavy = {'asyncio', 'socket', 'http', 'urllib', 'dataclasses', 'typing', 'pathlib', 'inspect', 'subprocess', 'logging', 'shutil', 'msgspec'}\n"
+        "print(*sorted(heavy & set(sys.modules)), file=sys.stderr if False else sys.__stdout__)"
+    )
+    ended = subprocess.run([sys.executable, "-S", "-c", program], env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == ""
+
+
+def test_the_installed_command_passes_the_conformance_kit() -> None:
+    report = assert_conforms([COMMAND])
+    assert report.counts["passed"] > 40
+
+
+def test_an_operation_is_added_in_under_twenty_lines(tmp_path: Path) -> None:
+    del tmp_path
+    # --- as ARCHITECTURE.md shows it ---
+    greet = Operation(
+        "greet",
+        "Greet somebody.",
+        cli=["greet"],
+        method="POST",
+        route="/v1/greet/{name}",
+        parameters=[Parameter("name", "Who to greet.", required=True, positional=True), Parameter("loud", "Shout.", type="bool", default=False)],
+        result=shape(greeting="string"),
+        mutating=True,
+        guard=False,
+    )
+
+    async def handle_greet(call: Call) -> object:
+        text = f"hello {call.params['name']}"
+        return {"greeting": text.upper() if call.params["loud"] else text}
+
+    # -----------------------------------
+
+    async def check() -> None:
+        with tempfile.TemporaryDirectory(prefix="cv-") as folder:
+            home = Home(f"{folder}/home")
+            home.prepare()
+            async with Daemon.running(home, operations=(*OPERATIONS, greet), more=lambda _: {"greet": handle_greet}):
+                client = Client(home.socket)
+                result = await asyncio.to_thread(client.call, greet, {"name": "wren & co/1", "loud": True})
+                assert result == {"greeting": "HELLO WREN & CO/1"}
+
+    asyncio.run(check())
+
+
+def test_nonsense_on_the_command_line_is_one_envelope(covey: Covey) -> None:
+    for words in (
+        ["nonsense"],
+        ["config"],
+        ["config", "get"],
+        ["config", "get", "../x"],
+        ["logs", "-n", "many"],
+        ["events", "--since", "-1"],
+        ["up", "--bogus"],
+    ):
+        ran = covey.run(*words)
+        assert ran.code in (1, 2), words
+        assert ran.error["message"], words
+        assert "Traceback" not in ran.stderr

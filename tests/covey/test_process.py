@@ -1,0 +1,132 @@
+"""Starting, stopping, crashing and finding the daemon."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.covey.conftest import Covey
+
+
+def test_up_status_down_on_a_fresh_home(covey: Covey) -> None:
+    started = covey.run("up").result
+    assert started["already_running"] is False
+    status = covey.run("status").result
+    assert (status["pid"], status["home"]) == (started["pid"], str(covey.home))
+    assert covey.run("down").result == {"pid": started["pid"], "stopping": True}
+    assert covey.run("status").error["error"] == "daemon_not_running"
+
+
+def test_up_twice_and_down_twice_are_no_mistakes(covey: Covey) -> None:
+    first = covey.run("up").result
+    assert covey.run("up").result == {"pid": first["pid"], "already_running": True, "version": first["version"]}
+    assert covey.run("down").code == 0
+    assert covey.run("down").result == {"pid": None, "stopping": False}
+
+
+def test_the_names_people_expect_work(covey: Covey) -> None:
+    assert covey.run("start").code == 0
+    assert json.loads(covey.run("status", "--json").stdout)["status"] == "ok"
+    assert covey.run("stop").code == 0
+
+
+def test_of_two_that_start_at_once_exactly_one_wins_and_the_other_says_so(covey: Covey) -> None:
+    for _ in range(3):
+        starters = [covey.start("up") for _ in range(4)]
+        results = [json.loads(starter.communicate(timeout=60)[0])["result"] for starter in starters]
+        assert [starter.returncode for starter in starters] == [0] * 4
+        assert sorted(result["already_running"] for result in results) == [False, True, True, True]
+        assert {result["pid"] for result in results} == {covey.pid}
+        assert covey.run("down").code == 0
+
+
+def test_a_killed_daemon_leaves_nothing_in_the_way(covey: Covey) -> None:
+    covey.run("up")
+    killed = covey.pid
+    os.kill(killed, signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while covey.run("status").code == 0:
+        assert time.monotonic() < deadline
+    error = covey.run("status").error
+    assert (error["error"], error["suggestion"]) == ("daemon_not_running", "Run `covey up` to start it.")
+    assert covey.run("up").result["pid"] != killed
+    events = [json.loads(line) for line in covey.run("events").stdout.splitlines()]
+    assert [event["kind"] for event in events[:-1]] == ["node.started", "node.started"]
+
+
+def test_a_reading_verb_never_starts_a_daemon(covey: Covey) -> None:
+    for verb in (["status"], ["events"], ["metrics"], ["health"], ["config", "list"], ["logs"]):
+        covey.run(*verb)
+        assert not (covey.node / "sock").exists()
+
+
+def test_the_files_of_the_daemon_are_private(daemon: Covey) -> None:
+    assert daemon.node.stat().st_mode & 0o777 == 0o700
+    for name, mode in (("pid", 0o600), ("sock", 0o600), ("http.port", 0o644), ("http.token", 0o600), ("node.db", 0o600), ("daemon.log", 0o600)):
+        assert (daemon.node / name).stat().st_mode & 0o777 == mode, name
+
+
+def test_a_terminated_daemon_says_goodbye(covey: Covey) -> None:
+    with covey.start("up", "--foreground") as process:
+        deadline = time.monotonic() + 30
+        while covey.run("status").code != 0:
+            assert time.monotonic() < deadline
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    assert not (covey.node / "sock").exists()
+    assert not (covey.node / "http.port").exists()
+
+
+def test_a_home_that_others_can_write_is_refused_with_the_command_that_mends_it(covey: Covey) -> None:
+    covey.home.mkdir(mode=0o777)
+    covey.home.chmod(0o777)
+    error = covey.run("up").error
+    assert error["error"] == "permission_denied"
+    assert "chmod" in error["suggestion"]
+
+
+def test_a_broken_configuration_stops_the_start_and_names_the_line(covey: Covey) -> None:
+    covey.home.mkdir(mode=0o700)
+    (covey.home / "config.toml").write_text("[log]\nlevel = 3\nlevle = 'debug'\n")
+    ran = covey.run("up")
+    assert ran.code != 0
+    assert "log.level" in ran.error["message"]
+
+
+def test_a_reload_takes_a_good_edit_and_survives_a_broken_one(daemon: Covey) -> None:
+    config = daemon.home / "config.toml"
+    config.write_text("# mine\n[log]\nlevel = 'debug' # loud\n")
+    assert daemon.run("reload").result["changed"] == ["log.level"]
+    config.write_text("[log\n")
+    assert daemon.run("reload").code == 1
+    assert daemon.run("status").result["config"]["problems"]
+    config.write_text("[log]\nlevel = 'warning'\n")
+    os.kill(daemon.pid, signal.SIGHUP)
+    deadline = time.monotonic() + 30
+    while daemon.run("status").result["config"]["generation"] != 3:
+        assert time.monotonic() < deadline
+    assert daemon.run("status").result["config"]["problems"] == []
+
+
+def test_config_set_keeps_comments_with_and_without_a_daemon(covey: Covey) -> None:
+    covey.home.mkdir(mode=0o700)
+    config = covey.home / "config.toml"
+    config.write_text("# mine\n[log]\nlevel = 'info' # quiet\n")
+    assert covey.run("config", "set", "log.level", "debug").result["new"] == "debug"
+    assert covey.run("up").code == 0
+    assert covey.run("config", "get", "log.level").result["value"] == "debug"
+    assert covey.run("config", "set", "log.level", "error").result == {"key": "log.level", "old": "debug", "new": "error", "needs_restart": False}
+    assert config.read_text().startswith("# mine\n[log]\nlevel = ")
+    assert "# quiet" in config.read_text()
+    assert covey.run("config", "set", "log.levle", "debug").error["message"].endswith("did you mean log.level?")
+
+
+def test_a_backup_is_a_database_and_never_overwrites(daemon: Covey) -> None:
+    target = daemon.folder / "copy.db"
+    assert daemon.run("backup", str(target)).result["bytes"] > 0
+    assert target.read_bytes().startswith(b"SQLite format 3")
+    assert daemon.run("backup", str(target)).error["error"] == "conflict"
