@@ -25,7 +25,7 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         try:
-            columns = os.get_terminal_size(1).columns
+            columns = os.get_terminal_size(1).columns or 80
         except OSError:
             columns = 80
         super().__init__(prog, max_help_position=26, width=max(columns - 2, 40))

@@ -71,7 +71,7 @@ def reloaded(result: dict[str, Any]) -> str:
 def columns() -> int:
     """The width of the terminal, or one that fits everywhere."""
     try:
-        return max(os.get_terminal_size(1).columns, 40)
+        return max(os.get_terminal_size(1).columns or 80, 40)
     except OSError:
         return 80
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ Fsync = Literal["strict", "batched_50ms", "off"]
 _BUSY_S = 5.0
 _QUICK_CHECK_BYTES = 16 << 20  # about 1 ms per MB; a larger file is sampled
 _PARTS = ("", "-wal", "-shm", "-journal")
+_one_at_a_time = threading.Lock()  # an opening that was cancelled may still be going on when the next begins
 
 
 def open_database(path: Path, migrations: Sequence[str], fsync: Fsync) -> tuple[sqlite3.Connection, Path | None]:
@@ -32,11 +34,12 @@ def open_database(path: Path, migrations: Sequence[str], fsync: Fsync) -> tuple[
     """
     if len(set(migrations)) != len(migrations):
         raise ValueError("two schema steps have the same text; each must be its own")
-    try:
-        return _open(path, migrations, fsync), None
-    except StoreCorruptError as damage:
-        moved = damage.moved_to
-    return _open(path, migrations, fsync), moved
+    with _one_at_a_time:
+        try:
+            return _open(path, migrations, fsync), None
+        except StoreCorruptError as damage:
+            moved = damage.moved_to
+        return _open(path, migrations, fsync), moved
 
 
 def open_reader(path: Path) -> sqlite3.Connection:

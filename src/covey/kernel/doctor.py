@@ -158,7 +158,7 @@ def _database(home: Home) -> Finding:
         return Finding(
             "covey", "database", "fail", f"is damaged: {verdict}", "covey down && covey up   (a damaged database is moved aside, never deleted)"
         )
-    return Finding("covey", "database", "ok", f"{os.path.getsize(home.database) / 1e6:.1f} MB")
+    return Finding("covey", "database", "ok", f"{os.path.getsize(home.database) / 1e3:.0f} kB")
 
 
 def _disk(home: Home) -> Finding:

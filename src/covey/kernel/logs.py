@@ -42,7 +42,7 @@ class JsonLines(logging.Formatter):
             "ts": timestamp(record.created),
             "level": record.levelname.lower(),
             "msg": self._redactor.excerpt(_message(record)),
-            "logger": self._redactor.excerpt(record.name),
+            "logger": self._redactor.excerpt(str(record.name)),
         }
         extras = {name: value for name, value in vars(record).items() if name not in _STANDARD}
         more = {(f"{name}_" if name in _OWN else name): value for name, value in self._redactor.value(extras).items()}

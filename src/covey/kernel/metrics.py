@@ -1,6 +1,6 @@
 """Counters, gauges and latencies, and their Prometheus text.
 
-Forty lines of our own instead of prometheus-client, which costs a quarter of the daemon's start and memory (docs/dependencies.md).
+A hundred lines of our own instead of prometheus-client, which costs a quarter of the daemon's start and memory (docs/dependencies.md).
 """
 
 from __future__ import annotations

@@ -92,16 +92,12 @@ class KernelOperations:
         return self._daemon.metrics.text()
 
     async def backup(self, call: Call) -> dict[str, Any]:
-        target = Path(os.path.expanduser(call.params["path"]))
-        if not target.is_absolute():
-            raise user_error("the path must be absolute", "Give the whole path: the daemon does not know your folder.", field="path")
-        if target.exists():
-            raise conflict(f"{target} exists already", "Name a file that does not exist.", field="path")
+        target = await asyncio.to_thread(_new_file, call.params["path"])
         try:
             await self._daemon.store.backup(target)
         except OSError as error:
             raise tool_error(f"the backup could not be written: {error}", "Name a file in a folder that exists and is writable.") from error
-        return {"path": str(target), "bytes": target.stat().st_size}
+        return {"path": str(target), "bytes": await asyncio.to_thread(os.path.getsize, target)}
 
     async def events(self, call: Call) -> AsyncIterator[bytes]:
         follow = call.params["follow"] or "text/event-stream" in call.headers.get("accept", "")
@@ -139,6 +135,16 @@ class KernelOperations:
 
     def _uptime(self) -> float:
         return self._daemon.clock.monotonic() - self._daemon.started_at
+
+
+def _new_file(text: str) -> Path:
+    """A path that nothing stands at yet."""
+    target = Path(text).expanduser()
+    if not target.is_absolute():
+        raise user_error("the path must be absolute", "Give the whole path: the daemon does not know your folder.", field="path")
+    if target.exists():
+        raise conflict(f"{target} exists already", "Name a file that does not exist.", field="path")
+    return target
 
 
 def _rss(used: resource.struct_rusage) -> int:

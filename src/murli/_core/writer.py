@@ -271,7 +271,7 @@ def _wrapped(text: str, stream: TextIO | None) -> list[str]:
     import textwrap  # only mistakes at a terminal pay for it
 
     try:
-        columns = os.get_terminal_size(stream.fileno() if stream is not None else 2).columns
+        columns = os.get_terminal_size(stream.fileno() if stream is not None else 2).columns or 80
     except (OSError, ValueError):
         columns = 80
     return textwrap.wrap(text, max(columns - 1, 40), initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)

@@ -330,7 +330,7 @@ KINDS = ("a", "b.x", "b.y", "c")
 WANTED: list[tuple[str, ...]] = [(), ("a",), ("b.*",), ("a", "b."), ("b.x", "c")]
 STEPS = st.one_of(
     st.tuples(st.just("append"), st.lists(st.sampled_from(KINDS), min_size=4, max_size=20)),
-    st.tuples(st.just("append and go"), st.sampled_from(KINDS)),
+    st.tuples(st.just("append and go"), st.tuples(st.sampled_from(KINDS), st.integers(1, 8))),
     st.tuples(st.just("subscribe"), st.tuples(st.floats(0, 1) | st.none(), st.sampled_from(WANTED), st.integers(1, 12))),
     st.tuples(st.just("read"), st.integers(0, 9)),
     st.tuples(st.just("read and give up"), st.tuples(st.integers(0, 9), st.integers(0, 6))),
@@ -352,8 +352,10 @@ class Game:
             case "append":
                 self.appending += [asyncio.ensure_future(self.events.append(kind)) for kind in value]
             case "append and go":
-                self.appending.append(asyncio.ensure_future(self.events.append(value)))
-                await asyncio.sleep(0)
+                kind, turns = value
+                self.appending.append(asyncio.ensure_future(self.events.append(kind)))
+                for _ in range(turns):
+                    await asyncio.sleep(0)
                 self.appending[-1].cancel()
             case "subscribe":
                 part, kinds, queue = value
