@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -235,9 +236,13 @@ def test_head_has_the_headers_of_get_and_no_body(served: Covey, *, tcp: bool) ->
         assert int(headers["content-length"]) > 0
         assert headers["covey-version"] == __version__
     for path in ("/v1/events", "/v1/events?follow=true"):
-        got, headers, body = served.request("HEAD", path, tcp=tcp)
-        assert (got, headers["content-type"], body) == (200, "text/event-stream", b"")
-    assert served.request("GET", "/v1/health", tcp=tcp)[0] == 200
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=5) if tcp else served.unix()
+        connection.request("HEAD", path, headers={"Authorization": f"Bearer {served.token}"})
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers["content-type"], answer.read()) == (200, "text/event-stream", b"")
+        connection.request("GET", "/v1/health", headers={"Authorization": f"Bearer {served.token}"})  # not behind a stream without end
+        assert connection.getresponse().status == 200
+        connection.close()
 
 
 @pytest.mark.parametrize("tcp", [False, True])

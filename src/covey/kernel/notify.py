@@ -1,8 +1,7 @@
-"""Telling systemd that we are ready, well and stopping: the sd_notify protocol, one datagram a message."""
+"""What a service manager wants to hear: systemd's notification protocol, a datagram to the socket it names. Without one, all of this does nothing."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 from typing import TYPE_CHECKING
@@ -13,24 +12,33 @@ if TYPE_CHECKING:
     from covey.kernel.clock import Clock
 
 
-def notify(message: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Send a message such as `READY=1` to the service manager; False if there is none."""
+def notify(state: str, environ: Mapping[str, str] = os.environ) -> bool:
+    """Tell `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=…` (several separated by newlines). True if somebody was there to hear it; never raises or waits."""
     address = environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return False
-    if address.startswith("@"):
+    if address.startswith("@"):  # a name in Linux's abstract namespace
         address = "\0" + address[1:]
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sock:
-        sock.sendto(message.encode(), address)
-        return True
-    return False
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as telling:
+            telling.settimeout(0)  # a manager that does not listen must not stop us
+            telling.sendto(state.encode(errors="replace"), address)
+    except OSError:
+        return False
+    return True
+
+
+def watchdog_period(environ: Mapping[str, str] = os.environ) -> float | None:
+    """Seconds between two signs of life: half of what the manager allows, nothing if it does not watch this process."""
+    allowed, watched = environ.get("WATCHDOG_USEC", ""), environ.get("WATCHDOG_PID", str(os.getpid()))
+    if not (allowed.isascii() and allowed.isdigit() and int(allowed)) or watched != str(os.getpid()):
+        return None
+    return int(allowed) / 2_000_000
 
 
 async def watchdog(clock: Clock, environ: Mapping[str, str] = os.environ) -> None:
-    """Tell the service manager, twice as often as it asks, that the event loop turns. Returns at once if it does not ask."""
-    asked = environ.get("WATCHDOG_USEC", "")
-    if not asked.isdigit() or environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
-        return
-    while True:
+    """Give signs of life from the event loop, so that one that hangs is noticed. Ends at once where nobody watches."""
+    period = watchdog_period(environ)
+    while period is not None:
         notify("WATCHDOG=1", environ)
-        await clock.sleep(int(asked) / 2_000_000)
+        await clock.sleep(period)

@@ -1,182 +1,262 @@
-"""Covey as a background service of the user: systemd on Linux, launchd on macOS, a definition file for Windows.
+"""`covey service`: what would be written, writing it, removing exactly that, and telling how it is.
 
-What would be written is made first and written afterwards, so that a dry run shows exactly that. A file that we did not write is never touched.
+A file that we wrote begins with a mark that holds a digest of the rest, so that one that somebody else wrote, or has changed since, is recognised and left alone.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from covey.kernel.home import write_file
-from murli import conflict, tool_error
+from covey.kernel.home import Home, quoted, write_file
+from covey.kernel.probe import run_program
+from covey.kernel.service_units import launchd_agent, systemd_unit, windows_service
+from murli import AgentError, conflict, not_found, permission_denied, tool_error
 
 if TYPE_CHECKING:
-    from covey.kernel.home import Home
+    from collections.abc import Mapping, Sequence
 
-MARK = "Written by `covey service install`"
-LABEL = "dev.covey.node"
-COMMAND_S = 15.0
+    from covey.kernel.probe import Run
+
+System = Literal["systemd", "launchd", "windows"]
+Change = Literal["created", "replaced", "unchanged", "removed", "absent"]
+MARK = "Written by `covey service install`, removed by `covey service uninstall`"
+_DEADLINE_S = 20.0
+_FILE_MODE = 0o644
 
 
-class Definition(NamedTuple):
-    """The file that makes Covey a service, and the commands that make the system notice it."""
+class Plan(NamedTuple):
+    """What installing means here: a file, and the commands that make the manager take notice."""
 
+    system: System
+    name: str
     path: str
     text: str
-    enable: list[list[str]]
-    disable: list[list[str]]
+    change: Change
+    commands: list[list[str]]
 
 
-def definition(home: Home, executable: str, platform: str = sys.platform, environ: dict[str, str] | None = None) -> Definition:
-    """The service of this platform."""
-    env = dict(os.environ if environ is None else environ)
-    user = env.get("HOME") or os.path.expanduser("~")
-    if platform == "darwin":
-        path = os.path.join(user, "Library", "LaunchAgents", f"{LABEL}.plist")
-        return Definition(path, _launchd(home, executable, env), [["launchctl", "load", "-w", path]], [["launchctl", "unload", "-w", path]])
-    if platform == "win32":
-        return Definition(os.path.join(home.path, "covey-service.xml"), _windows(home, executable), [], [])
-    folder = os.path.join(env.get("XDG_CONFIG_HOME") or os.path.join(user, ".config"), "systemd", "user")
-    enable = [["systemctl", "--user", "daemon-reload"], ["systemctl", "--user", "enable", "--now", "covey.service"]]
-    disable = [["systemctl", "--user", "disable", "--now", "covey.service"], ["systemctl", "--user", "daemon-reload"]]
-    return Definition(os.path.join(folder, "covey.service"), _systemd(home, executable, env), enable, disable)
+class Outcome(NamedTuple):
+    """What was done, and what is left for a person to do."""
+
+    path: str
+    change: Change
+    ran: list[str]
+    todo: list[str]
+    notes: list[str]
+
+    @property
+    def changed(self) -> bool:
+        return self.change in ("created", "replaced", "removed")
 
 
-def install(wanted: Definition) -> bool:
-    """Write the definition; False if it was there already, word for word."""
-    current = _current(wanted)
-    if current == wanted.text:
-        return False
-    try:
-        os.makedirs(os.path.dirname(wanted.path), exist_ok=True)
-        write_file(wanted.path, wanted.text.encode(), 0o644)
-    except OSError as error:
-        raise tool_error(f"{wanted.path} cannot be written: {error}", "Check the folder, then try again.") from error
-    return True
+class Status(NamedTuple):
+    """How the service is. `active` is the manager's own word, or `unknown` if it cannot be asked."""
+
+    installed: bool
+    path: str
+    active: str
+    notes: list[str]
 
 
-def uninstall(wanted: Definition) -> bool:
-    """Remove the definition; False if there was none."""
-    if _current(wanted) is None:
-        return False
-    os.unlink(wanted.path)
-    return True
+class Service:
+    """The service of one home. `run` runs the manager's program, so that a test can stand in for it."""
 
+    def __init__(self, home: Home, *, platform: str = sys.platform, environ: Mapping[str, str] = os.environ, run: Run = run_program) -> None:
+        self._home = home
+        self._environ = environ
+        self._run = run
+        self._is_default = home.is_default(environ)
+        self.system: System = "launchd" if platform == "darwin" else "windows" if platform.startswith("win") else "systemd"
+        self.name = f"covey{'' if self._is_default else '-' + _digest(home.path)[:8]}"
+        self.path = self._place()
 
-def installed(wanted: Definition) -> bool:
-    """Whether a definition of ours is there."""
-    return _current(wanted) is not None
+    def plan(self, command: Sequence[str]) -> Plan:
+        """What `install` would do. `command` starts covey, as an absolute path."""
+        home = "" if self._is_default else self._home.path
+        if self.system == "systemd":
+            text = systemd_unit(command, home, MARK)
+        elif self.system == "launchd":
+            log = os.path.join(self._home.node_dir, "service.err")
+            text = launchd_agent(command, home, MARK, self._label, log)
+        else:
+            text = windows_service(command, home, MARK, self.name)
+        text = _signed(text)
+        current = self._current()
+        change: Change = "created" if current is None else "unchanged" if current == text else "replaced"
+        return Plan(self.system, self.name, self.path, text, change, self._commands(change))
 
+    def install(self, command: Sequence[str], *, force: bool = False) -> Outcome:
+        """Write the file and start the service. Doing it again changes nothing. A file that is not ours is refused, unless forced."""
+        plan = self.plan(command)
+        if plan.change == "replaced" and not force:
+            self._refuse_foreign()
+        if plan.change != "unchanged":
+            try:
+                os.makedirs(os.path.dirname(self.path), exist_ok=True)
+                write_file(self.path, plan.text.encode(), _FILE_MODE)
+            except OSError as error:
+                raise self._failed("written", error) from error
+        ran, todo = self._carry_out(plan.commands)
+        return Outcome(self.path, plan.change, ran, todo, self._notes())
 
-def tell_system(commands: list[list[str]]) -> list[str]:
-    """Run the commands where the system's manager answers; return those that the user has to run."""
-    for index, command in enumerate(commands):
-        if shutil.which(command[0]) is None or _run(command) != 0:
-            return [" ".join(words) for words in commands[index:]]
-    return []
-
-
-def active(platform: str = sys.platform) -> str:
-    """What the system's manager says about the service: active, inactive, failed, or unknown."""
-    systemctl = shutil.which("systemctl")
-    if platform == "linux" and systemctl:
+    def uninstall(self, *, force: bool = False) -> Outcome:
+        """Stop the service and remove the file that `install` wrote; refuse any other, unless forced."""
+        if self._current() is None:
+            return Outcome(self.path, "absent", [], [], [])
+        if not force:
+            self._refuse_foreign()
+        before, after = self._farewell()
+        ran, todo = self._carry_out(before)
         try:
-            ended = subprocess.run(  # noqa: S603 - found on PATH
-                [systemctl, "--user", "is-active", "covey.service"], capture_output=True, text=True, timeout=COMMAND_S, check=False
+            os.unlink(self.path)
+            if os.path.islink(self._enabled_link):  # what enabling has made
+                os.unlink(self._enabled_link)
+        except OSError as error:
+            raise self._failed("removed", error) from error
+        more, left = self._carry_out(after) if not todo else ([], [_line(command) for command in after])
+        return Outcome(self.path, "removed", ran + more, todo + left, [])
+
+    def status(self) -> Status:
+        """Whether the file is there and what the manager says."""
+        installed = self._current() is not None
+        question = {
+            "systemd": ["systemctl", "--user", "is-active", f"{self.name}.service"],
+            "launchd": ["launchctl", "print", f"gui/{os.getuid()}/{self._label}"],
+            "windows": ["sc", "query", self.name],
+        }[self.system]
+        ran = self._run(question, self._environ, _DEADLINE_S)
+        word = ran.out.strip()
+        if self.system == "systemd":
+            active = word if word.isalpha() else "unknown"
+        else:
+            active = "unknown" if ran.code is None else "inactive" if ran.code else "active"
+        notes = [
+            *self._notes(),
+            *([f"The service manager could not be asked: {ran.problem or ran.err.strip() or word}"] if active == "unknown" else []),
+        ]
+        return Status(installed, self.path, active, notes if installed else [])
+
+    @property
+    def _label(self) -> str:
+        return f"dev.covey.{self.name}"
+
+    @property
+    def _enabled_link(self) -> str:
+        return os.path.join(os.path.dirname(self.path), "default.target.wants", f"{self.name}.service")
+
+    def _place(self) -> str:
+        user = self._environ.get("HOME") or os.path.expanduser("~")
+        if self.system == "launchd":
+            return os.path.join(user, "Library", "LaunchAgents", f"{self._label}.plist")
+        if self.system == "windows":
+            return os.path.join(self._home.path, "service", f"{self.name}-service.xml")
+        named = self._environ.get("XDG_CONFIG_HOME", "")
+        return os.path.join(named if os.path.isabs(named) else os.path.join(user, ".config"), "systemd", "user", f"{self.name}.service")
+
+    def _commands(self, change: Change) -> list[list[str]]:
+        if self.system == "systemd":
+            reread = [] if change == "unchanged" else [["systemctl", "--user", "daemon-reload"]]
+            again = [["systemctl", "--user", "try-restart", f"{self.name}.service"]] if change == "replaced" else []
+            return [*reread, ["systemctl", "--user", "enable", "--now", f"{self.name}.service"], *again]
+        if self.system == "launchd":
+            forget = [["launchctl", "bootout", f"gui/{os.getuid()}/{self._label}"]] if change == "replaced" else []
+            return [] if change == "unchanged" else [*forget, ["launchctl", "bootstrap", f"gui/{os.getuid()}", self.path]]
+        wrapper = self.path.removesuffix(".xml") + ".exe"
+        return [] if change == "unchanged" else [[wrapper, "install"], [wrapper, "start"]]
+
+    def _farewell(self) -> tuple[list[list[str]], list[list[str]]]:
+        """What has to be done before and after the file goes."""
+        if self.system == "systemd":
+            return [["systemctl", "--user", "stop", f"{self.name}.service"]], [["systemctl", "--user", "daemon-reload"]]
+        if self.system == "launchd":
+            return [["launchctl", "bootout", f"gui/{os.getuid()}/{self._label}"]], []
+        wrapper = self.path.removesuffix(".xml") + ".exe"
+        return [[wrapper, "stop"], [wrapper, "uninstall"]], []
+
+    def _carry_out(self, commands: list[list[str]]) -> tuple[list[str], list[str]]:
+        """Run them if the manager can be talked to. What was not run, or failed, is left to be done by hand."""
+        if not commands or self.system == "windows" or not self._reachable():
+            return [], [_line(command) for command in commands]
+        ran: list[str] = []
+        for number, command in enumerate(commands):
+            if self._run(command, self._environ, _DEADLINE_S).code != 0:
+                return ran, [_line(left) for left in commands[number:]]
+            ran.append(_line(command))
+        return ran, []
+
+    def _reachable(self) -> bool:
+        probe = ["systemctl", "--user", "show-environment"] if self.system == "systemd" else ["launchctl", "print", f"gui/{os.getuid()}"]
+        return self._run(probe, self._environ, _DEADLINE_S).code == 0
+
+    def _notes(self) -> list[str]:
+        if self.system == "windows":
+            return [f"Put the WinSW executable beside it: {self.path.removesuffix('.xml')}.exe (https://github.com/winsw/winsw/releases)"]
+        if self.system == "launchd":
+            return []
+        lingers = self._run(["loginctl", "show-user", str(os.getuid()), "--property=Linger", "--value"], self._environ, _DEADLINE_S)
+        return [] if lingers.out.strip() == "yes" else ["It stops when you log out. To keep it running: loginctl enable-linger"]
+
+    def _current(self) -> str | None:
+        try:
+            with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._failed("read", error) from error
+
+    def _refuse_foreign(self) -> None:
+        marked, rest = _unmarked(self._current() or "")
+        if not marked:
+            raise conflict(
+                f"{self.path} was not written by covey service install; it was not touched",
+                f"Look at it, then move it away: mv {quoted(self.path)} {quoted(self.path + '.old')}",
             )
-        except (OSError, subprocess.TimeoutExpired):
-            return "unknown"
-        return ended.stdout.strip() or "unknown"
-    return "unknown"
+        if f"({_digest(rest)})" not in marked:
+            raise conflict(
+                f"{self.path} has been changed by hand since covey wrote it; it was not touched",
+                f"Keep your changes elsewhere (systemctl --user edit {self.name}), or move it away: mv {quoted(self.path)} {quoted(self.path + '.old')}",
+            )
+
+    def _failed(self, verb: str, error: OSError) -> AgentError:
+        message = f"{self.path} could not be {verb}: {error.strerror or error}"
+        if isinstance(error, PermissionError):
+            return permission_denied(message, f"Look at its directory: ls -ld {quoted(os.path.dirname(self.path))}")
+        return tool_error(message, f"Look at its directory: ls -ld {quoted(os.path.dirname(self.path))}")
 
 
-def _current(wanted: Definition) -> str | None:
-    try:
-        with open(wanted.path, encoding="utf-8") as file:
-            text = file.read()
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise tool_error(f"{wanted.path} cannot be read: {error}", "Move it away, then try again.") from error
-    if MARK not in text:
-        raise conflict(
-            f"{wanted.path} was not written by Covey", f"Look at it, and move it away if it is not needed: mv {wanted.path} {wanted.path}.old"
-        )
-    return text
+def executable() -> list[str]:
+    """The command that starts this very installation of covey, whatever PATH a service manager has."""
+    beside = os.path.join(os.path.dirname(sys.executable), "covey")
+    if os.access(beside, os.X_OK):
+        return [beside]
+    import shutil
+
+    found = shutil.which("covey")
+    if found is None:
+        raise not_found("the covey command is not installed", "Install it: uv tool install covey")
+    return [os.path.abspath(found)]
 
 
-def _run(command: list[str]) -> int:
-    try:
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_S, check=False).returncode  # noqa: S603 - fixed words
-    except (OSError, subprocess.TimeoutExpired):
-        return 1
+def _signed(text: str) -> str:
+    """The text with a digest of everything but the marked line in that line."""
+    return text.replace(MARK, f"{MARK} ({_digest(_unmarked(text)[1])})", 1)
 
 
-def _systemd(home: Home, executable: str, environ: dict[str, str]) -> str:
-    named = [] if home.is_default(environ) else [f'Environment="COVEY_HOME={_systemd_escaped(home.path)}"']
-    return "\n".join(
-        [
-            f"# {MARK}; `covey service uninstall` removes it.",
-            "[Unit]",
-            "Description=Covey, the control plane for coding agents",
-            "",
-            "[Service]",
-            "Type=notify",
-            f'ExecStart="{_systemd_escaped(executable)}" up --foreground',
-            *named,
-            "Restart=on-failure",
-            "RestartSec=5s",
-            "WatchdogSec=60s",
-            "MemoryMax=512M",
-            "StandardOutput=journal",
-            "StandardError=journal",
-            "",
-            "[Install]",
-            "WantedBy=default.target",
-            "",
-        ]
-    )
+def _unmarked(text: str) -> tuple[str, str]:
+    """The marked line, and the text without it."""
+    lines = text.splitlines(keepends=True)
+    marked = next((line for line in lines if MARK in line), "")
+    return marked, "".join(line for line in lines if line is not marked)
 
 
-def _systemd_escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+def _digest(text: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:12]
 
 
-def _launchd(home: Home, executable: str, environ: dict[str, str]) -> str:
-    import plistlib
-
-    document = {
-        "Label": LABEL,
-        "ProgramArguments": [executable, "up", "--foreground"],
-        "RunAtLoad": True,
-        "KeepAlive": {"SuccessfulExit": False},
-        "ThrottleInterval": 5,
-        "EnvironmentVariables": {} if home.is_default(environ) else {"COVEY_HOME": home.path},
-    }
-    text = plistlib.dumps(document, sort_keys=False).decode()
-    head, _, rest = text.partition("\n")
-    return f"{head}\n<!-- {MARK}; `covey service uninstall` removes it. -->\n{rest}"
-
-
-def _windows(home: Home, executable: str) -> str:
-    from xml.sax.saxutils import escape
-
-    return "\n".join(
-        [
-            f"<!-- {MARK}; `covey service uninstall` removes it. For WinSW. -->",
-            "<service>",
-            "  <id>covey</id>",
-            "  <name>Covey</name>",
-            "  <description>The control plane for coding agents</description>",
-            f"  <executable>{escape(executable)}</executable>",
-            "  <arguments>up --foreground</arguments>",
-            f'  <env name="COVEY_HOME" value="{escape(home.path, {chr(34): "&quot;"})}"/>',
-            '  <onfailure action="restart" delay="5 sec"/>',
-            "</service>",
-            "",
-        ]
-    )
+def _line(command: Sequence[str]) -> str:
+    return " ".join(quoted(word) for word in command)

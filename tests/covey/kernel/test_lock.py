@@ -105,7 +105,7 @@ def test_children_of_the_holder_do_not_keep_the_lock(path: str) -> None:
 def test_nobody_who_only_looks_keeps_the_lock_from_a_daemon(path: str) -> None:
     Path(path).touch()
     with other(LOOK, path), other(LOOK, path):
-        for _ in range(300):
+        for _ in range(3000):
             lock = PidLock(path)
             assert lock.acquire()
             lock.release()

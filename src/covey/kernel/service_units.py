@@ -1,0 +1,112 @@
+"""What a service manager is told about Covey: the texts of a systemd user unit, a launchd agent and a Windows service definition.
+
+All three let go of the children when the daemon ends: agents, tmux servers and mesh peers outlive it and are adopted by the next one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from murli import user_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WATCHDOG_S = 30
+DESCRIPTION = "Covey keeps coding agents running, visible and reachable"
+_LAUNCHD_PATH = "/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+"""launchd gives an agent no more than /usr/bin:/bin, where there is no tmux."""
+
+
+def systemd_unit(command: Sequence[str], home: str, mark: str) -> str:
+    """The unit. `home` is empty where the default holds."""
+    environment = f"Environment={_systemd_word(f'COVEY_HOME={home}', variables=False)}\n" if home else ""
+    return f"""\
+# {mark}
+# For changes of your own: systemctl --user edit covey
+[Unit]
+Description={DESCRIPTION}
+
+[Service]
+Type=notify
+ExecStart={_systemd_command([*command, "up", "--foreground"])}
+ExecReload={_systemd_command([*command, "reload"])}
+{environment}Restart=on-failure
+RestartSec=5s
+# 6: the home is not ours to use, 7: another daemon runs on it; starting again would not help
+RestartPreventExitStatus=6 7
+WatchdogSec={WATCHDOG_S}s
+# only the daemon itself is stopped: what it looks after goes on
+KillMode=process
+MemoryMax=512M
+StandardOutput=journal
+StandardError=journal
+
+[Install]
+WantedBy=default.target
+"""
+
+
+def launchd_agent(command: Sequence[str], home: str, mark: str, label: str, log: str) -> str:
+    """The property list."""
+    import plistlib
+
+    environment = {"PATH": _LAUNCHD_PATH, **({"COVEY_HOME": home} if home else {})}
+    agent: dict[str, Any] = {
+        "Label": label,
+        "ProgramArguments": [_printable(word) for word in (*command, "up", "--foreground")],
+        "EnvironmentVariables": {name: _printable(value) for name, value in environment.items()},
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ThrottleInterval": 5,
+        "AbandonProcessGroup": True,
+        "StandardErrorPath": _printable(log),
+    }
+    text = plistlib.dumps(agent, sort_keys=False).decode()
+    head, newline, body = text.partition("<plist")
+    return f"{head}<!-- {mark} -->\n{newline}{body}"
+
+
+def windows_service(command: Sequence[str], home: str, mark: str, name: str) -> str:
+    """A definition for WinSW, the service wrapper: put its executable beside this file under the same name and run `covey-service install`."""
+    import subprocess
+    from xml.sax.saxutils import escape, quoteattr
+
+    program, *arguments = [_printable(word) for word in (*command, "up", "--foreground")]
+    environment = f'  <env name="COVEY_HOME" value={quoteattr(_printable(home))}/>\n' if home else ""
+    return f"""\
+<!-- {mark} -->
+<service>
+  <id>{escape(name)}</id>
+  <name>Covey</name>
+  <description>{DESCRIPTION}</description>
+  <executable>{escape(program)}</executable>
+  <arguments>{escape(subprocess.list2cmdline(arguments))}</arguments>
+{environment}  <startmode>Automatic</startmode>
+  <onfailure action="restart" delay="5 sec"/>
+  <stopparentprocessfirst>true</stopparentprocessfirst>
+  <log mode="roll-by-size"><sizeThreshold>10240</sizeThreshold><keepFiles>4</keepFiles></log>
+</service>
+"""
+
+
+def _systemd_command(words: Sequence[str]) -> str:
+    """A command line. The program's own path takes no variables, so that a dollar in it stands for itself, and no quotes, so that env has to find such a one."""
+    program, *arguments = ["/usr/bin/env", *words] if any(letter in words[0] for letter in "\"'\\") else words
+    return " ".join([_systemd_word(program, variables=False), *(_systemd_word(word, variables=True) for word in arguments)])
+
+
+def _systemd_word(word: str, *, variables: bool) -> str:
+    """A word as systemd reads it: % begins a specifier, $ a variable, and quotes, backslashes and blanks are as in C."""
+    text = _printable(word).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    if variables:
+        text = text.replace("$", "$$")
+    plain = word and not any(letter in " \t\"'\\;" for letter in word)
+    return text if plain else f'"{text}"'
+
+
+def _printable(text: str) -> str:
+    """Refuse what no service file can hold."""
+    if not all(letter.isprintable() for letter in text):
+        raise user_error(f"{text!a} holds a control character, which a service file cannot", "Use a path without it.", error="invalid_path")
+    return text
