@@ -130,3 +130,23 @@ def test_a_backup_is_a_database_and_never_overwrites(daemon: Covey) -> None:
     assert daemon.run("backup", str(target)).result["bytes"] > 0
     assert target.read_bytes().startswith(b"SQLite format 3")
     assert daemon.run("backup", str(target)).error["error"] == "conflict"
+
+
+def test_a_follower_misses_and_repeats_nothing_when_the_daemon_is_killed_and_comes_back(daemon: Covey) -> None:
+    with daemon.start("events", "--follow") as reader:
+        assert reader.stdout is not None
+        seen = [json.loads(reader.stdout.readline())]
+        daemon.run("config", "set", "log.level", "debug")
+        seen.append(json.loads(reader.stdout.readline()))
+        os.kill(daemon.pid, signal.SIGKILL)
+        assert daemon.run("up").code == 0
+        daemon.run("config", "set", "log.level", "info")
+        seen += [json.loads(reader.stdout.readline()), json.loads(reader.stdout.readline())]
+        reader.send_signal(signal.SIGINT)
+        reader.communicate(timeout=30)
+    assert [(event["cursor"], event["kind"]) for event in seen] == [
+        (1, "node.started"),
+        (2, "node.reloaded"),
+        (3, "node.started"),
+        (4, "node.reloaded"),
+    ]

@@ -202,13 +202,15 @@ class Api:
     async def _params(
         self, operation: Operation, path_params: dict[str, str], scope: Scope, headers: Mapping[str, str], receive: Receive
     ) -> dict[str, Any]:
-        query = _query(scope["query_string"])
+        query = _query(scope["query_string"]) if scope["query_string"] else {}
         body: dict[str, Any] = {}
         raw = await self._body(headers, receive)
         if raw and operation.method in ("POST", "PUT"):
             body = _document(raw, headers)
         elif raw:
             raise user_error(f"{operation.method} takes no body", "Pass the parameters in the address.")
+        if not (query or body or path_params or operation.parameters):
+            return {}
         for place, given in (("query", query), ("body", body)):
             stray = [name for name in given if (known := operation.parameter(name)) is not None and operation.place(known) != place]
             if stray:
@@ -217,11 +219,13 @@ class Api:
         textual = validate(operation, {**query, **path_params}, textual=True, partial=True)
         return validate(operation, {**textual, **body})
 
+    def _too_large(self) -> Refusal:
+        return Refusal(413, user_error(f"the body is larger than {self.body_limit} bytes", "Send less."))
+
     async def _body(self, headers: Mapping[str, str], receive: Receive) -> bytes:
-        too_large = Refusal(413, user_error(f"the body is larger than {self.body_limit} bytes", "Send less."))
         announced = headers.get("content-length", "0")
         if announced.isdigit() and int(announced) > self.body_limit:
-            raise too_large
+            raise self._too_large()
         if announced == "0" and "transfer-encoding" not in headers:
             return b""
         parts, size = [], 0
@@ -234,7 +238,7 @@ class Api:
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
                     if size > self.body_limit:
-                        raise too_large
+                        raise self._too_large()
                     if not message.get("more_body"):
                         return b"".join(parts)
         except TimeoutError:

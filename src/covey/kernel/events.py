@@ -60,6 +60,7 @@ class Events:
         self._max_bytes = max_bytes
         self._ids = ids or Ulids(clock)
         self._bus: dict[Subscription, None] = {}
+        self._closed = False
 
     @classmethod
     async def open(
@@ -121,7 +122,8 @@ class Events:
                 return pruned
 
     async def aclose(self) -> None:
-        """End all subscriptions."""
+        """End all subscriptions; one that is still replaying ends when it has caught up."""
+        self._closed = True
         for subscription in list(self._bus):
             subscription.close()
 
@@ -132,6 +134,8 @@ class Events:
 
     def join(self, subscription: Subscription) -> None:
         self._bus[subscription] = None
+        if self._closed:
+            subscription.close()
 
     def leave(self, subscription: Subscription) -> None:
         self._bus.pop(subscription, None)

@@ -67,14 +67,13 @@ class Subscription:
         return self
 
     async def __anext__(self) -> Event:
-        while not self.closed:
-            if not self._page:
-                await self._fill(None)
-            if self._page:
-                event = self._page.popleft()
-                self._given = event.cursor
-                return event
-        raise StopAsyncIteration
+        if not self._page:
+            await self._fill(None)
+        if not self._page:
+            raise StopAsyncIteration
+        event = self._page.popleft()
+        self._given = event.cursor
+        return event
 
     async def take(self, timeout_s: float | None = None) -> list[Event]:
         """All events that are there, at least one; none when `timeout_s` passed without any, or when the subscription is `closed`."""
@@ -90,7 +89,7 @@ class Subscription:
         self.close()
 
     def close(self) -> None:
-        """End the iteration; what was not read stays in the journal."""
+        """End the iteration after what is being handed out; the rest stays in the journal."""
         self.closed = True
         self._leave()
 

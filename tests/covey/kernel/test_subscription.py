@@ -238,6 +238,18 @@ def test_closing_ends_the_iteration_also_of_a_reader_that_waits(tmp_path: Path) 
     run(tmp_path, body)
 
 
+def test_a_replay_that_outlives_the_events_ends_with_the_journal(tmp_path: Path) -> None:
+    async def body(events: Events, _: Store, __: Clock) -> None:
+        await fill(events, 600)
+        async with events.subscribe(since=0) as listener:
+            await events.aclose()
+            assert [event.cursor async for event in listener] == list(range(1, 601))
+        assert await events.subscribe().take() == []
+        assert events.subscribers == 0
+
+    run(tmp_path, body)
+
+
 def test_a_cancelled_wait_loses_no_event(tmp_path: Path) -> None:
     async def body(events: Events, _: Store, __: Clock) -> None:
         await fill(events, 600)
