@@ -22,8 +22,9 @@ from covey.contract import Operation, Parameter
 from covey.kernel.api import Api, Call, Handler
 from covey.kernel.clock import SystemClock
 from covey.kernel.idempotency import MIGRATION, Replies
+from covey.kernel.listeners import Listeners
 from covey.kernel.metrics import Metrics
-from covey.kernel.server import HttpServer, Listeners, Protocol
+from covey.kernel.server import HttpServer, Protocol
 from covey.kernel.store import Store
 from tests.covey.conftest import Covey
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -150,3 +151,20 @@ def test_a_follower_misses_and_repeats_nothing_when_the_daemon_is_killed_and_com
         (3, "node.started"),
         (4, "node.reloaded"),
     ]
+
+
+def test_a_damaged_database_is_moved_aside_and_the_log_says_where(covey: Covey) -> None:
+    covey.run("up")
+    covey.run("down")
+    (covey.node / "node.db").write_bytes(b"this is no database, " * 1000)
+    assert covey.run("up").code == 0
+    moved = [path.name for path in covey.node.iterdir() if "corrupt" in path.name]
+    assert len(moved) == 1
+    assert any(moved[0] in line.get("moved_to", "") for line in covey.run("logs").result)
+
+
+def test_a_home_on_a_read_only_file_system_is_refused(covey: Covey) -> None:
+    if not Path("/proc/self").exists():  # macOS has no file system that even root cannot write
+        return
+    error = covey.run("up", COVEY_HOME="/proc/covey").error
+    assert error["suggestion"]

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, NoReturn, cast
-from urllib.parse import parse_qsl, unquote
-
-import msgspec
+from typing import TYPE_CHECKING, Any, cast
 
 from covey import __version__
-from covey.contract import API_VERSION
+from covey.kernel.answer import HEADERS, Refusal, encode, respond, respond_raw, status_of
+from covey.kernel.request import read_deadline, read_document, read_headers, read_query, read_segment
 from covey.kernel.validate import validate
 from murli import AgentError, not_found, permission_denied, timed_out, tool_error, user_error
 
@@ -33,26 +30,16 @@ if TYPE_CHECKING:
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-STATUS = {1: 400, 2: 500, 3: 500, 4: 504, 5: 404, 6: 403, 7: 409, 8: 429, 9: 503}
-"""HTTP status by exit code; a refusal in the prologue has its own."""
-
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 UNIX, TCP = "unix", "tcp"
 LEFT = 499
 """Counted for a caller that left before it was answered; nobody receives it."""
 
-PAGE_HEADERS = ("origin", "referer", "sec-fetch-site")
+PAGEHEADERS = ("origin", "referer", "sec-fetch-site")
 """Set by browsers, and only by them. A page can leave out the referrer, but not what its browser says about it."""
-
-ONCE = frozenset(
-    ("host", "authorization", "content-length", "content-type", "origin", "referer", "idempotency-key", "covey-deadline-ms", "last-event-id")
-)
-"""Headers on which two readers of a request must not differ."""
 
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]*\]|[^:\[\]]*)(:[0-9]{1,5})?")
 _CURSOR = re.compile(r"[0-9]{1,16}")
-_DEADLINE = re.compile(r"[0-9]{1,9}")
-_BROKEN = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 class Call:
@@ -65,16 +52,6 @@ class Call:
 
 
 Handler = Callable[[Call], Awaitable[object]]
-
-
-class Refusal(Exception):  # noqa: N818 - a verdict, not a failure
-    """A request that is not served, with the HTTP status that says so."""
-
-    def __init__(self, status: int, error: AgentError, **headers: str) -> None:
-        super().__init__(error.message)
-        self.status = status
-        self.error = error
-        self.headers = headers
 
 
 class Api:
@@ -114,7 +91,7 @@ class Api:
             return
         with self.metrics.request() as outcome:
             try:
-                headers = _headers(scope["headers"])
+                headers = read_headers(scope["headers"])
                 self._prologue(scope, headers)
                 operation, path_params = self._route(scope["method"], scope["raw_path"].decode("latin-1"))
                 outcome.operation = operation.name
@@ -126,10 +103,10 @@ class Api:
                     outcome.status = await self._serve(call, send)
             except Refusal as refusal:
                 outcome.status = refusal.status
-                await _respond(send, refusal.status, refusal.error, **refusal.headers)
+                await respond(send, refusal.status, refusal.error, **refusal.headers)
             except AgentError as error:
                 outcome.status = status_of(error)
-                await _respond(send, outcome.status, error)
+                await respond(send, outcome.status, error)
             except ConnectionError:
                 outcome.status = LEFT
                 self.metrics.count("covey_http_disconnects_total", operation=outcome.operation)
@@ -138,7 +115,7 @@ class Api:
                 scope["covey.abandon"]()
             except Exception:  # noqa: BLE001 - the last line of defence; the log has the details
                 outcome.status = 500
-                await _respond(send, 500, self._failed(outcome.operation))
+                await respond(send, 500, self._failed(outcome.operation))
 
     def _mount(self, operation: Operation) -> None:
         segments = operation.route.split("/")
@@ -155,7 +132,7 @@ class Api:
 
     def _prologue(self, scope: Scope, headers: Mapping[str, str]) -> None:
         """All security, before anything else looks at the request. Peer credentials were checked when the connection was made."""
-        for header in PAGE_HEADERS:
+        for header in PAGEHEADERS:
             if header in headers:
                 raise Refusal(
                     403,
@@ -191,7 +168,7 @@ class Api:
         return operation, params
 
     def _match(self, path: str) -> tuple[dict[str, Operation] | None, dict[str, str]]:
-        segments = [_decoded(segment) for segment in path.split("/")]
+        segments = [read_segment(segment) for segment in path.split("/")]
         for pattern, methods in self._patterns:
             if len(pattern) == len(segments) and all(
                 want == got or (want.startswith("{") and got) for want, got in zip(pattern, segments, strict=True)
@@ -202,11 +179,11 @@ class Api:
     async def _params(
         self, operation: Operation, path_params: dict[str, str], scope: Scope, headers: Mapping[str, str], receive: Receive
     ) -> dict[str, Any]:
-        query = _query(scope["query_string"]) if scope["query_string"] else {}
+        query = read_query(scope["query_string"]) if scope["query_string"] else {}
         body: dict[str, Any] = {}
         raw = await self._body(headers, receive)
         if raw and operation.method in ("POST", "PUT"):
-            body = _document(raw, headers)
+            body = read_document(raw, headers)
         elif raw:
             raise user_error(f"{operation.method} takes no body", "Pass the parameters in the address.")
         if not (query or body or path_params or operation.parameters):
@@ -245,7 +222,7 @@ class Api:
             raise Refusal(408, timed_out("the body did not arrive in time", "Send it faster."), connection="close") from None
 
     async def _serve(self, call: Call, send: Send) -> int:
-        limit = _deadline(call.headers, self.deadline)
+        limit = read_deadline(call.headers, self.deadline)
         if call.operation.mutating and "idempotency-key" in call.headers:
             key = call.headers["idempotency-key"]
             status, body, replayed = await self._replies.once(key, call.operation.name, call.params, lambda: self._answer(call, limit))
@@ -253,7 +230,7 @@ class Api:
             status, body = await self._answer(call, limit)
             replayed = False
         extra = {"idempotency-replayed": "true"} if replayed else {}
-        await _respond_raw(send, status, body, call.operation.media if status == 200 else "application/json", **extra)  # noqa: PLR2004
+        await respond_raw(send, status, body, call.operation.media if status == 200 else "application/json", **extra)  # noqa: PLR2004
         return status
 
     async def _answer(self, call: Call, limit: float) -> tuple[int, bytes]:
@@ -280,7 +257,7 @@ class Api:
         produced = cast("AsyncGenerator[bytes, None]", await self._handlers[call.operation.name](call))
         async with aclosing(produced) as chunks:
             chunk = await anext(chunks, None)
-            start = [*_HEADERS, (b"content-type", call.operation.media.encode()), (b"cache-control", b"no-store")]
+            start = [*HEADERS, (b"content-type", call.operation.media.encode()), (b"cache-control", b"no-store")]
             await send({"type": "http.response.start", "status": 200, "headers": start})
             if scope["method"] == "HEAD":
                 chunk = None
@@ -337,116 +314,3 @@ class _Presence:
         if not self._watcher.cancelling():
             self.left = True
             self._task.cancel()
-
-
-encode = msgspec.json.Encoder().encode
-
-
-def status_of(error: AgentError) -> int:
-    """The HTTP status that goes with an error."""
-    return STATUS.get(error.code, 500)
-
-
-def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for raw, value in pairs:
-        name = raw.decode("latin-1")
-        if name in headers and name in ONCE:
-            raise Refusal(400, user_error(f"the header {name} is there twice", "Send it once.", field=name))
-        headers[name] = value.decode("latin-1")
-    return headers
-
-
-def _decoded(segment: str) -> str:
-    """A part of the path without percent-encoding."""
-    if "%" not in segment:
-        return segment
-    try:
-        whole = unquote(segment, errors="strict")
-    except ValueError:
-        whole = ""
-    if not whole or _BROKEN.search(segment):
-        raise user_error("the path cannot be read", "Percent-encode it as UTF-8.")
-    return whole
-
-
-def _query(raw: bytes) -> dict[str, Any]:
-    """The query by name; a name that is given more than once becomes a list."""
-    try:
-        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
-    except ValueError as error:
-        raise user_error("the query cannot be read", "Percent-encode it as UTF-8, and name at most 100 values.") from error
-    query: dict[str, Any] = {}
-    for name, value in pairs:
-        known = query.get(name)
-        query[name] = value if known is None else [*(known if isinstance(known, list) else [known]), value]
-    return query
-
-
-def _document(raw: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-    kind = headers.get("content-type", "application/json").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise Refusal(415, user_error(f"a body of type {kind[:60]!r} is not understood", "Send JSON as application/json."))
-    try:
-        body = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number)
-        if b"\\" in raw:
-            encode(body)  # half of a surrogate pair is no text, and would fail wherever it went next
-    except RecursionError as error:
-        raise user_error("the body is nested too deeply", "Send one JSON object whose keys are parameters.") from error
-    except ValueError as error:
-        raise user_error(f"the body is not valid JSON: {error}", "Send one JSON object.") from error
-    if not isinstance(body, dict):
-        raise user_error("the body must be a JSON object", "Send one JSON object whose keys are parameters.")
-    return body
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice[:60]!r} is there twice")
-    return found
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number in JSON")
-
-
-def _deadline(headers: Mapping[str, str], longest: float) -> float:
-    """The caller's deadline, never longer than ours."""
-    asked = headers.get("covey-deadline-ms")
-    if asked is None:
-        return longest
-    if not _DEADLINE.fullmatch(asked):
-        raise user_error(
-            f"invalid value {asked[:60]!r} for 'Covey-Deadline-Ms': expected milliseconds", "Send a whole number.", field="Covey-Deadline-Ms"
-        )
-    return min(int(asked) / 1000, longest)
-
-
-_HEADERS = [(b"covey-version", __version__.encode()), (b"covey-api", API_VERSION.encode()), (b"x-content-type-options", b"nosniff")]
-
-
-def raw_refusal(status: int, phrase: str, error: AgentError) -> bytes:
-    """A whole answer to what was no request, after which the connection is closed."""
-    body = encode(error.envelope(__version__))
-    headers = [
-        *_HEADERS,
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-        (b"cache-control", b"no-store"),
-        (b"connection", b"close"),
-    ]
-    return b"HTTP/1.1 %d %s\r\n" % (status, phrase.encode()) + b"".join(b"%s: %s\r\n" % header for header in headers) + b"\r\n" + body
-
-
-async def _respond(send: Send, status: int, error: AgentError, **extra: str) -> None:
-    await _respond_raw(send, status, encode(error.envelope(__version__)), "application/json", **extra)
-
-
-async def _respond_raw(send: Send, status: int, body: bytes, media: str, **extra: str) -> None:
-    headers = [*_HEADERS, (b"content-type", media.encode()), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
-    headers += [(name.encode(), value.encode("latin-1", "replace")) for name, value in extra.items()]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -20,12 +20,14 @@ from covey.kernel.clock import SystemClock
 from covey.kernel.config import ConfigHolder
 from covey.kernel.events import Events
 from covey.kernel.home import Home
+from covey.kernel.listeners import Listeners, make_token
 from covey.kernel.lock import PidLock, holder
 from covey.kernel.metrics import Metrics
 from covey.kernel.operations import handlers
-from covey.kernel.server import HttpServer, Listeners, make_token
+from covey.kernel.server import HttpServer
 from covey.kernel.settings import SETTINGS
 from covey.kernel.store import Store
+from covey.kernel.store_errors import StoreError
 from covey.kernel.supervisor import Supervisor
 from covey.kernel.telemetry import traced
 from murli import AgentError
@@ -60,10 +62,15 @@ class Daemon:
     @classmethod
     @contextlib.asynccontextmanager
     async def running(
-        cls, home: Home, *, operations: Sequence[Operation] = OPERATIONS, more: Callable[[Daemon], Mapping[str, Handler]] = lambda _: {}
+        cls,
+        home: Home,
+        *,
+        config: ConfigHolder | None = None,
+        operations: Sequence[Operation] = OPERATIONS,
+        more: Callable[[Daemon], Mapping[str, Handler]] = lambda _: {},
     ) -> AsyncIterator[Daemon]:
         """Everything up, in order; everything down, in reverse. `more` adds the handlers of other subsystems."""
-        config = ConfigHolder(home, SETTINGS)
+        config = config or ConfigHolder(home, SETTINGS)
         get = config.current.get
         clock = SystemClock()
         async with contextlib.AsyncExitStack() as stack:
@@ -132,7 +139,10 @@ class Daemon:
 
     async def _prune(self) -> None:
         while True:
-            await self.events.prune()
+            try:
+                await self.events.prune()
+            except StoreError as error:
+                log.warning("old events could not be pruned", extra={"reason": error.message})
             await self.clock.sleep(PRUNE_EVERY_S)
 
 
@@ -156,9 +166,11 @@ def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None) ->
 
 
 async def _live(home: Home, tell: Callable[[dict[str, Any]], None]) -> None:
-    async with Daemon.running(home) as daemon:
-        logs.configure(home, daemon.config.current)
+    config = ConfigHolder(home, SETTINGS)
+    written = logs.configure(home, config.current)  # before anything that may have something to say
+    async with Daemon.running(home, config=config) as daemon:
         log.info("ready", extra={"version": __version__, "pid": os.getpid(), "tcp_port": daemon.port})
+        written.flush()
         tell({"pid": os.getpid(), "version": __version__})
         notify.notify("READY=1")
         await daemon.until_stopped()

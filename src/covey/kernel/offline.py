@@ -40,7 +40,7 @@ def openapi(_: Home, __: dict[str, Any]) -> dict[str, Any]:
 def doctor(home: Home, _: dict[str, Any]) -> dict[str, Any]:
     from covey.kernel.doctor import examine
 
-    findings = [finding._asdict() for finding in examine(home)]
+    findings = [finding._asdict() for finding in examine(home, SETTINGS)]
     return {"ok": all(finding["status"] != "fail" for finding in findings), "findings": findings}
 
 

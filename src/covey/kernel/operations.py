@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey import __version__
-from covey.kernel.event import SlowReader
+from covey.kernel import journal
+from covey.kernel.event import Kinds, SlowReader
 from covey.kernel.offline import OFFLINE
-from murli import conflict, tool_error, user_error
+from murli import conflict, user_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -93,19 +94,17 @@ class KernelOperations:
 
     async def backup(self, call: Call) -> dict[str, Any]:
         target = await asyncio.to_thread(_new_file, call.params["path"])
-        try:
-            await self._daemon.store.backup(target)
-        except OSError as error:
-            raise tool_error(f"the backup could not be written: {error}", "Name a file in a folder that exists and is writable.") from error
+        await self._daemon.store.backup(target)
         return {"path": str(target), "bytes": await asyncio.to_thread(os.path.getsize, target)}
 
     async def events(self, call: Call) -> AsyncIterator[bytes]:
+        Kinds(call.params["kind"])  # a kind that cannot be is refused before the stream begins
         follow = call.params["follow"] or "text/event-stream" in call.headers.get("accept", "")
         last = call.headers.get("last-event-id", "")
         since = int(last) if last.isascii() and last.isdigit() else call.params["since"]
-        if since > self._daemon.events.cursor:
+        if since > self._daemon.events.cursor and since > (newest := await self._daemon.store.read(journal.newest)):
             raise user_error(
-                f"cursor {since} is in the future: the newest event is {self._daemon.events.cursor}",
+                f"cursor {since} is in the future: the newest event is {newest}",
                 "Resume from a cursor that you have seen.",
                 field="since",
             )

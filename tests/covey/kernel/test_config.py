@@ -208,7 +208,14 @@ def test_a_file_that_may_not_be_read_is_refused_with_the_command_that_mends_it(h
     Path(home.config_file).symlink_to(home.config_file)
     with pytest.raises(AgentError, match="cannot be read: Too many levels of symbolic links"):
         Config.load(home, SETTINGS)
-    if os.getuid() == 0:  # rights do not bind root: ask as somebody else
+    if os.getuid() != 0:
+        Path(home.config_file).unlink()
+        write(home, "")
+        Path(home.config_file).chmod(0)
+        with pytest.raises(AgentError) as caught:
+            Config.load(home, SETTINGS)
+        assert caught.value.suggestion == f"Let yourself read it: chmod u+r {home.config_file}"
+    else:  # rights do not bind root: ask as somebody else
         script = f"""
 import os, shlex
 from covey.kernel.config import Config; from covey.kernel.home import Home; from covey.kernel.settings import SETTINGS

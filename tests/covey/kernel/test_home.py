@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import stat
 import subprocess
@@ -63,7 +64,7 @@ def test_a_relative_home_is_meant_from_the_current_directory(tmp_path: Path, mon
 
 
 def test_without_home_variable_the_user_database_answers() -> None:
-    assert Home.locate({}).path == f"{Path('~root' if os.getuid() == 0 else '~').expanduser()}/.covey"
+    assert Home.locate({}).path == f"{pwd.getpwuid(os.getuid()).pw_dir}/.covey"
     assert Home.locate({"HOME": "relative"}).path == Home.locate({}).path
 
 
@@ -236,12 +237,13 @@ def test_the_socket_path_is_counted_in_bytes(tmp_path: Path) -> None:
 
 def in_a_mount_of_its_own(options: str, script: str, tmp_path: Path) -> str:
     """What a Python script prints when it runs with a small file system of its own at tmp_path/disk."""
-    if shutil.which("unshare") is None:
-        pytest.skip("needs unshare (Linux, package util-linux)")
-    (tmp_path / "disk").mkdir()
-    become_root = [] if os.getuid() == 0 else ["--map-root-user"]
-    mount = f"mount -t tmpfs -o {options} none {tmp_path}/disk && exec {sys.executable} -c '{script}' {tmp_path}/disk"
-    done = subprocess.run(["unshare", "--mount", *become_root, "sh", "-c", mount], capture_output=True, text=True, check=False)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    alone = ["unshare", "--mount", *([] if os.getuid() == 0 else ["--map-root-user"]), "sh", "-c"]
+    mount = f"mount -t tmpfs -o {options} none {disk}"
+    if shutil.which("unshare") is None or subprocess.run([*alone, mount], capture_output=True, check=False).returncode:
+        pytest.skip("needs Linux and the right to mount a file system in a namespace of its own")
+    done = subprocess.run([*alone, f"{mount} && exec {sys.executable} -c '{script}' {disk}"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -253,7 +255,7 @@ from covey.kernel.home import Home
 from murli import AgentError
 disk = sys.argv[1]
 Home(disk + "/made").prepare()
-subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+subprocess.run(["mount", "-o", "remount,bind,ro", disk], check=True)
 for name, verb in (("made", Home.check), ("made", Home.prepare), ("new", Home.prepare)):
     try:
         verb(Home(f"{disk}/{name}"))

@@ -11,7 +11,7 @@ import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from covey.contract import OPERATIONS, Operation, Parameter
-from covey.kernel.api import STATUS
+from covey.kernel.answer import STATUS
 from covey.kernel.openapi import REFUSALS, document
 from murli import user_error
 

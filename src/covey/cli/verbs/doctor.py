@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Exit code 3 if something has to be mended."""
-    from covey.kernel.doctor import Finding, readable
+    from covey.kernel.doctor import readable
+    from covey.kernel.finding import Finding
 
     result = ask(home, operation, params)
     out = writer()

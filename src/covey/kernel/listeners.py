@@ -1,0 +1,111 @@
+"""The sockets the daemon listens on, and the files that tell others where they are."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import struct
+import sys
+from typing import Any
+
+from murli import tool_error
+
+BACKLOG = 2048
+SHORTEST_TOKEN = 32
+
+
+class Listeners:
+    """The bound sockets and the files that tell others where they are."""
+
+    def __init__(self, socket_path: str, port_file: str, *, tcp: bool) -> None:
+        self._files = [socket_path]
+        self.unix = _bind_unix(socket_path)
+        self.tcp: socket.socket | None = None
+        self.port: int | None = None
+        if tcp:
+            try:
+                self.tcp = _bind_tcp()
+            except OSError as error:
+                self.close()
+                raise tool_error(f"no port on 127.0.0.1 can be had: {error}", "Do without it: covey config set http.tcp false") from error
+            self.port = self.tcp.getsockname()[1]
+            _write(port_file, f"{self.port}\n", 0o644)
+            self._files.append(port_file)
+        else:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(port_file)
+
+    @property
+    def sockets(self) -> list[socket.socket]:
+        return [self.unix] + ([self.tcp] if self.tcp else [])
+
+    def close(self) -> None:
+        for sock in self.sockets:
+            sock.close()
+        for path in self._files:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+
+
+def peer_uid(sock: Any) -> int:
+    """Who is at the other end of a Unix socket."""
+    if sys.platform == "linux":
+        _, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+        return int(uid)
+    else:  # noqa: RET505 - the type checker knows one system at a time
+        credentials = sock.getsockopt(0, 1, struct.calcsize("2ih16i"))  # macOS: SOL_LOCAL, LOCAL_PEERCRED, struct xucred
+        return int(struct.unpack_from("2i", credentials)[1])
+
+
+def make_token(path: str) -> str:
+    """The bearer token of the TCP listener: kept across restarts, readable by its owner only."""
+    try:
+        with open(path, encoding="ascii") as file:
+            kept = file.read().strip()
+        if len(kept) >= SHORTEST_TOKEN and not os.stat(path).st_mode & 0o077:
+            return kept
+    except (FileNotFoundError, UnicodeDecodeError):
+        pass
+    token = secrets.token_urlsafe(32)
+    _write(path, f"{token}\n", 0o600)
+    return token
+
+
+def _bind_unix(path: str) -> socket.socket:
+    """Bind under another name and rename: a reader finds the old socket or the new one, never one that is not listening."""
+    temporary = f"{path}.new"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(temporary)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        old = os.umask(0o177)
+        try:
+            sock.bind(temporary)
+        finally:
+            os.umask(old)
+        sock.listen(BACKLOG)
+        os.rename(temporary, path)
+    except OSError as error:
+        sock.close()
+        raise tool_error(f"the socket {path} cannot be made: {error}", "Check that Covey's home is on a local, writable file system.") from error
+    sock.setblocking(False)  # noqa: FBT003 - the socket module takes it so
+    return sock
+
+
+def _bind_tcp() -> socket.socket:
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind(("127.0.0.1", 0))
+    sock.listen(BACKLOG)
+    sock.setblocking(False)  # noqa: FBT003 - the socket module takes it so
+    return sock
+
+
+def _write(path: str, text: str, mode: int) -> None:
+    temporary = f"{path}.new"
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="ascii") as file:
+        os.fchmod(file.fileno(), mode)
+        file.write(text)
+    os.replace(temporary, path)

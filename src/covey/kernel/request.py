@@ -1,0 +1,100 @@
+"""What came in over HTTP, read strictly: two readers of the same request must not see two things."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import parse_qsl, unquote
+
+from covey.kernel.answer import Refusal, encode
+from murli import user_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+ONCE = frozenset(
+    ("host", "authorization", "content-length", "content-type", "origin", "referer", "idempotency-key", "covey-deadline-ms", "last-event-id")
+)
+"""Headers on which two readers of a request must not differ."""
+
+_DEADLINE = re.compile(r"[0-9]{1,9}")
+_BROKEN = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+def read_headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for raw, value in pairs:
+        name = raw.decode("latin-1")
+        if name in headers and name in ONCE:
+            raise Refusal(400, user_error(f"the header {name} is there twice", "Send it once.", field=name))
+        headers[name] = value.decode("latin-1")
+    return headers
+
+
+def read_segment(segment: str) -> str:
+    """A part of the path without percent-encoding."""
+    if "%" not in segment:
+        return segment
+    try:
+        whole = unquote(segment, errors="strict")
+    except ValueError:
+        whole = ""
+    if not whole or _BROKEN.search(segment):
+        raise user_error("the path cannot be read", "Percent-encode it as UTF-8.")
+    return whole
+
+
+def read_query(raw: bytes) -> dict[str, Any]:
+    """The query by name; a name that is given more than once becomes a list."""
+    try:
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
+    except ValueError as error:
+        raise user_error("the query cannot be read", "Percent-encode it as UTF-8, and name at most 100 values.") from error
+    query: dict[str, Any] = {}
+    for name, value in pairs:
+        known = query.get(name)
+        query[name] = value if known is None else [*(known if isinstance(known, list) else [known]), value]
+    return query
+
+
+def read_document(raw: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    kind = headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refusal(415, user_error(f"a body of type {kind[:60]!r} is not understood", "Send JSON as application/json."))
+    try:
+        body = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number)
+        if b"\\" in raw:
+            encode(body)  # half of a surrogate pair is no text, and would fail wherever it went next
+    except RecursionError as error:
+        raise user_error("the body is nested too deeply", "Send one JSON object whose keys are parameters.") from error
+    except ValueError as error:
+        raise user_error(f"the body is not valid JSON: {error}", "Send one JSON object.") from error
+    if not isinstance(body, dict):
+        raise user_error("the body must be a JSON object", "Send one JSON object whose keys are parameters.")
+    return body
+
+
+def read_deadline(headers: Mapping[str, str], longest: float) -> float:
+    """The caller's deadline, never longer than ours."""
+    asked = headers.get("covey-deadline-ms")
+    if asked is None:
+        return longest
+    if not _DEADLINE.fullmatch(asked):
+        raise user_error(
+            f"invalid value {asked[:60]!r} for 'Covey-Deadline-Ms': expected milliseconds", "Send a whole number.", field="Covey-Deadline-Ms"
+        )
+    return min(int(asked) / 1000, longest)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        left = dict(pairs)
+        twice = next(name for name, _ in pairs if left.pop(name, left) is left)
+        raise ValueError(f"{twice[:60]!r} is there twice")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number in JSON")
