@@ -168,3 +168,17 @@ def test_a_home_on_a_read_only_file_system_is_refused(covey: Covey) -> None:
         return
     error = covey.run("up", COVEY_HOME="/proc/covey").error
     assert error["suggestion"]
+
+
+def test_a_second_daemon_in_the_foreground_says_that_there_is_one(daemon: Covey) -> None:
+    assert daemon.run("up", "--foreground").error["error"] == "conflict"
+
+
+def test_the_doctor_tells_what_is_wrong_with_a_home_that_nothing_else_will_use(covey: Covey) -> None:
+    covey.home.mkdir()
+    covey.home.chmod(0o777)
+    ran = covey.run("doctor")
+    assert ran.code == 3
+    findings = {finding["name"]: finding for finding in json.loads(ran.stdout)["result"]["findings"]}
+    assert findings["directory"]["status"] == "fail"
+    assert "chmod" in findings["directory"]["fix"]

@@ -30,7 +30,7 @@ from covey.kernel.store import Store
 from covey.kernel.store_errors import StoreError
 from covey.kernel.supervisor import Supervisor
 from covey.kernel.telemetry import traced
-from murli import AgentError
+from murli import EXIT_CONFLICT, AgentError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -83,10 +83,12 @@ class Daemon:
             metrics = Metrics()
             daemon = cls(home, config, store, events, metrics, supervisor)
             served = stack.enter_context(traced({**handlers(daemon), **more(daemon)}, get("telemetry.otlp_endpoint")))
+            token = make_token(home.token_file)
+            logs.redactor.register(token)
             api = Api(
                 operations,
                 served,
-                token=make_token(home.token_file),
+                token=token,
                 metrics=metrics,
                 replies=idempotency.Replies(store, clock),
                 body_limit=int(get("http.body_limit_kb")) * 1024,
@@ -151,7 +153,7 @@ def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None) ->
     lock = PidLock(home.pid_file)
     if not lock.acquire():
         tell({"already_running": True, "pid": holder(home.pid_file) or 0})
-        return 0
+        return EXIT_CONFLICT
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_live(home, tell))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from covey.cli.perform import ask
 from murli import EXIT_PARTIAL, writer
 
 TYPE_CHECKING = False
@@ -14,11 +13,12 @@ if TYPE_CHECKING:
 
 
 def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Exit code 3 if something has to be mended."""
+    """Exit code 3 if something has to be mended. Looked at from here, with your PATH, and not through a daemon that may be the problem."""
     from covey.kernel.doctor import readable
     from covey.kernel.finding import Finding
+    from covey.kernel.offline import OFFLINE
 
-    result = ask(home, operation, params)
+    result = OFFLINE[operation.name](home, params)
     out = writer()
     text = readable([Finding(**finding) for finding in result["findings"]], colour=out.colour) if out.is_tty else ""
     out.success(text, result)

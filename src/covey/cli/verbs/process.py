@@ -8,7 +8,7 @@ import time
 from covey import __version__
 from covey.kernel.client import Client, NotRunning
 from covey.kernel.lock import holder
-from murli import tool_error, writer
+from murli import conflict, tool_error, writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,11 +25,13 @@ NAP_S = 0.02
 def up(home: Home, _: Operation, params: dict[str, Any]) -> int:
     """Start the daemon and come back when it is ready."""
     home.prepare()
+    running = holder(home.pid_file)
     if params["foreground"]:
+        if running is not None:
+            raise conflict(f"Covey is running already (pid {running})", "Stop it first: covey down")
         from covey.kernel.daemon import main
 
         return main(home)
-    running = holder(home.pid_file)
     if running is not None:
         return _already(home, running)
     _spawn(home)
