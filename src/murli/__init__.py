@@ -9,6 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from murli._core.check import objection
+    from murli._core.doctor import report as self_check
     from murli._core.errors import (
         EXIT_CANCELLED,
         EXIT_CONFLICT,
@@ -79,6 +80,7 @@ __all__ = [
     "objection",
     "permission_denied",
     "rate_limited",
+    "self_check",
     "timed_out",
     "tool_error",
     "user_error",
@@ -87,6 +89,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "self_check":
+        return __import__("murli._core.doctor", fromlist=(name,)).report
     for home, names in _HOMES.items():
         if name in names:
             return getattr(__import__(f"murli._core.{home}", fromlist=(name,)), name)

@@ -6,18 +6,31 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import covey
+import covey as package
+
+if TYPE_CHECKING:
+    from tests.covey.conftest import Covey
 
 COMMAND = str(Path(sys.executable).parent / "covey")
 
 
 def test_the_command_tells_its_version() -> None:
     ended = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True)
-    assert json.loads(ended.stdout)["result"] == f"covey {covey.__version__}"
+    assert json.loads(ended.stdout)["result"] == f"covey {package.__version__}"
 
 
 def test_the_bare_command_names_its_commands() -> None:
     ended = subprocess.run([COMMAND], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert {"up", "status", "config", "describe"} <= set(json.loads(ended.stderr)["valid_values"])
+
+
+def test_murlis_self_check_is_a_section_of_the_doctor_and_no_second_command(covey: Covey) -> None:
+    plain = json.loads(covey.run("doctor").stdout)["result"]["findings"]
+    assert not any(finding["section"] == "murli" for finding in plain)
+    ran = covey.run("doctor", MURLI_DEV="1")
+    findings = [finding for finding in json.loads(ran.stdout)["result"]["findings"] if finding["section"] == "murli"]
+    assert {finding["name"] for finding in findings} >= {"schema_version", "command_metadata"}
+    assert covey.run("describe", MURLI_DEV="1").stdout.count('"name": "doctor"') == 1

@@ -19,7 +19,27 @@ def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     from covey.kernel.offline import OFFLINE
 
     result = OFFLINE[operation.name](home, params)
+    result["findings"] += _development()
     out = writer()
     text = readable([Finding(**finding) for finding in result["findings"]], colour=out.colour) if out.is_tty else ""
     out.success(text, result)
     return 0 if result["ok"] else EXIT_PARTIAL
+
+
+def _development() -> list[dict[str, str]]:
+    """How well the command line uses murli; for those who work on it."""
+    import os
+
+    if os.environ.get("MURLI_DEV", "0") in ("", "0"):
+        return []
+    from covey.cli.build import build
+    from covey.contract import OPERATIONS
+    from murli import self_check
+    from murli.argparse import describe
+
+    checks = self_check(describe(build(OPERATIONS)))["checks"]
+    statuses = {"pass": "ok", "warn": "warn", "fail": "fail"}
+    return [
+        {"section": "murli", "name": check["name"], "status": statuses[check["status"]], "detail": check.get("message", "fine"), "fix": ""}
+        for check in checks
+    ]
