@@ -34,3 +34,15 @@ def test_murlis_self_check_is_a_section_of_the_doctor_and_no_second_command(cove
     findings = [finding for finding in json.loads(ran.stdout)["result"]["findings"] if finding["section"] == "murli"]
     assert {finding["name"] for finding in findings} >= {"schema_version", "command_metadata"}
     assert covey.run("describe", MURLI_DEV="1").stdout.count('"name": "doctor"') == 1
+
+
+def test_a_script_or_an_exposition_can_be_redirected_into_a_file(daemon: Covey) -> None:
+    assert daemon.run("completion", "bash").stdout.startswith("# bash completion")
+    assert daemon.run("metrics").stdout.startswith("# HELP")
+    assert daemon.run("metrics", "--json").result.startswith("# HELP")
+    assert daemon.run("completion", "cmd.exe").error["code"] == 1
+
+
+def test_a_file_is_meant_from_the_callers_folder(daemon: Covey) -> None:
+    assert daemon.run("backup", "copy.db").result["path"] == str(daemon.folder / "copy.db")
+    assert (daemon.folder / "copy.db").exists()

@@ -145,9 +145,9 @@ def test_the_scripts_are_correct_in_the_eyes_of_their_shells(shell: str, tmp_pat
 
 
 def test_the_command_prints_the_script(shell: str, covey: Covey) -> None:
-    ran = covey.run("completion", shell, "--output", "text")
+    ran = covey.run("completion", shell)
     assert (ran.code, ran.stdout.rstrip("\n")) == (0, SHELLS[shell]())
-    assert covey.run("completion", shell).result == SHELLS[shell]()
+    assert covey.run("completion", shell, "--json").result == SHELLS[shell]()
 
 
 def test_an_unknown_shell_is_refused_with_those_that_are_known(covey: Covey) -> None:

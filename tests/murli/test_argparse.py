@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from murli import FlagAnnotation, Metadata, user_error, writer
+from murli import FlagAnnotation, Metadata, ReturnSchema, user_error, writer
 from murli.argparse import annotate, describe, execute, schema
 
 
@@ -265,3 +265,16 @@ def test_a_handlers_number_is_the_exit_code(capsys: pytest.CaptureFixture[str]) 
 
 def test_schema_of_one_parser_is_available_to_code() -> None:
     assert schema(flat())["name"] == "flat"
+
+
+def test_a_page_of_text_is_printed_as_it_is_unless_another_form_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="page")
+    annotate(parser, Metadata(returns=ReturnSchema(type="text")))
+
+    def main(_: argparse.Namespace) -> None:
+        writer().success("line one\nline two", "line one\nline two")
+
+    assert execute(parser, main, argv=[]) == 0
+    assert capsys.readouterr().out == "line one\nline two\n"
+    assert answer(parser, "--agent", capsys, main=main) == "line one\nline two"
+    assert refusal(parser, "--bogus", capsys, main=main)["error"] == "flag_error"

@@ -102,7 +102,7 @@ def _metadata(operation: Operation) -> Metadata:
         dry_runnable=operation.dry_run,
         guard=operation.guard,
         arguments=[ArgumentMetadata(name=parameter.name, content=parameter.content) for parameter in operation.parameters if parameter.positional],
-        returns=ReturnSchema(type="ndjson" if operation.streaming else "json", output_schema=operation.result),
+        returns=ReturnSchema(type="ndjson" if operation.streaming else "text" if operation.page else "json", output_schema=operation.result),
         examples=[Example(command=line, description=text, expected_exit_code=code) for line, text, code in operation.examples],
         flag_annotations={name: FlagAnnotation(sensitive=parameter.sensitive, content=parameter.content) for name, parameter in flags.items()},
     )
@@ -111,4 +111,8 @@ def _metadata(operation: Operation) -> Metadata:
 def _perform(operation: Operation, args: argparse.Namespace) -> int:
     from covey.cli.perform import perform
 
-    return perform(operation, {parameter.name: getattr(args, parameter.name) for parameter in operation.parameters})
+    params = {parameter.name: getattr(args, parameter.name) for parameter in operation.parameters}
+    for parameter in operation.parameters:
+        if parameter.path and params[parameter.name]:
+            params[parameter.name] = os.path.abspath(os.path.expanduser(params[parameter.name]))
+    return perform(operation, params)

@@ -40,7 +40,7 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
         return verb(home, operation, params)
     result = ask(home, operation, params)
     out = writer()
-    if out.is_tty:
+    if out.wants_text:
         from covey.cli.render import render
 
         out.success(render(operation, result), result)

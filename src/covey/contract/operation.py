@@ -30,6 +30,7 @@ class Parameter:
         short: str = "",
         sensitive: bool = False,
         content: Literal["", "text", "id", "raw"] = "",
+        path: bool = False,
     ) -> None:
         self.name = name
         self.help = help
@@ -44,6 +45,8 @@ class Parameter:
         self.short = short
         self.sensitive = sensitive
         self.content = content
+        self.path = path
+        """A file; the command line takes it from the caller's folder."""
 
     @property
     def flag(self) -> str:
@@ -79,6 +82,7 @@ class Operation:
         guard: bool = True,
         streaming: bool = False,
         media: str = "application/json",
+        page: bool = False,
         mcp: bool = True,
         aliases: Sequence[str] = (),
         examples: Sequence[tuple[str, str, int]] = (),
@@ -101,6 +105,8 @@ class Operation:
         self.guard = guard
         self.streaming = streaming
         self.media = media
+        self.page = page
+        """The command line prints the answer as it is, for people who redirect it into a file."""
         self.mcp = mcp
         self.aliases = tuple(aliases)
         self.examples = tuple(examples)

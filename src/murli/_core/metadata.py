@@ -44,7 +44,7 @@ class ArgumentMetadata(Record):
 
 
 class ReturnSchema(Record):
-    """The shape of a successful result."""
+    """The shape of a successful result. `type` is `json`, `array`, `ndjson` for a stream, or `text` for a page that is printed as it is, into a pipe too."""
 
     type: str = "json"
     description: str = ""

@@ -201,9 +201,16 @@ def _writer(invocation: Invocation, version: str) -> Writer:
         dry_run=invocation.dry_run,
         forced=invocation.forced,
         read_only=not invocation.leaf.command.metadata.mutating,
+        page=_is_page(invocation),
         tool_version=version,
         secrets=_secrets(invocation),
     )
+
+
+def _is_page(invocation: Invocation) -> bool:
+    """Whether the command says that it answers with a page of text, and nobody asked for another form."""
+    returns = invocation.leaf.command.metadata.returns
+    return returns is not None and returns.type == "text" and not {"--agent", "--output"} & invocation.own.keys()
 
 
 def _check_own_flags(invocation: Invocation, out: Writer) -> None:

@@ -48,6 +48,7 @@ class Writer:
         fields: Iterable[str] = (),
         limit: int | None = None,
         read_only: bool = True,
+        page: bool = False,
         tool_version: str = "",
         protocol_version: str = wire.PROTOCOL_VERSION,
         secrets: Iterable[str] = (),
@@ -58,6 +59,7 @@ class Writer:
         """The reader is a program: `--agent` was given, or standard output is not a terminal."""
         self.output = output or ("json" if agent else "text")
         """The form of the answer: `json`, `ndjson` or `text`."""
+        self._page = page
         self.dry_run = dry_run
         """`--dry-run` was given: answer with `plan` and change nothing."""
         self.forced = forced
@@ -85,6 +87,11 @@ class Writer:
     def is_tty(self) -> bool:
         """The answer goes to a person as text."""
         return self.output == "text"
+
+    @property
+    def wants_text(self) -> bool:
+        """The text of the answer is what is printed: for a person, or because the command's answer is a page of text that people redirect into files."""
+        return self.is_tty or (self._page and not self.fields)
 
     @property
     def colour(self) -> bool:
@@ -197,7 +204,7 @@ class Writer:
         total = None
         if self.limit is not None or self.fields:
             result, total = self._reduced(result)
-        if self.is_tty:
+        if self.wants_text:
             shown = text if isinstance(text, str) else wire.encode(result).decode().rstrip() if self.fields else text(result)
             data = wire.spelt(f"{shown}\n", self._stdout) if shown else b""
         else:

@@ -115,8 +115,13 @@ class Command:
 
     @property
     def bare(self) -> bool:
-        """Prints a bare document instead of an envelope."""
-        return self.path == BARE_DOCUMENT
+        """Prints a bare document or a page of text instead of an envelope."""
+        return self.path == BARE_DOCUMENT or self.page
+
+    @property
+    def page(self) -> bool:
+        """Answers with a page of text, as its `returns` says."""
+        return mapping(self.document.get("returns")).get("type") == "text"
 
     @property
     def every_flag(self) -> tuple[Flag, ...]:

@@ -27,7 +27,7 @@ _NO_READER = "no read-only command could be run successfully"
 @promise("stdout.pure", "For an agent stdout is exactly one JSON document, or only NDJSON.", nothing=_NOTHING)
 def pure_stdout(session: Session) -> Iterator[Finding]:
     for command, words, run in _agent_runs(session):
-        reason = free_form(words)
+        reason = free_form(words) or ("it answers with a page of text" if command.page and run.code == 0 else "")
         if reason:
             yield skipped(command.title, reason)
             continue
