@@ -37,7 +37,7 @@ def uninstall(home: Home, _: Operation, __: dict[str, Any]) -> int:
 def status(home: Home, _: Operation, __: dict[str, Any]) -> int:
     """Is it installed, and does it run?"""
     found = Service(home).status()
-    text = f"{found.path}: {found.active}" if found.installed else "The service is not installed. Install it with: covey service install --yes"
+    text = f"{found.path}: {found.active}" if found.installed else "The service is not installed. Install it with: covey service install"
     writer().success("\n".join([text, *(found.notes if found.installed else [])]), found._asdict())
     return 0
 
