@@ -187,7 +187,7 @@ def _check_directory(directory: str, found: os.stat_result) -> None:
 def _owned_by_another(directory: str, owner: int) -> AgentError:
     message = f"{directory} belongs to {_user_name(owner)} and you are {_user_name(os.geteuid())}"
     if os.geteuid() == 0:
-        return permission_denied(message, "Run covey as its owner, without sudo, or use a home of your own: export COVEY_HOME=/root/.covey")
+        return permission_denied(message, "Run covey as its owner, without sudo, or use a home of your own: export COVEY_HOME=~root/.covey")
     return permission_denied(
         message, f"Take it over: sudo chown -R {os.geteuid()} {quoted(directory)}   or use your own: export COVEY_HOME=$HOME/.covey"
     )
