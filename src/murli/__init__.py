@@ -9,7 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from murli._core.check import objection
-    from murli._core.doctor import report as self_check
+    from murli._core.doctor import self_check
     from murli._core.errors import (
         EXIT_CANCELLED,
         EXIT_CONFLICT,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "check": ("objection",),
+    "doctor": ("self_check",),
     "errors": (
         "EXIT_CANCELLED", "EXIT_CONFLICT", "EXIT_NOT_FOUND", "EXIT_OK", "EXIT_PARTIAL", "EXIT_PERMISSION", "EXIT_RATE_LIMITED", "EXIT_TIMEOUT",
         "EXIT_TOOL_ERROR", "EXIT_USER_ERROR", "SCHEMA_VERSION", "AgentError", "cancelled", "conflict", "not_found", "permission_denied", "rate_limited",
@@ -89,8 +90,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "self_check":
-        return __import__("murli._core.doctor", fromlist=(name,)).report
     for home, names in _HOMES.items():
         if name in names:
             return getattr(__import__(f"murli._core.{home}", fromlist=(name,)), name)

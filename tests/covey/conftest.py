@@ -132,3 +132,14 @@ def daemon(covey: Covey) -> Covey:
     """The same with a running daemon."""
     assert covey.run("up").code == 0
     return covey
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Covey]:
+    """One running daemon for a whole file of tests that only ask it things."""
+    folder = Path(tempfile.mkdtemp(prefix="cv-"))
+    found = Covey(folder)
+    assert found.run("up").code == 0
+    yield found
+    found.run("down")
+    shutil.rmtree(folder, ignore_errors=True)

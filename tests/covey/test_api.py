@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +19,6 @@ from tests.covey.conftest import TIME_LIMIT, Covey
 
 REFUSED = {"code", "error", "message", "suggestion", "recoverable", "schema_version", "tool_version"}
 TRANSPORTS = pytest.mark.parametrize("tcp", [False, True], ids=["unix", "tcp"])
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Covey]:
-    folder = Path(tempfile.mkdtemp(prefix="cv-"))
-    covey = Covey(folder)
-    assert covey.run("up").code == 0
-    yield covey
-    covey.run("down")
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def mistake(covey: Covey, method: str, path: str, body: bytes | str | None = None, *, tcp: bool = False, **headers: str) -> tuple[int, Any]:

@@ -32,16 +32,6 @@ LIMIT = 60
 TRANSPORTS = pytest.mark.parametrize("tcp", [False, True], ids=["unix", "tcp"])
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[Covey]:
-    folder = Path(tempfile.mkdtemp(prefix="cv-"))
-    covey = Covey(folder)
-    assert covey.run("up").code == 0
-    yield covey
-    covey.run("down")
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def connected(covey: Covey, *, tcp: bool) -> socket.socket:
     sock = socket.socket(socket.AF_INET if tcp else socket.AF_UNIX)
     sock.settimeout(LIMIT)

@@ -7,10 +7,6 @@ stream that is meant to be endless has no answer to check, so `follow` is set to
 from __future__ import annotations
 
 import http.client
-import shutil
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -41,16 +37,6 @@ CHECKS = [
 BLIND = [operation for operation in OPERATIONS if operation.route and operation.name != "down"]
 EXAMPLES = 40
 VOLATILE = {"backup": 1}  # the first call makes the file, the second finds it
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Covey]:
-    folder = Path(tempfile.mkdtemp(prefix="cv-"))
-    covey = Covey(folder)
-    assert covey.run("up").code == 0
-    yield covey
-    covey.run("down")
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,9 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -21,16 +17,6 @@ from tests.covey.conftest import TIME_LIMIT, Covey
 NOBODY = 65534
 # All imports come first: nobody may not be able to read our Python.
 AS_NOBODY = f"import encodings.idna, http.client, os, socket, sys; os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})\n"
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Covey]:
-    folder = Path(tempfile.mkdtemp(prefix="cv-"))
-    covey = Covey(folder)
-    assert covey.run("up").code == 0
-    yield covey
-    covey.run("down")
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def exchange(covey: Covey, lines: list[str], *, tcp: bool) -> tuple[int, dict[str, str], bytes]:

@@ -246,7 +246,7 @@ def _shown(tool: Tool, values: dict[str, str]) -> dict[str, str]:
 
 
 def _run_doctor(tool: Tool, _: Invocation, out: Writer) -> None:
-    from murli._core.doctor import readable, report  # development only
+    from murli._core.doctor import readable, self_check  # development only
 
-    found = report(document(tool))
+    found = self_check(document(tool))
     (out.plan if found["failed"] else out.success)(readable(found), found)

@@ -25,7 +25,7 @@ FLAG_NAMES = {
 }
 
 
-def report(document: dict[str, Any]) -> dict[str, Any]:
+def self_check(document: dict[str, Any]) -> dict[str, Any]:
     """The checks on a `describe` document: each passes, warns or fails."""
     commands = list(_commands([command for command in document["commands"] if command["name"] not in BUILTINS]))
     undescribed = [command["name"] for command in commands if not (command.get("agent_description") or command["summary"])]

@@ -8,7 +8,7 @@ import pytest
 
 from murli._core.builtin import document
 from murli._core.command import Command
-from murli._core.doctor import COMMAND_NAMES, FLAG_NAMES, advisories, readable, report
+from murli._core.doctor import COMMAND_NAMES, FLAG_NAMES, advisories, readable, self_check
 from murli._core.metadata import Example, Metadata
 from murli._core.schema import describe
 from murli._core.tool import Tool
@@ -28,32 +28,32 @@ def statuses(found: dict[str, Any]) -> dict[str, str]:
 
 
 def test_a_good_tool_passes_every_check() -> None:
-    found = report(described(good()))
+    found = self_check(described(good()))
     assert set(statuses(found).values()) == {"pass"}
     assert (found["passed"], found["warnings"], found["failed"]) == (4, 0, 0)
     assert not any("message" in check for check in found["checks"])
 
 
 def test_commands_without_a_summary_are_a_warning_with_their_names() -> None:
-    found = report(described(good(), Sketch("odd"), Sketch("told", metadata=Metadata(agent_description="Does."))))
+    found = self_check(described(good(), Sketch("odd"), Sketch("told", metadata=Metadata(agent_description="Does."))))
     assert statuses(found)["command_metadata"] == "warn"
     assert next(check for check in found["checks"] if check["name"] == "command_metadata")["message"] == "commands missing description: [odd]"
 
 
 def test_commands_deep_in_the_tree_are_checked_too() -> None:
-    found = report(described(Sketch("nest", summary="Nests.", children=[Sketch("odd")])))
+    found = self_check(described(Sketch("nest", summary="Nests.", children=[Sketch("odd")])))
     assert "odd" in next(check for check in found["checks"] if check["name"] == "command_metadata")["message"]
 
 
 def test_a_mutating_command_without_an_example_is_a_warning() -> None:
-    found = report(described(Sketch("delete", summary="Delete.", metadata=Metadata(mutating=True))))
+    found = self_check(described(Sketch("delete", summary="Delete.", metadata=Metadata(mutating=True))))
     assert statuses(found)["mutating_examples"] == "warn"
     assert (found["passed"], found["warnings"]) == (3, 1)
 
 
 @pytest.mark.parametrize(("key", "value", "check"), [("schema_version", "0.9", "schema_version")])
 def test_a_document_of_another_version_fails(key: str, value: str, check: str) -> None:
-    found = report({**described(good()), key: value})
+    found = self_check({**described(good()), key: value})
     assert statuses(found)[check] == "fail"
     assert found["failed"] == 1
 
@@ -61,16 +61,16 @@ def test_a_document_of_another_version_fails(key: str, value: str, check: str) -
 def test_a_document_without_output_formats_fails() -> None:
     broken = described(good())
     broken["capabilities"]["output_formats"] = []
-    assert statuses(report(broken))["output_formats"] == "fail"
+    assert statuses(self_check(broken))["output_formats"] == "fail"
 
 
 def test_the_author_is_not_warned_about_commands_that_murli_adds() -> None:
     root = Sketch(flags=[flag("--region", profileable=True)], children=[good()])
-    assert report(document(Tool(root, "")))["warnings"] == 0
+    assert self_check(document(Tool(root, "")))["warnings"] == 0
 
 
 def test_the_report_for_people_is_a_line_a_check_and_a_sum() -> None:
-    found = report(described(good(), Sketch("odd")))
+    found = self_check(described(good(), Sketch("odd")))
     assert readable(found).splitlines() == [
         "✓ schema_version",
         "✓ output_formats",
