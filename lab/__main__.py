@@ -1,0 +1,185 @@
+"""The lab's commands: `./run lab install`, `list`, `capture`, `truth`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey import __version__
+from lab import agents, show
+from lab.bench import JOBS, bench, play_all
+from lab.capture import FOLDER, Capturer
+from lab.install import InstallError, install, lab_folder, program_of
+from lab.measure import measure, report
+from lab.observer import BASELINE, Observer, ObserverError
+from lab.play import PlayError
+from lab.scenario import Scenario, load, names
+from lab.script import ScriptError
+from murli import EXIT_PARTIAL, ArgumentMetadata, Example, Metadata, tool_error, user_error, writer
+from murli.argparse import annotate, run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lab.agents.agent import Agent
+    from lab.play import Run
+
+AGENT = [ArgumentMetadata(name="agent", description="Name of the agent.")]
+
+
+def parser() -> argparse.ArgumentParser:
+    root = argparse.ArgumentParser(
+        prog="./run lab", description="Real agent CLIs, offline, driven by a scripted model that knows the truth about them."
+    )
+    commands = root.add_subparsers()
+
+    about = Metadata(
+        idempotent=True,
+        agent_description="Installs the pinned agent CLIs from npm into $COVEY_LAB_DIR (default: covey-lab in the user's cache folder) and checks that they run.",
+        arguments=[ArgumentMetadata(name="agents", description="Which agents; all when none is named.", required=False)],
+        examples=[Example(command="./run lab install claude codex", description="Two of them")],
+    )
+    command = annotate(commands.add_parser("install", help="Install the agents."), about)
+    command.add_argument("agents", nargs="*", metavar="agent")
+    command.set_defaults(func=lambda args: install_agents(args.agents))
+
+    about = Metadata(idempotent=True, examples=[Example(command="./run lab list", description="What there is")])
+    command = annotate(commands.add_parser("list", help="List the agents and the scenarios they play."), about)
+    command.set_defaults(func=lambda _: list_all())
+
+    about = Metadata(
+        agent_description="Plays scenarios on one real agent and stores what can be seen at each capture point, with the true state, under tests/captures.",
+        arguments=[*AGENT, ArgumentMetadata(name="scenarios", description="Which scenarios; all when none is named.", required=False)],
+        examples=[Example(command="./run lab capture claude approve", description="The cases of one scenario")],
+    )
+    command = annotate(commands.add_parser("capture", help="Store what an agent shows in each state."), about)
+    command.add_argument("agent")
+    command.add_argument("scenarios", nargs="*", metavar="scenario")
+    command.add_argument("--into", type=Path, default=FOLDER, help="Folder for the captures (default: tests/captures).")
+    command.add_argument("--jobs", type=int, default=JOBS, help="How many agents run at once.")
+    command.set_defaults(func=lambda args: capture(args.agent, args.scenarios, args.into, args.jobs))
+
+    about = Metadata(
+        agent_description="Plays every scenario and says how true an observer's timeline is: accuracy, confusion, confidently wrong spells, latency.",
+        examples=[
+            Example(command="./run lab truth --agents claude --runs 1", description="One agent, with the baseline observer"),
+            Example(command="./run lab truth --observer 'mine=./my-observer --fast'", description="An observer of your own beside the baseline"),
+        ],
+    )
+    command = annotate(commands.add_parser("truth", help="Measure how true an observer is."), about)
+    command.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="Which agents (default: all).")
+    command.add_argument("--scenarios", nargs="+", default=[], metavar="SCENARIO", help="Which scenarios (default: all).")
+    command.add_argument("--runs", type=int, default=1, help="How often each scenario is played.")
+    command.add_argument("--jobs", type=int, default=JOBS, help="How many agents run at once.")
+    command.add_argument("--observer", action="append", default=[], metavar="NAME=COMMAND", help="Another observer; may be repeated.")
+    command.set_defaults(func=lambda args: truth(args.agents, args.scenarios, args.runs, args.jobs, args.observer))
+    return root
+
+
+def install_agents(wanted: Sequence[str]) -> None:
+    done = []
+    for agent in find(wanted):
+        if agent.stand_in:
+            continue
+        writer().progress(f"installing {agent.title} {agent.version}", stage="install")
+        done.append(installed(agent))
+    rows = [[one.agent, one.version, "was there" if not one.seconds else f"{one.seconds:.0f} s"] for one in done]
+    text = f"{show.table(['agent', 'version', 'installed'], rows)}\n\nin {lab_folder()}"
+    result = [{"agent": one.agent, "version": one.version, "program": str(one.program), "seconds": round(one.seconds, 1)} for one in done]
+    writer().success(text, {"folder": str(lab_folder()), "agents": result})
+
+
+def list_all() -> None:
+    rows, result = [], []
+    for agent in find([]):
+        plays = [scenario.name for scenario in map(load, names()) if scenario.fits(agent)]
+        there = program_of(agent).exists()
+        rows.append([agent.name, agent.title, agent.version, "stand-in" if agent.stand_in else "installed" if there else "not installed", len(plays)])
+        result.append(
+            {
+                "agent": agent.name,
+                "title": agent.title,
+                "version": agent.version,
+                "stand_in": agent.stand_in,
+                "installed": there,
+                "scenarios": plays,
+                "skips": dict(agent.skips),
+            }
+        )
+    scenarios = show.table(["scenario", "about"], [[name, load(name).about] for name in names()])
+    writer().success(f"{show.table(['agent', 'title', 'version', '', 'scenarios'], rows)}\n\n{scenarios}", result)
+
+
+def capture(name: str, scenarios: Sequence[str], into: Path, jobs: int) -> int:
+    agent = find([name])[0]
+    installed(agent)
+    capturer = Capturer(into)
+    cases: list[Path] = []
+
+    def done(result: Run | PlayError, count: int, total: int) -> None:
+        tell(result, count, total)
+        if not isinstance(result, PlayError):
+            cases.extend(capturer.write(result))
+
+    async def go() -> list[PlayError]:
+        async with bench(record=True, on_capture=capturer.look) as shared:
+            return (await play_all(shared, plays([agent], scenarios, 1), jobs=jobs, done=done))[1]
+
+    failures = asyncio.run(go())
+    found = [json.loads((case / "case.json").read_text(encoding="utf-8")) for case in sorted(cases)]
+    text = show.table(["case", "state", "scenario"], [[one["case"], one["state"], one["scenario"]] for one in found])
+    result: dict[str, Any] = {"folder": str(into / agent.name / agent.version), "cases": found, "failures": [str(failure) for failure in failures]}
+    writer().success("\n\n".join([text, *map(str, failures)]), result)
+    return EXIT_PARTIAL if failures else 0
+
+
+def truth(wanted: Sequence[str], scenarios: Sequence[str], runs: int, jobs: int, others: Sequence[str]) -> int:
+    chosen = find(wanted)
+    for agent in chosen:
+        installed(agent)
+    try:
+        observers = [BASELINE, *map(Observer.read, others)]
+        measured = asyncio.run(measure(plays(chosen, scenarios, runs), observers, jobs=jobs, done=tell))
+    except ObserverError as error:
+        raise user_error(str(error), "See docs/guide/lab.md for what an observer must do.") from error
+    result = report(measured)
+    writer().success(show.truth(result), result)
+    return EXIT_PARTIAL if measured.failures else 0
+
+
+def find(wanted: Sequence[str]) -> list[type[Agent]]:
+    try:
+        return agents.chosen(wanted)
+    except LookupError as error:
+        raise user_error(str(error), "Run `./run lab list` to see the agents.", valid_values=agents.NAMES) from error
+
+
+def plays(chosen: Sequence[type[Agent]], scenarios: Sequence[str], runs: int) -> list[tuple[type[Agent], Scenario]]:
+    """Every agent with every scenario that fits it; slow starters are spread by taking the agents in turn."""
+    try:
+        loaded = [load(name) for name in scenarios or names()]
+    except ScriptError as error:
+        raise user_error(str(error), "Run `./run lab list` to see the scenarios.") from error
+    found = [(agent, scenario) for _ in range(runs) for scenario in loaded for agent in chosen if scenario.fits(agent)]
+    if not found:
+        raise user_error("none of these scenarios fits any of these agents", "Run `./run lab list` to see what plays where.")
+    return found
+
+
+def installed(agent: type[Agent]) -> Any:
+    try:
+        return install(agent)
+    except InstallError as error:
+        raise tool_error(str(error)) from error
+
+
+def tell(result: Run | PlayError, count: int, total: int) -> None:
+    what = "did not play" if isinstance(result, PlayError) else f"{result.agent.name} {result.scenario.name}"
+    writer().progress(what, stage="play", current=count, total=total, percent=100 * count / total)
+
+
+if __name__ == "__main__":
+    run(parser(), version=__version__)

@@ -1,0 +1,119 @@
+"""What the lab must know about an agent CLI. One small file per agent says it; everything else is shared."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from pathlib import Path
+
+    from lab.model.server import Tool
+    from lab.terminal import Pane
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folders and wishes of one run. Nothing an agent writes may land outside `root`."""
+
+    root: Path
+    model: str
+    """Base address of this run's conversation with the scripted model."""
+    trusted: bool = True
+    """Whether the project folder is already trusted; otherwise the agent may ask."""
+    retries: int = 0
+    """How often the agent may repeat a failed request."""
+    record: bool = False
+    """Whether hooks write every payload they get to `hooks`."""
+    options: frozenset[str] = frozenset()
+    """What the scenario wants of the start besides."""
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def project(self) -> Path:
+        return self.root / "project"
+
+    @property
+    def hooks(self) -> Path:
+        return self.root / "hooks.jsonl"
+
+    @property
+    def notices(self) -> Path:
+        return self.root / "notify.jsonl"
+
+    @property
+    def recorder(self) -> Path:
+        """A script that appends one payload, from its last argument or its input, to the file named first."""
+        return self.root / "record"
+
+
+@dataclass(frozen=True)
+class Launch:
+    argv: list[str]
+    env: dict[str, str] = field(default_factory=dict)
+
+
+def screen(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
+
+
+class Agent:
+    """Defaults that fit most; a subclass in its own file gives the rest."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    package: ClassVar[str]
+    """Its name on npm."""
+    version: ClassVar[str]
+    program_name: ClassVar[str]
+    stand_in: ClassVar[bool] = False
+    skips: ClassVar[Mapping[str, str]] = {}
+    """Scenarios that make no sense for this agent, each with the reason."""
+
+    ready: ClassVar[re.Pattern[str]]
+    """On screen once the agent takes its first prompt."""
+    approval: ClassVar[re.Pattern[str]]
+    question: ClassVar[re.Pattern[str]]
+    trust: ClassVar[re.Pattern[str]]
+    failure: ClassVar[re.Pattern[str]]
+    """On screen when the agent has given up after an API error."""
+
+    approve_keys: ClassVar[tuple[str, ...]] = ("Enter",)
+    deny_keys: ClassVar[tuple[str, ...]] = ("Escape",)
+    interrupt_keys: ClassVar[tuple[str, ...]] = ("Escape",)
+    trust_keys: ClassVar[tuple[str, ...]] = ("Enter",)
+    clear_keys: ClassVar[tuple[str, ...]] = ("C-u",)
+    quit_text: ClassVar[str] = "/exit"
+    compact_text: ClassVar[str] = "/compact"
+    start_limit: ClassVar[float] = 30.0
+    give_up: ClassVar[float] = 20.0
+    """Seconds within which the agent stops repeating a request that goes on failing."""
+    settle: ClassVar[float] = 0.5
+    """Seconds between pasting text and pressing Enter: sooner, some agents take the Enter for part of the paste."""
+
+    tools: ClassVar[Mapping[str, Callable[[str], Tool]]]
+
+    def __init__(self, program: Path) -> None:
+        self.program = program
+
+    def prepare(self, place: Place) -> Launch:
+        """Write the agent's settings into the place and say how to start it straight at its prompt."""
+        raise NotImplementedError
+
+    def transcripts(self, place: Place) -> list[Path]:
+        """Files to which the agent appends what was said."""
+        raise NotImplementedError
+
+    def session_files(self, place: Place) -> list[Path]:
+        """Other files in which the agent keeps its present state."""
+        del place
+        return []
+
+    def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:
+        """The agent's own word on its state, by a way that shares nothing with the truth log: a state whenever one is read."""
+        raise NotImplementedError

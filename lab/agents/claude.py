@@ -1,0 +1,141 @@
+"""Claude Code."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lab.agents.agent import Agent, Launch, Place, screen
+from lab.model.server import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from lab.terminal import Pane
+
+KEY = "sk-fake"
+HOOKS = (
+    "SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PermissionRequest PermissionDenied Notification "
+    "Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact"
+).split()
+OPTIONS = {"suggestions": "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION", "foreground": "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"}
+MCP_SERVER = Path(__file__).parents[1] / "mcp_server.py"
+STATES = {"idle": "idle", "busy": "running", "waiting": "waiting_approval"}
+
+
+class Claude(Agent):
+    name = "claude"
+    title = "Claude Code"
+    package = "@anthropic-ai/claude-code"
+    version = "2.1.325"
+    program_name = "claude"
+
+    ready = screen(r"^❯[\s\S]*^  (⏸|⏵⏵|\? for shortcuts)")
+    approval = screen(r"(Do you want to .*|Would you like to .*|Exit plan mode)\?[\s\S]*❯ 1\. ")
+    question = screen(r"Enter to select · ↑/↓ to navigate")
+    trust = screen(r"Yes, I trust this folder")
+    failure = screen(r"● .*API Error")
+    trust_keys = ("Down", "Enter")
+
+    tools = {
+        "shell": lambda command: Tool("Bash", {"command": command, "description": "A harmless command"}),
+        "approval": lambda command: Tool("Bash", {"command": command, "description": "Change something"}, "waiting_approval"),
+        "write": lambda path: Tool("Write", {"file_path": path, "content": "written by the lab\n"}, "waiting_approval"),
+        "edit": lambda path: Tool("Edit", {"file_path": path, "old_string": "written", "new_string": "changed"}, "waiting_approval"),
+        "fetch": lambda url: Tool("WebFetch", {"url": url, "prompt": "Summarise"}, "waiting_approval"),
+        "plan": lambda text: Tool("ExitPlanMode", {"plan": text}, "waiting_approval"),
+        "mcp": lambda word: Tool("mcp__lab__ping", {"word": word}, "waiting_approval"),
+        "question": lambda text: Tool(
+            "AskUserQuestion",
+            {
+                "questions": [
+                    {
+                        "question": text,
+                        "header": "Choice",
+                        "multiSelect": False,
+                        "options": [{"label": "First", "description": "The first way"}, {"label": "Second", "description": "The second way"}],
+                    }
+                ]
+            },
+            "waiting_input",
+        ),
+        "subagent": lambda prompt: Tool("Agent", {"description": "Look around", "prompt": prompt, "subagent_type": "general-purpose"}),
+    }
+
+    def prepare(self, place: Place) -> Launch:
+        config = place.home / ".claude"
+        config.mkdir(parents=True, exist_ok=True)
+        state = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "hasSeenAutoDefaultNotice": True,
+            "customApiKeyResponses": {"approved": [KEY], "rejected": []},
+            "projects": {str(place.project): {"hasTrustDialogAccepted": True}} if place.trusted else {},
+        }
+        (config / ".claude.json").write_text(json.dumps(state))
+        argv = [str(self.program), "--permission-mode", "manual"]
+        if place.record:
+            hook = {"hooks": [{"type": "command", "command": f"{place.recorder} {place.hooks}"}]}
+            settings = place.root / "hooks.json"
+            settings.write_text(json.dumps({"hooks": {event: [hook] for event in HOOKS}}))
+            argv += ["--settings", str(settings)]
+        if "mcp" in place.options:
+            servers = {"lab": {"command": sys.executable, "args": [str(MCP_SERVER)]}}
+            argv += ["--mcp-config", json.dumps({"mcpServers": servers})]
+        env = {
+            "CLAUDE_CONFIG_DIR": str(config),
+            "ANTHROPIC_BASE_URL": place.model,
+            "ANTHROPIC_API_KEY": KEY,
+            "CLAUDE_CODE_MAX_RETRIES": str(place.retries),
+            "CLAUDE_CODE_TMPDIR": str(place.root / "tmp"),
+            **dict.fromkeys(
+                [
+                    "DISABLE_AUTOUPDATER",
+                    "DISABLE_TELEMETRY",
+                    "DISABLE_ERROR_REPORTING",
+                    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+                    "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL",
+                ],
+                "1",
+            ),
+            **{name: "1" for option, name in OPTIONS.items() if option in place.options},
+        }
+        return Launch(argv, env)
+
+    def transcripts(self, place: Place) -> list[Path]:
+        return sorted((place.home / ".claude" / "projects").glob("*/*.jsonl"))
+
+    def session_files(self, place: Place) -> list[Path]:
+        return sorted((place.home / ".claude" / "sessions").glob("*.json"))
+
+    async def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - its files tell all
+        """Claude keeps its state in sessions/<pid>.json: rewritten at every change, removed at a clean exit.
+
+        While it asks whether to trust the folder there is only a key beside it. An error it calls idle: the transcript's last word tells them apart.
+        """
+        while True:
+            files = self.session_files(place)
+            if not files and list((place.home / ".claude" / "sessions").glob("*.key")) and not self._trusted(place):
+                yield "waiting_approval"
+            for file in files:
+                try:
+                    session = json.loads(file.read_text())
+                except (OSError, ValueError):
+                    continue
+                state = STATES.get(session.get("status"), "")
+                if state == "idle" and self._failed(place):
+                    state = "error"
+                yield "waiting_input" if session.get("waitingFor") == "input needed" else state
+            await asyncio.sleep(0.05)
+
+    def _trusted(self, place: Place) -> bool:
+        return '"hasTrustDialogAccepted":true' in (place.home / ".claude" / ".claude.json").read_text().replace(" ", "")
+
+    def _failed(self, place: Place) -> bool:
+        """Whether the last thing said in the newest conversation is an API error."""
+        newest = max(self.transcripts(place), key=lambda file: file.stat().st_mtime, default=None)
+        said = [line for line in newest.read_text().splitlines() if '"type":"assistant"' in line] if newest else []
+        return bool(said) and '"isApiErrorMessage":true' in said[-1]

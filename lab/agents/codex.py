@@ -1,0 +1,142 @@
+"""OpenAI Codex CLI."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from lab.agents.agent import Agent, Launch, Place, screen
+from lab.model.server import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from lab.terminal import Pane
+
+HOOKS = (
+    "SessionStart SessionEnd UserPromptSubmit PreModelRequest PostModelRequest PreToolUse PermissionRequest PostToolUse Interrupt Stop SubagentStart SubagentStop "
+    "PreCompact PostCompact"
+).split()
+SPINNER = re.compile(r"[\u2801-\u28ff] ")
+
+
+def nested(tool: str, argument: object) -> str:
+    return f"text(await tools.{tool}({json.dumps(argument)}));"
+
+
+def script(*calls: str, waits: str = "") -> Tool:
+    """Codex's present models call most tools from a script that they hand to the tool `exec`."""
+    return Tool("exec", {"input": "\n".join(calls)}, waits)
+
+
+class Codex(Agent):
+    name = "codex"
+    title = "Codex"
+    package = "@openai/codex"
+    version = "0.166.0"
+    skips = {
+        "fetch": "it has no tool that fetches a page: its web search is done by the provider of the model",
+        "queue": "a prompt typed while it works breaks off the answer instead of waiting for its end: see steer",
+    }
+    program_name = "codex"
+
+    ready = screen(r"^› Ask Codex to do anything[\s\S]*^  \S+ \S+.* · ")
+    approval = screen(r"Would you like to .*\?[\s\S]*› 1\. ")
+    question = screen(r"\| enter to submit answer \|")
+    trust = screen(r"^. *1\. Trust and continue")
+    failure = screen(r"^■ (?!Conversation interrupted)")
+    quit_text = "/quit"
+
+    tools = {
+        "shell": lambda command: script(nested("exec_command", {"cmd": command})),
+        "approval": lambda command: script(
+            nested("exec_command", {"cmd": command, "sandbox_permissions": "require_escalated", "justification": "May I change something?"}),
+            waits="waiting_approval",
+        ),
+        "write": lambda path: script(
+            nested("apply_patch", f"*** Begin Patch\n*** Add File: {path}\n+written by the lab\n*** End Patch\n"), waits="waiting_approval"
+        ),
+        "question": lambda text: Tool(
+            "request_user_input",
+            {
+                "questions": [
+                    {
+                        "id": "choice",
+                        "header": "Choice",
+                        "question": text,
+                        "options": [{"label": "First", "description": "The first way"}, {"label": "Second", "description": "The second way"}],
+                    }
+                ]
+            },
+            "waiting_input",
+        ),
+        "subagent": lambda prompt: script(
+            nested("collaboration__spawn_agent", {"task_name": "look", "message": prompt, "fork_turns": "none"}),
+            nested("collaboration__wait_agent", {}),
+        ),
+    }
+
+    def prepare(self, place: Place) -> Launch:
+        """Read-only, so that edits ask; the features let the model ask questions and reach helper agents from scripts, outside plan mode."""
+        config = place.home / ".codex"
+        config.mkdir(parents=True, exist_ok=True)
+        trust = f'[projects.{json.dumps(str(place.project))}]\ntrust_level = "trusted"\n' if place.trusted else ""
+        (config / "config.toml").write_text(f"""\
+model = "gpt-6.1-sol"
+model_provider = "lab"
+check_for_update_on_startup = false
+suppress_unstable_features_warning = true
+approval_policy = "on-request"
+sandbox_mode = "read-only"
+[model_providers.lab]
+name = "Lab"
+base_url = "{place.model}/v1"
+wire_api = "responses"
+env_key = "LAB_KEY"
+request_max_retries = 0
+stream_max_retries = {place.retries}
+[analytics]
+enabled = false
+[features]
+daemon_auto_start = false
+default_mode_request_user_input = true
+multi_agent_v2 = {{ enabled = true, non_code_mode_only = false }}
+{trust}""")
+        if not place.trusted:
+            # Codex asks only where there is something to be trusted: settings of the folder, or a git repository.
+            (place.project / ".codex").mkdir()
+            (place.project / ".codex" / "config.toml").write_text('model_verbosity = "low"\n')
+        argv = [str(self.program)]
+        if place.record:
+            hook = {"hooks": [{"type": "command", "command": f"{place.recorder} {place.hooks}"}]}
+            (config / "hooks.json").write_text(json.dumps({"hooks": {event: [hook] for event in HOOKS}}))
+            argv += ["--dangerously-bypass-hook-trust", "-c", f"notify={json.dumps([str(place.recorder), str(place.notices)])}"]
+        return Launch(argv, {"CODEX_HOME": str(config), "LAB_KEY": "sk-fake"})
+
+    def transcripts(self, place: Place) -> list[Path]:
+        return sorted((place.home / ".codex" / "sessions").glob("*/*/*/*.jsonl"))
+
+    async def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:
+        """The title spins while Codex works and calls for action while it waits; what for, and how it ended, is in the transcript."""
+        while True:
+            title = (await pane.facts())["pane_title"]
+            if "Action Required" in title:
+                call = self._last(place, "function_call", "custom_tool_call")
+                yield "waiting_input" if call.get("name") == "request_user_input" else "waiting_approval"
+            elif title.endswith(place.project.name):
+                ended = self._last(place, "task_started", "task_complete", "turn_aborted")
+                yield "running" if SPINNER.match(title) else "error" if ended.get("error") else "idle"
+            await asyncio.sleep(0.05)
+
+    def _last(self, place: Place, *kinds: str) -> dict[str, Any]:
+        """The last entry of these kinds in the transcript of the first thread: those of helper agents are younger."""
+        for file in self.transcripts(place)[:1]:
+            whole, _, _ = file.read_text().rpartition("\n")  # the last line may be half written
+            for line in reversed(whole.split("\n") if whole else []):
+                payload: dict[str, Any] = json.loads(line)["payload"]
+                if payload.get("type") in kinds:
+                    return payload
+        return {}

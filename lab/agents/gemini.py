@@ -1,0 +1,118 @@
+"""Gemini CLI."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from lab.agents.agent import Agent, Launch, Place, screen
+from lab.model.server import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from lab.terminal import Pane
+
+# Without AfterModel: it runs for every piece of a stream, and the status line names each run for three seconds.
+HOOKS = "SessionStart SessionEnd BeforeAgent AfterAgent BeforeModel BeforeToolSelection BeforeTool AfterTool PreCompress Notification".split()
+RISKY = "Change something"
+# A chain of commands is judged link by link, without its description: what is not marked must be allowed as such.
+POLICY = f"""
+[[rule]]
+toolName = "run_shell_command"
+decision = "allow"
+priority = 100
+[[rule]]
+toolName = "run_shell_command"
+argsPattern = "{RISKY}"
+decision = "ask_user"
+priority = 200
+"""
+TITLES = {"◇": "idle", "✦": "running", "⏲": "running", "✋": "waiting_approval"}
+
+
+class Gemini(Agent):
+    name = "gemini"
+    title = "Gemini CLI"
+    package = "@google/gemini-cli"
+    version = "0.61.0"
+    program_name = "gemini"
+    skips = {
+        "server-error": "it never gives up on a 5xx: when its attempts are used up it starts over without a word",
+        "retry": "it waits 5, 10 and 20 seconds between attempts; retry-slow shows the first of them",
+    }
+
+    ready = screen(r"Gemini CLI v[\s\S]*Type your message or @path/to/file")
+    approval = screen(r"● 1\. Allow once")
+    question = screen(r"Enter to select · ")
+    trust = screen(r"Do you trust the files in this folder\?")
+    failure = screen(r"✕ .*API Error|Usage limit reached for ")
+    quit_text = "/quit"
+
+    tools = {
+        "shell": lambda command: Tool("run_shell_command", {"command": command, "description": "A harmless command"}),
+        "approval": lambda command: Tool("run_shell_command", {"command": command, "description": RISKY}, "waiting_approval"),
+        "write": lambda path: Tool("write_file", {"file_path": path, "content": "written by the lab\n"}, "waiting_approval"),
+        "fetch": lambda url: Tool("web_fetch", {"prompt": f"Summarise {url}"}, "waiting_approval"),
+        "question": lambda text: Tool(
+            "ask_user",
+            {
+                "questions": [
+                    {
+                        "question": text,
+                        "header": "Choice",
+                        "type": "choice",
+                        "options": [{"label": "First", "description": "The first way"}, {"label": "Second", "description": "The second way"}],
+                    }
+                ]
+            },
+            "waiting_input",
+        ),
+        "subagent": lambda prompt: Tool("invoke_agent", {"agent_name": "generalist", "prompt": prompt}),
+    }
+
+    def prepare(self, place: Place) -> Launch:
+        config = place.home / ".gemini"
+        (config / "policies").mkdir(parents=True, exist_ok=True)
+        (config / "policies" / "lab.toml").write_text(POLICY)
+        settings = {
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": place.retries + 1},
+            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": not place.trusted}},
+            "privacy": {"usageStatisticsEnabled": False},
+            "telemetry": {"enabled": False},
+            "model": {"name": "scripted"},
+        }
+        if place.record:
+            hook = {"hooks": [{"type": "command", "name": "lab", "command": f"{place.recorder} {place.hooks}"}]}
+            settings["hooks"] = {event: [hook] for event in HOOKS}
+        (config / "settings.json").write_text(json.dumps(settings))
+        return Launch([str(self.program)], {"GEMINI_API_KEY": "sk-fake", "GOOGLE_GEMINI_BASE_URL": place.model})
+
+    def transcripts(self, place: Place) -> list[Path]:
+        return sorted((place.home / ".gemini" / "tmp").glob("*/chats/*.jsonl"))
+
+    async def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:
+        """The title's first sign is the state; recorded hooks tell a question from an approval, the transcript tells a failure from a rest."""
+        while True:
+            state = TITLES.get((await pane.facts())["pane_title"][:1], "")
+            if state == "waiting_approval" and _last([place.hooks], "hook_event_name", {"Notification"}).get("details", {}).get("type") == "ask_user":
+                state = "waiting_input"
+            if state == "idle" and _last(self.transcripts(place), "type", {"user", "gemini", "error"}).get("type") == "error":
+                state = "error"
+            yield state
+            await asyncio.sleep(0.05)
+
+
+def _last(files: list[Path], key: str, values: set[str]) -> dict[str, Any]:
+    """The last entry of the last file whose key has one of the values."""
+    lines = files[-1].read_text().splitlines() if files and files[-1].exists() else []
+    for line in reversed(lines):
+        # The last line may be half written.
+        with contextlib.suppress(ValueError):
+            entry: dict[str, Any] = json.loads(line)
+            if entry.get(key) in values:
+                return entry
+    return {}

@@ -1,0 +1,70 @@
+"""Setting up and clearing away what runs share: a folder, the model server, the tmux server; and playing many runs on it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import tempfile
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lab import processes
+from lab.install import program_of
+from lab.model.server import Model, serving
+from lab.play import Bench, PlayError, environment_of, play
+from lab.terminal import terminal
+from lab.truth import TruthLog
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+    from lab.agents.agent import Agent
+    from lab.play import Run
+    from lab.scenario import Scenario
+
+JOBS = max(2, (os.cpu_count() or 2) + 1)
+"""Agents mostly wait: one more than there are cores keeps them busy without starving any."""
+
+
+@contextlib.asynccontextmanager
+async def bench(*, record: bool = False, on_capture: Callable[[Run, str], Awaitable[None]] | None = None) -> AsyncIterator[Bench]:
+    """Everything runs share, gone afterwards: processes by pid, files with their folder."""
+    # The short name keeps tmux's socket path within what the system allows.
+    folder = Path(tempfile.mkdtemp(prefix="covey-lab-"))
+    mark = uuid.uuid4().hex
+    try:
+        async with serving(model := Model(TruthLog(folder / "truth.jsonl"))) as address:
+            async with terminal(folder / "tmux", environment_of(folder, mark)) as server:
+                yield Bench(folder, model, address, server, mark, record, on_capture)
+            await processes.end_marked(mark)
+    finally:
+        await processes.end_marked(mark)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def play_all(
+    bench: Bench, plays: Sequence[tuple[type[Agent], Scenario]], *, jobs: int = JOBS, done: Callable[[Run | PlayError, int, int], None]
+) -> tuple[list[Run], list[PlayError]]:
+    """Play many, some at once; a play that does not go as written is reported and the others go on."""
+    gate = asyncio.Semaphore(jobs)
+    runs: list[Run] = []
+    failures: list[PlayError] = []
+
+    async def one(number: int, agent: type[Agent], scenario: Scenario) -> None:
+        async with gate:
+            result: Run | PlayError
+            try:
+                result = await play(bench, agent(program_of(agent)), scenario, f"{agent.name}-{scenario.name}-{number}")
+                runs.append(result)
+            except PlayError as error:
+                result = error
+                failures.append(error)
+        done(result, len(runs) + len(failures), len(plays))
+
+    async with asyncio.TaskGroup() as group:
+        for number, (agent, scenario) in enumerate(plays, 1):
+            group.create_task(one(number, agent, scenario))
+    return runs, failures

@@ -1,0 +1,100 @@
+"""Installing the pinned agent CLIs into a folder that all clones of this user share."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lab.agents.agent import Agent
+
+NPM_LIMIT = 600
+VERSION_LIMIT = 60
+
+
+class InstallError(RuntimeError):
+    """An agent could not be installed; says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    agent: str
+    version: str
+    program: Path
+    seconds: float
+    """Zero when it was there already."""
+
+
+def lab_folder() -> Path:
+    """Where agents are kept: $COVEY_LAB_DIR, else a folder of its own in the user's cache."""
+    if chosen := os.environ.get("COVEY_LAB_DIR"):
+        return Path(chosen).expanduser().resolve()
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(cache) / "covey-lab"
+
+
+def program_of(agent: type[Agent]) -> Path:
+    """Where the agent's program is, or would be."""
+    if agent.stand_in:
+        return Path(__file__).parent / "standins" / agent.program_name
+    return lab_folder() / "agents" / agent.name / agent.version / "node_modules" / ".bin" / agent.program_name
+
+
+def install(agent: type[Agent]) -> Installed:
+    """Have the pinned version in place and prove that it runs. Safe to call at once from several clones."""
+    program = program_of(agent)
+    if program.exists():
+        return Installed(agent.name, agent.version, program, 0.0)
+    began = time.monotonic()
+    npm = shutil.which("npm")
+    if npm is None:
+        raise InstallError(f"{agent.title} comes from npm, which is not installed: install nodejs and npm (20 or newer) and try again")
+    target = lab_folder() / "agents" / agent.name / agent.version
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".partial-") as partial:
+        folder = Path(partial) / "it"
+        folder.mkdir()
+        arguments = [
+            "install",
+            "--prefix",
+            str(folder),
+            "--cache",
+            f"{partial}/cache",
+            "--no-audit",
+            "--no-fund",
+            "--no-progress",
+            "--loglevel=error",
+        ]
+        _run([npm, *arguments, f"{agent.package}@{agent.version}"], NPM_LIMIT, agent)
+        _verify(agent, folder / "node_modules" / ".bin" / agent.program_name, Path(partial))
+        with contextlib.suppress(OSError):  # another clone was faster; its copy is as good
+            folder.rename(target)
+    return Installed(agent.name, agent.version, program, time.monotonic() - began)
+
+
+def _verify(agent: type[Agent], program: Path, scratch: Path) -> None:
+    home = scratch / "home"
+    home.mkdir()
+    said = _run([str(program), "--version"], VERSION_LIMIT, agent, env={"HOME": str(home), "TMPDIR": str(scratch), "PATH": os.environ["PATH"], "COPILOT_OFFLINE": "true"})
+    if agent.version not in said:
+        raise InstallError(
+            f"{agent.title} {agent.version} was installed, but it says it is {said.strip()[:80]!r}: remove {program.parents[2]} and try again"
+        )
+
+
+def _run(command: list[str], limit: float, agent: type[Agent], env: dict[str, str] | None = None) -> str:
+    try:
+        ended = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        raise InstallError(f"installing {agent.title} took longer than {limit:.0f} s: check the network and try again") from None
+    if ended.returncode:
+        lines = (ended.stderr or ended.stdout).strip().splitlines()
+        raise InstallError(f"{agent.title} could not be installed ({Path(command[0]).name} failed): {' / '.join(lines[:3])[:300]}")
+    return ended.stdout

@@ -1,0 +1,152 @@
+"""The truth run: many plays on one bench, watched by observers, and what comes out of it as plain figures."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lab.bench import bench, play_all
+from lab.observer import Claim, claims, watching
+from lab.score import LONG, SAME, Score, percentile, score
+from lab.timeline import STATES, UNDECIDED, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from lab.agents.agent import Agent
+    from lab.observer import Observer
+    from lab.play import PlayError, Run
+    from lab.scenario import Scenario
+
+WITNESSED = {**SAME, "error": "idle"}
+"""No witness has a word for an agent that rests after an error."""
+
+
+@dataclass
+class Measured:
+    runs: list[Run]
+    failures: list[PlayError]
+    seconds: float
+    observed: dict[str, dict[str, list[Claim]]] = field(default_factory=dict)
+    """Claims by observer and pane."""
+
+    @property
+    def agents(self) -> list[Agent]:
+        return [run.agent for run in {run.agent.name: run for run in self.runs}.values()]
+
+    def score(self, observer: str, agent: str = "") -> Score:
+        total = Score()
+        for run in self.runs:
+            if agent in {"", run.agent.name}:
+                total.add(score(run.timeline(), self.observed[observer].get(run.pane.id, [])))
+        return total
+
+    def agreement(self, agent: str) -> dict[str, Score]:
+        """How far the agent's own word agrees with the derived truth, by scenario."""
+        found: dict[str, Score] = {}
+        for run in self.runs:
+            if run.agent.name == agent and run.heard:
+                found.setdefault(run.scenario.name, Score()).add(agreement(run.timeline(), run.heard))
+        return found
+
+
+def agreement(truth: Sequence[Span], heard: Sequence[tuple[float, str]]) -> Score:
+    """Compare the truth with a witness, from its first word on; nobody can testify to his own death."""
+    spoken = heard[0][0]
+    since = [Span(max(span.start, spoken), span.end, span.state) for span in truth if span.end > spoken and span.state != "gone"]
+    return score(since, [Claim(at, state) for at, state in heard], alias=WITNESSED)
+
+
+async def measure(
+    plays: Sequence[tuple[type[Agent], Scenario]], observers: Sequence[Observer], *, jobs: int, done: Callable[[Run | PlayError, int, int], None]
+) -> Measured:
+    began = time.monotonic()
+    async with bench() as shared:
+        files = {observer.name: shared.folder / f"{observer.name}.jsonl" for observer in observers}
+        async with contextlib.AsyncExitStack() as stack:
+            for observer in observers:
+                await stack.enter_async_context(watching(observer, shared.terminal.socket, files[observer.name]))
+            runs, failures = await play_all(shared, plays, jobs=jobs, done=done)
+        observed = {name: claims(name, file.read_text(encoding="utf-8").splitlines()) for name, file in files.items()}
+        return Measured(runs, failures, time.monotonic() - began, observed)
+
+
+def report(measured: Measured) -> dict[str, Any]:
+    """The figures, as they are printed and stored."""
+    return {
+        "seconds": round(measured.seconds, 1),
+        "runs": len(measured.runs),
+        "failures": [str(failure) for failure in measured.failures],
+        "agents": [_agent(measured, agent) for agent in measured.agents],
+        "observers": [_observer(measured, name) for name in measured.observed],
+    }
+
+
+def _agent(measured: Measured, agent: Agent) -> dict[str, Any]:
+    runs = [run for run in measured.runs if run.agent.name == agent.name]
+    spans = [span for run in runs for span in run.timeline()]
+    witnessed = measured.agreement(agent.name)
+    total = Score()
+    for one in witnessed.values():
+        total.add(one)
+    return {
+        "agent": agent.name,
+        "title": agent.title,
+        "version": agent.version,
+        "stand_in": agent.stand_in,
+        "runs": len(runs),
+        "decided_s": round(sum(span.length for span in spans if span.state != UNDECIDED), 1),
+        "undecided_s": round(sum(span.length for span in spans if span.state == UNDECIDED), 1),
+        "witness_agreement": round(total.accuracy, 4) if witnessed else None,
+        "witness_scenarios": {name: round(one.accuracy, 4) for name, one in sorted(witnessed.items())},
+    }
+
+
+def _observer(measured: Measured, name: str) -> dict[str, Any]:
+    total = measured.score(name)
+    return {
+        "observer": name,
+        "total": figures(total),
+        "agents": {agent.name: figures(measured.score(name, agent.name)) for agent in measured.agents},
+        "confusion": confusion(total.confusion),
+        "transitions": [
+            {
+                "from": before,
+                "to": after,
+                "noticed": len(total.delays.get((before, after), [])),
+                "missed": total.missed[before, after],
+                "p50_s": _rounded(percentile(total.delays.get((before, after), []), 0.5)),
+                "p95_s": _rounded(percentile(total.delays.get((before, after), []), 0.95)),
+            }
+            for before, after in sorted({*total.delays, *total.missed})
+        ],
+    }
+
+
+def figures(total: Score) -> dict[str, Any]:
+    delays = total.all_delays()
+    return {
+        "accuracy": round(total.accuracy, 4),
+        "approval_recall": round(total.recall("waiting_approval"), 4),
+        "wrong_spells": len(total.wrong),
+        "wrong_spells_over_1s": sum(1 for spell in total.wrong if spell > LONG),
+        "wrong_longest_s": _rounded(max(total.wrong, default=0.0)),
+        "latency_p50_s": _rounded(percentile(delays, 0.5)),
+        "latency_p95_s": _rounded(percentile(delays, 0.95)),
+        "missed": total.missed.total(),
+    }
+
+
+def confusion(seconds: Mapping[tuple[str, str], float]) -> dict[str, dict[str, float]]:
+    """Seconds by true and claimed state."""
+    return {
+        state: {claimed: round(length, 1) for (true, claimed), length in sorted(seconds.items()) if true == state}
+        for state in STATES
+        if any(true == state for true, _ in seconds)
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)

@@ -1,0 +1,82 @@
+"""Processes the lab has started: seen as a tree, and ended by pid. Each carries a mark in its environment, so even an orphan is known as ours."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+MARK = "COVEY_LAB_RUN"
+GRACE = 2.0
+
+
+@dataclass(frozen=True)
+class Process:
+    pid: int
+    parent: int
+    name: str
+    command: str
+
+
+def table() -> dict[int, Process]:
+    out = subprocess.run(["ps", "-axo", "pid=,ppid=,ucomm=,args="], capture_output=True, text=True, check=True).stdout
+    found = {}
+    for line in out.splitlines():
+        pid, parent, name, command = (*line.split(None, 3), "")[:4]
+        found[int(pid)] = Process(int(pid), int(parent), name, command)
+    return found
+
+
+def tree(root: int) -> list[Process]:
+    """A process and its descendants, parents first."""
+    known = table()
+    children: dict[int, list[int]] = {}
+    for process in known.values():
+        children.setdefault(process.parent, []).append(process.pid)
+    order, seen = [root], 0
+    while seen < len(order):
+        order += sorted(children.get(order[seen], []))
+        seen += 1
+    return [known[pid] for pid in order if pid in known]
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def marked(value: str) -> list[int]:
+    """Pids that carry the mark."""
+    wanted = f"{MARK}={value}"
+    if Path("/proc/self/environ").exists():
+        found = []
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdigit():
+                with contextlib.suppress(OSError):
+                    if wanted.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                        found.append(int(folder.name))
+        return found
+    out = subprocess.run(["ps", "-axEwwo", "pid=,command="], capture_output=True, text=True, check=True).stdout
+    return [int(line.split(None, 1)[0]) for line in out.splitlines() if wanted in line.split()]
+
+
+async def end_marked(value: str) -> None:
+    """End what still carries the mark: politely, then not."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        pids = [pid for pid in marked(value) if pid != os.getpid()]
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        waited = 0.0
+        while waited < GRACE and any(alive(pid) for pid in pids):
+            await asyncio.sleep(0.05)
+            waited += 0.05
+        if not pids:
+            return

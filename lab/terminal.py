@@ -1,0 +1,103 @@
+"""A tmux server of the lab's own: no configuration, no inherited environment, no way to meet the user's server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+    from pathlib import Path
+
+WIDTH, HEIGHT = 120, 40
+PATIENCE = 10.0
+FIELDS = (
+    "pane_id pane_pid pane_title pane_current_command pane_current_path pane_dead pane_dead_status pane_dead_signal pane_in_mode pane_mode "
+    "alternate_on cursor_x cursor_y cursor_flag pane_width pane_height mouse_any_flag history_size window_name window_bell_flag session_name"
+).split()
+SEPARATOR = "\x1f"
+
+
+class TerminalError(RuntimeError):
+    """tmux refused; the message is its own."""
+
+
+class Terminal:
+    """One private tmux server."""
+
+    def __init__(self, socket: Path, environment: Mapping[str, str]) -> None:
+        self.socket = socket
+        self._environment = dict(environment)
+        self._buffers = itertools.count(1)
+
+    async def run(self, *arguments: str, stdin: bytes = b"") -> str:
+        process = await asyncio.create_subprocess_exec(
+            "tmux", "-u", "-S", str(self.socket), "-f", "/dev/null", *arguments,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=self._environment,
+        )  # fmt: skip
+        try:
+            out, err = await asyncio.wait_for(process.communicate(stdin), PATIENCE)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            raise TerminalError(f"tmux did not answer within {PATIENCE:.0f} s: {' '.join(arguments[:2])}") from None
+        if process.returncode:
+            raise TerminalError(err.decode().strip() or f"tmux {arguments[0]} failed")
+        return out.decode(errors="replace")
+
+    async def shell(self, name: str, folder: Path, environment: Mapping[str, str]) -> Pane:
+        """A new session with an interactive shell, as a person would have it."""
+        settings = [part for key, value in environment.items() for part in ("-e", f"{key}={value}")]
+        command = ["bash", "--norc", "--noprofile"]
+        size = ["-x", str(WIDTH), "-y", str(HEIGHT)]
+        out = await self.run("new-session", "-d", "-P", "-F", "#{pane_id} #{pane_pid}", "-s", name, "-c", str(folder), *size, *settings, *command)
+        pane, pid = out.split()
+        return Pane(self, pane, int(pid))
+
+    async def paste(self, pane: str, text: str) -> None:
+        name = f"lab{next(self._buffers)}"
+        await self.run("load-buffer", "-b", name, "-", stdin=text.encode())
+        await self.run("paste-buffer", "-p", "-r", "-d", "-b", name, "-t", pane)
+
+
+@dataclass(frozen=True)
+class Pane:
+    terminal: Terminal
+    id: str
+    pid: int
+
+    async def screen(self, *, escapes: bool = False) -> str:
+        return await self.terminal.run("capture-pane", "-p", *(["-e"] if escapes else []), "-t", self.id)
+
+    async def keys(self, *keys: str) -> None:
+        await self.terminal.run("send-keys", "-t", self.id, *keys)
+
+    async def paste(self, text: str) -> None:
+        await self.terminal.paste(self.id, text)
+
+    async def copy_mode(self, *, on: bool) -> None:
+        if on:
+            await self.terminal.run("copy-mode", "-t", self.id)
+        else:
+            await self.terminal.run("send-keys", "-X", "-t", self.id, "cancel")
+
+    async def facts(self) -> dict[str, str]:
+        """What tmux knows about the pane."""
+        form = SEPARATOR.join(f"#{{{field}}}" for field in FIELDS)
+        line = await self.terminal.run("display-message", "-p", "-t", self.id, form)
+        return dict(zip(FIELDS, line.rstrip("\n").split(SEPARATOR), strict=True))
+
+
+@contextlib.asynccontextmanager
+async def terminal(socket: Path, environment: Mapping[str, str]) -> AsyncIterator[Terminal]:
+    """A server that dies with the block; a resting session keeps it alive while agents come and go."""
+    server = Terminal(socket, environment)
+    await server.run("new-session", "-d", "-s", "lab", "-x", str(WIDTH), "-y", str(HEIGHT), "exec sleep 86400")
+    try:
+        yield server
+    finally:
+        with contextlib.suppress(TerminalError):
+            await server.run("kill-server")

@@ -1,0 +1,84 @@
+"""The lab as a person uses it: real agents, through the command, with a home of their own that must stay as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab import processes
+from lab.agents.agent import Agent
+from lab.install import lab_folder
+from tests.lab.conftest import SMOKED
+
+ROOT = Path(__file__).parents[2]
+TOOLS = [".claude", ".codex", ".gemini", ".copilot", ".cursor", ".config/opencode", ".local/share/opencode", ".ssh"]
+SCENARIOS = ["approve", "interrupt"]
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
+    """Every file below a folder with its size and the time of its last change."""
+    return {str(file.relative_to(folder)): (file.lstat().st_size, file.lstat().st_mtime_ns) for file in folder.rglob("*")} if folder.exists() else {}
+
+
+@pytest.fixture(scope="module")
+def told(installed: list[type[Agent]], tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """One truth run in a home with settings of all kinds; what it printed, and what it left behind."""
+    assert [agent.name for agent in installed] == list(SMOKED)
+    home, temporary = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("tmp")
+    for tool in TOOLS:
+        (home / tool).mkdir(parents=True)
+        (home / tool / "settings.json").write_text('{"mine": true}')
+    real = [Path.home() / tool for tool in TOOLS]
+    before = snapshot(home), [snapshot(folder) for folder in real]
+    environment = {
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "PATH": os.environ["PATH"],
+        "COVEY_LAB_DIR": str(lab_folder()),
+        "PYTHONPATH": str(ROOT),
+    }
+    environment |= {"ANTHROPIC_API_KEY": "sk-not-for-agents", "CLAUDECODE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "lab", "truth", "--agents", *SMOKED, "--scenarios", *SCENARIOS, "--jobs", "2"]
+    ended = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=110, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return {
+        "result": json.loads(ended.stdout)["result"],
+        "before": before,
+        "after": (snapshot(home), [snapshot(folder) for folder in real]),
+        "left": [file.name for file in temporary.iterdir()],
+        "temporary": str(temporary),
+    }
+
+
+def test_real_agents_play_and_the_truth_about_them_is_told(told: dict[str, object]) -> None:
+    result = told["result"]
+    assert isinstance(result, dict)
+    assert result["runs"] == len(SMOKED) * len(SCENARIOS)
+    for agent in result["agents"]:
+        assert agent["decided_s"] > agent["undecided_s"]
+        assert agent["witness_agreement"] > 0.9, agent
+
+
+def test_the_baseline_is_measured(told: dict[str, object]) -> None:
+    result = told["result"]
+    assert isinstance(result, dict)
+    (baseline,) = result["observers"]
+    assert set(baseline["agents"]) == set(SMOKED)
+    assert 0.2 < baseline["total"]["accuracy"] < 0.99
+    assert baseline["total"]["wrong_spells"] > 0
+    assert "waiting_approval" in baseline["confusion"]
+
+
+def test_nothing_outside_the_labs_folders_has_changed(told: dict[str, object]) -> None:
+    assert told["before"] == told["after"]
+    assert told["left"] == [], "its working folder is removed"
+
+
+def test_no_process_is_left(told: dict[str, object]) -> None:
+    temporary = str(told["temporary"])
+    assert [process for process in processes.table().values() if temporary in process.command] == []
