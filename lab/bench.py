@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lab.play import Run
     from lab.scenario import Scenario
 
+LONGEST = 40
 JOBS = max(2, (os.cpu_count() or 2) + 1)
 """Agents mostly wait: one more than there are cores keeps them busy without starving any."""
 
@@ -32,8 +33,8 @@ JOBS = max(2, (os.cpu_count() or 2) + 1)
 @contextlib.asynccontextmanager
 async def bench(*, record: bool = False, on_capture: Callable[[Run, str], Awaitable[None]] | None = None) -> AsyncIterator[Bench]:
     """Everything runs share, gone afterwards: processes by pid, files with their folder."""
-    # The short name keeps tmux's socket path within what the system allows.
-    folder = Path(tempfile.mkdtemp(prefix="covey-lab-"))
+    # Sockets of tmux and of agents lie below it, and a socket's path may have about a hundred bytes.
+    folder = Path(tempfile.mkdtemp(prefix="covey-lab-", dir=None if len(tempfile.gettempdir()) <= LONGEST else "/tmp"))  # noqa: S108 - a private folder in it
     mark = uuid.uuid4().hex
     try:
         async with serving(model := Model(TruthLog(folder / "truth.jsonl"))) as address:

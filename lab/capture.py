@@ -52,16 +52,8 @@ class Capturer:
             "transcript.jsonl": _tail(run.agent.transcripts(run.place)),
         }
         files = {file.name: file.read_text(encoding="utf-8", errors="replace") for file in run.agent.session_files(run.place)}
-        look = Look(
-            case,
-            time.time(),
-            await run.pane.screen(),
-            await run.pane.screen(escapes=True),
-            await run.pane.facts(),
-            processes.tree(run.pane.pid),
-            lines,
-            files,
-        )
+        screen, escapes = await run.pane.both_screens()
+        look = Look(case, time.time(), screen, escapes, await run.pane.facts(), processes.tree(run.pane.pid), lines, files)
         self._looks.setdefault(run.name, []).append(look)
 
     def write(self, run: Run) -> list[Path]:
@@ -92,7 +84,7 @@ class Capturer:
             process["parent"] = normaliser.pid(process["parent"])
         _dump(folder / "case.json", json.dumps(about, indent=2, ensure_ascii=False))
         _dump(folder / "screen.txt", normaliser.text(look.screen))
-        _dump(folder / "screen.ansi", normaliser.text(look.escapes))
+        _dump(folder / "screen.ansi", normaliser.escapes(look.escapes))
         _dump(folder / "pane.json", normaliser.text(json.dumps(pane, indent=2, ensure_ascii=False)))
         _dump(folder / "processes.json", normaliser.text(json.dumps(tree, indent=2, ensure_ascii=False)))
         for name, lines in look.lines.items():

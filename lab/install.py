@@ -82,7 +82,12 @@ def install(agent: type[Agent]) -> Installed:
 def _verify(agent: type[Agent], program: Path, scratch: Path) -> None:
     home = scratch / "home"
     home.mkdir()
-    said = _run([str(program), "--version"], VERSION_LIMIT, agent, env={"HOME": str(home), "TMPDIR": str(scratch), "PATH": os.environ["PATH"], "COPILOT_OFFLINE": "true"})
+    said = _run(
+        [str(program), "--version"],
+        VERSION_LIMIT,
+        agent,
+        env={"HOME": str(home), "TMPDIR": str(scratch), "PATH": os.environ["PATH"], "COPILOT_OFFLINE": "true"},
+    )
     if agent.version not in said:
         raise InstallError(
             f"{agent.title} {agent.version} was installed, but it says it is {said.strip()[:80]!r}: remove {program.parents[2]} and try again"

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 LONGEST = 300
 """Longer strings are cut: captures show states, not prompts."""
-UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)
-HEX = re.compile(r"\b[0-9a-f]{32,64}\b")
+UUID = re.compile(r"(?<![0-9a-f-])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)
+HEX = re.compile(r"(?<![0-9a-f])[0-9a-f]{32,64}\b")  # an escape may stand right before it
 TAGGED = re.compile(r"\b(msg|toolu|call|resp|rs|fc|ses|prt|per|que|tool|evt|wrk|snapshot|req|chatcmpl)_?-?[0-9A-Za-z]{16,}\b")
 ISO = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?")
 MILLISECONDS = re.compile(r"\b1[789]\d{11}\b")
 SECONDS = re.compile(r"\b1[789]\d{8}(?:\.\d+)?\b")
 CLOCK = re.compile(r"\b\d?\d:\d\d [AP]M\b")
+SGR = r"\x1b\[[0-9;:]*m"
 PORT = re.compile(r"\b127\.0\.0\.1:\d{4,5}\b")
 
 
@@ -36,6 +37,7 @@ class Normaliser:
         self._words = [
             (str(root), "/lab"),
             (re.sub(r"[/._]", "-", str(root)), "-lab"),
+            (str(root.parent), "/lab"),  # where an agent has shortened the middle of a path
             (install, "/opt/agent"),
             (str(program.resolve().parent), "/opt/agent/bin"),
             (socket.gethostname(), "host"),
@@ -61,6 +63,13 @@ class Normaliser:
         text = CLOCK.sub(lambda found: "12:00 AM".rjust(len(found[0]))[-len(found[0]) :], text)
         return PORT.sub("127.0.0.1:8787", text)
 
+    def escapes(self, text: str) -> str:
+        """A screen with its escapes, after its plain text: an id may be drawn letter by letter in a gradient."""
+        text = self.text(text)
+        for found, other in self._ids.items():
+            text = re.sub(f"(?:{SGR})*".join(map(re.escape, found)), other, text)
+        return text
+
     def line(self, line: str) -> str:
         """A line of JSON, with long strings cut; a line that is no JSON is just text."""
         try:
@@ -71,8 +80,8 @@ class Normaliser:
     def _value(self, value: Any) -> Any:
         match value:
             case str():
-                short = value if len(value) <= LONGEST else f"{value[:LONGEST]}… ({len(value)} characters)"
-                return self.text(short)
+                text = self.text(value)
+                return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters)"
             case list():
                 return [self._value(one) for one in value]
             case dict():

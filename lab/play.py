@@ -299,6 +299,9 @@ class _Player:
                 run.note("dialog", state=state)
             case "completed":
                 await log.until(self._finished, max(LIMIT, self._agent.give_up))
+            case "retrying":
+                await log.until(lambda: run.count("failed") > 0, LIMIT)
+                await self._see(self._agent.retrying)
             case "error":
                 await log.until(lambda: run.count("failed") + run.count("cut") > 0, LIMIT)
                 await self._see(self._agent.failure, self._agent.give_up)
@@ -317,7 +320,7 @@ class _Player:
         asked = [fact for fact in facts if fact.kind == "request" and fact.at > last.at and position in {None, Position(fact.data["prompt"], 0)}]
         return bool(asked) and derive(facts, time.time() + 60)[-1].state == "idle"
 
-    async def _see(self, pattern: re.Pattern[str], limit: float = LIMIT) -> None:
-        async with asyncio.timeout(limit):
+    async def _see(self, pattern: re.Pattern[str], limit: float | None = None) -> None:
+        async with asyncio.timeout(limit or LIMIT):
             while not pattern.search(await self._pane.screen()):
                 await asyncio.sleep(LOOK)

@@ -69,8 +69,15 @@ class Pane:
     id: str
     pid: int
 
-    async def screen(self, *, escapes: bool = False) -> str:
-        return await self.terminal.run("capture-pane", "-p", *(["-e"] if escapes else []), "-t", self.id)
+    async def screen(self) -> str:
+        return await self.terminal.run("capture-pane", "-p", "-t", self.id)
+
+    async def both_screens(self) -> tuple[str, str]:
+        """The screen as text and with its escapes, of the same moment: tmux draws nothing between commands of one line."""
+        capture = ["capture-pane", "-p", "-t", self.id]
+        text = await self.terminal.run(*capture, ";", "display-message", "-p", SEPARATOR, ";", *capture, "-e")
+        plain, _, escapes = text.partition(f"{SEPARATOR}\n")
+        return plain, escapes
 
     async def keys(self, *keys: str) -> None:
         await self.terminal.run("send-keys", "-t", self.id, *keys)

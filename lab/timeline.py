@@ -109,7 +109,8 @@ class _Agent:
         if not self._working:
             self._failed = False
             self._mark(fact.at, UNDECIDED)
-            self._mark(fact.at + PATIENCE, self._state)
+            if not _asks(self._later):
+                self._mark(fact.at + PATIENCE, self._state)
 
     def on_request(self, fact: Fact) -> None:
         sub = fact.data["sub"]
@@ -173,6 +174,15 @@ class _Agent:
     @property
     def _later(self) -> Sequence[Fact]:
         return self._facts[self._number + 1 :]
+
+
+PERSON = {"submitted", "approved", "denied", "answered_question", "interrupted", "quit", "killed", "gone"}
+
+
+def _asks(later: Sequence[Fact]) -> bool:
+    """Whether the agent asks the model before anything else is done to it."""
+    first = next((fact for fact in later if fact.kind == "request" or fact.kind in PERSON), None)
+    return first is not None and first.kind == "request"
 
 
 def _repeated(request: Fact, later: Sequence[Fact]) -> bool:

@@ -62,6 +62,12 @@ def screen(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
 
 
+def choice(question: str, **more: object) -> dict[str, object]:
+    """A question with two choices, in the form that most agents' tools take."""
+    options = [{"label": "First", "description": "The first way"}, {"label": "Second", "description": "The second way"}]
+    return {"question": question, "header": "Choice", "options": options, **more}
+
+
 class Agent:
     """Defaults that fit most; a subclass in its own file gives the rest."""
 
@@ -80,6 +86,8 @@ class Agent:
     approval: ClassVar[re.Pattern[str]]
     question: ClassVar[re.Pattern[str]]
     trust: ClassVar[re.Pattern[str]]
+    retrying: ClassVar[re.Pattern[str]]
+    """On screen while the agent waits to repeat a failed request."""
     failure: ClassVar[re.Pattern[str]]
     """On screen when the agent has given up after an API error."""
 

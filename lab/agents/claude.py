@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.agents.agent import Agent, Launch, Place, screen
+from lab.agents.agent import Agent, Launch, Place, choice, screen
 from lab.model.server import Tool
 
 if TYPE_CHECKING:
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from lab.terminal import Pane
 
 KEY = "sk-fake"
+# Not MessageDisplay, which runs for every piece of a streamed answer, nor WorktreeCreate, which would replace git's work.
 HOOKS = (
-    "SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PermissionRequest PermissionDenied Notification "
-    "Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact"
+    "SessionStart SessionEnd UserPromptSubmit UserPromptExpansion PreToolUse PostToolUse PostToolUseFailure PostToolBatch PermissionRequest PermissionDenied "
+    "Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact TaskCreated TaskCompleted Elicitation ElicitationResult TeammateIdle"
 ).split()
 OPTIONS = {"suggestions": "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION", "foreground": "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"}
 MCP_SERVER = Path(__file__).parents[1] / "mcp_server.py"
@@ -37,6 +38,7 @@ class Claude(Agent):
     approval = screen(r"(Do you want to .*|Would you like to .*|Exit plan mode)\?[\s\S]*❯ 1\. ")
     question = screen(r"Enter to select · ↑/↓ to navigate")
     trust = screen(r"Yes, I trust this folder")
+    retrying = screen(r"· Retrying in")
     failure = screen(r"● .*API Error")
     trust_keys = ("Down", "Enter")
 
@@ -50,16 +52,7 @@ class Claude(Agent):
         "mcp": lambda word: Tool("mcp__lab__ping", {"word": word}, "waiting_approval"),
         "question": lambda text: Tool(
             "AskUserQuestion",
-            {
-                "questions": [
-                    {
-                        "question": text,
-                        "header": "Choice",
-                        "multiSelect": False,
-                        "options": [{"label": "First", "description": "The first way"}, {"label": "Second", "description": "The second way"}],
-                    }
-                ]
-            },
+            {"questions": [choice(text, multiSelect=False)]},
             "waiting_input",
         ),
         "subagent": lambda prompt: Tool("Agent", {"description": "Look around", "prompt": prompt, "subagent_type": "general-purpose"}),

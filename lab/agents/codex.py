@@ -7,7 +7,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from lab.agents.agent import Agent, Launch, Place, screen
+from lab.agents.agent import Agent, Launch, Place, choice, screen
 from lab.model.server import Tool
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Codex(Agent):
     approval = screen(r"Would you like to .*\?[\s\S]*› 1\. ")
     question = screen(r"\| enter to submit answer \|")
     trust = screen(r"^. *1\. Trust and continue")
+    retrying = screen(r"Reconnecting\.\.\.")
     failure = screen(r"^■ (?!Conversation interrupted)")
     quit_text = "/quit"
 
@@ -61,16 +62,7 @@ class Codex(Agent):
         ),
         "question": lambda text: Tool(
             "request_user_input",
-            {
-                "questions": [
-                    {
-                        "id": "choice",
-                        "header": "Choice",
-                        "question": text,
-                        "options": [{"label": "First", "description": "The first way"}, {"label": "Second", "description": "The second way"}],
-                    }
-                ]
-            },
+            {"questions": [choice(text, id="choice")]},
             "waiting_input",
         ),
         "subagent": lambda prompt: script(

@@ -36,6 +36,7 @@ class Copilot(Agent):
     approval = screen(r"Do you want to .*\?[\s\S]*❯ \d\. ")
     question = screen(r"enter accept · ctrl\+d decline")
     trust = screen(r"Confirm folder trust[\s\S]*❯ \d\. ")
+    retrying = screen(r"Retrying\.\.\.")
     failure = screen(r"^ ✗ (Failed to get response|Authentication failed|\d{3} )")
     # Two Escapes do the same, but are taken for one key unless some 50 ms lie between them.
     interrupt_keys = ("C-c",)

@@ -37,6 +37,7 @@ class Cursor(Agent):
     approval = screen(r"^ (Run this command|Write to this file|Allow this web fetch)\?[\s\S]*^  → ")
     question = screen(r"^  → Answer questions \(Enter to select/next, Esc to skip\)")
     trust = screen(r"Do you trust the contents of this directory\?")
+    retrying = screen(r"Reconnecting")
     failure = screen(r"^  Error: \[\w+\] ")
     approve_keys = ("y",)
     deny_keys = ("n", "Enter")

@@ -7,7 +7,7 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from lab.agents.agent import Agent, Launch, Place, screen
+from lab.agents.agent import Agent, Launch, Place, choice, screen
 from lab.model.server import Tool
 
 if TYPE_CHECKING:
@@ -59,16 +59,7 @@ class Gemini(Agent):
         "fetch": lambda url: Tool("web_fetch", {"prompt": f"Summarise {url}"}, "waiting_approval"),
         "question": lambda text: Tool(
             "ask_user",
-            {
-                "questions": [
-                    {
-                        "question": text,
-                        "header": "Choice",
-                        "type": "choice",
-                        "options": [{"label": "First", "description": "The first way"}, {"label": "Second", "description": "The second way"}],
-                    }
-                ]
-            },
+            {"questions": [choice(text, type="choice")]},
             "waiting_input",
         ),
         "subagent": lambda prompt: Tool("invoke_agent", {"agent_name": "generalist", "prompt": prompt}),

@@ -8,7 +8,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any
 
-from lab.agents.agent import Agent, Launch, Place, screen
+from lab.agents.agent import Agent, Launch, Place, choice, screen
 from lab.model.server import Tool
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class OpenCode(Agent):
     ready = screen(r"Ask anything")
     approval = screen(r"Permission required")
     question = screen(r"enter submit")
+    retrying = screen(r"\[retrying")
     failure = screen(r"^  ┃  scripted failure|\[retrying in \d+[mh]")
     give_up = 90.0
     interrupt_keys = ("Escape", "Escape")
@@ -68,15 +69,7 @@ class OpenCode(Agent):
         "fetch": lambda url: Tool("webfetch", {"url": url, "format": "text"}, "waiting_approval"),
         "question": lambda text: Tool(
             "question",
-            {
-                "questions": [
-                    {
-                        "question": text,
-                        "header": "Choice",
-                        "options": [{"label": "First", "description": "The first way"}, {"label": "Second", "description": "The second way"}],
-                    }
-                ]
-            },
+            {"questions": [choice(text)]},
             "waiting_input",
         ),
         "subagent": lambda prompt: Tool("task", {"description": "Look around", "prompt": prompt, "subagent_type": "general"}),

@@ -65,3 +65,9 @@ def test_a_json_line_is_cut_where_it_is_long_and_stays_json(it: Normaliser) -> N
 
 def test_a_line_that_is_no_json_is_text(it: Normaliser) -> None:
     assert it.line(f"plain {ROOT}") == "plain /lab"
+
+
+def test_an_id_that_is_drawn_letter_by_letter_in_colours_is_found_too(it: Normaliser) -> None:
+    plain = it.text("6c8b1111-2222-4333-8444-555566667777")
+    coloured = "".join(f"\x1b[38;5;{number}m{letter}" for number, letter in enumerate("6c8b1111-2222-4333-8444-555566667777"))
+    assert it.escapes(f"{coloured}\x1b[0m 6c8b1111-2222-4333-8444-555566667777") == f"\x1b[38;5;0m{plain}\x1b[0m {plain}"
