@@ -63,6 +63,9 @@ async def play_all(
             except PlayError as error:
                 result = error
                 failures.append(error)
+            except Exception as error:  # noqa: BLE001 - one play that breaks must not take the others with it
+                result = PlayError(f"{agent.name}, scenario {scenario.name}: {error!r}")
+                failures.append(result)
         done(result, len(runs) + len(failures), len(plays))
 
     async with asyncio.TaskGroup() as group:

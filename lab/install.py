@@ -61,18 +61,10 @@ def install(agent: type[Agent]) -> Installed:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".partial-") as partial:
         folder = Path(partial) / "it"
         folder.mkdir()
-        arguments = [
-            "install",
-            "--prefix",
-            str(folder),
-            "--cache",
-            f"{partial}/cache",
-            "--no-audit",
-            "--no-fund",
-            "--no-progress",
-            "--loglevel=error",
-        ]
-        _run([npm, *arguments, f"{agent.package}@{agent.version}"], NPM_LIMIT, agent)
+        # Not --prefix: with it, npm looks for the machine's settings (proxies, certificates) below that folder.
+        (folder / "package.json").write_text('{"private": true}')
+        arguments = ["install", "--cache", f"{partial}/cache", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"]
+        _run([npm, *arguments, f"{agent.package}@{agent.version}"], NPM_LIMIT, agent, folder=folder)
         _verify(agent, folder / "node_modules" / ".bin" / agent.program_name, Path(partial))
         with contextlib.suppress(OSError):  # another clone was faster; its copy is as good
             folder.rename(target)
@@ -94,9 +86,9 @@ def _verify(agent: type[Agent], program: Path, scratch: Path) -> None:
         )
 
 
-def _run(command: list[str], limit: float, agent: type[Agent], env: dict[str, str] | None = None) -> str:
+def _run(command: list[str], limit: float, agent: type[Agent], *, env: dict[str, str] | None = None, folder: Path | None = None) -> str:
     try:
-        ended = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit, check=False)
+        ended = subprocess.run(command, env=env, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
         raise InstallError(f"installing {agent.title} took longer than {limit:.0f} s: check the network and try again") from None
     if ended.returncode:
