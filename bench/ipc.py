@@ -49,7 +49,8 @@ def serve_covey(folder: str) -> None:
     """The daemon with two operations more: one durable write, and one event."""
     import uvloop  # noqa: PLC0415 - the clients do without
 
-    from covey.contract import OPERATIONS, Operation, Parameter  # noqa: PLC0415
+    from covey.contract import Operation, Parameter  # noqa: PLC0415
+    from covey.contract.kernel import OPERATIONS  # noqa: PLC0415
     from covey.kernel.daemon import Daemon  # noqa: PLC0415
     from covey.kernel.home import Home  # noqa: PLC0415
 

@@ -14,7 +14,7 @@ from lab.bench import JOBS, bench, play_all
 from lab.capture import FOLDER, Capturer
 from lab.install import InstallError, install, lab_folder, program_of
 from lab.measure import measure, report
-from lab.observer import BASELINE, Observer, ObserverError
+from lab.observer import BASELINE, COVEY, Observer, ObserverError
 from lab.play import PlayError
 from lab.scenario import Scenario, load, names
 from lab.script import ScriptError
@@ -75,7 +75,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--runs", type=int, default=1, help="How often each scenario is played.")
     command.add_argument("--jobs", type=int, default=JOBS, help="How many agents run at once.")
     command.add_argument("--observer", action="append", default=[], metavar="NAME=COMMAND", help="Another observer; may be repeated.")
-    command.set_defaults(func=lambda args: truth(args.agents, args.scenarios, args.runs, args.jobs, args.observer))
+    command.add_argument("--integrated", action="store_true", help="Put Covey's hooks into the agents' settings first.")
+    command.set_defaults(func=lambda args: truth(args.agents, args.scenarios, args.runs, args.jobs, args.observer, integrated=args.integrated))
     return root
 
 
@@ -136,13 +137,13 @@ def capture(name: str, scenarios: Sequence[str], into: Path, jobs: int) -> int:
     return EXIT_PARTIAL if failures else 0
 
 
-def truth(wanted: Sequence[str], scenarios: Sequence[str], runs: int, jobs: int, others: Sequence[str]) -> int:
+def truth(wanted: Sequence[str], scenarios: Sequence[str], runs: int, jobs: int, others: Sequence[str], *, integrated: bool) -> int:
     chosen = find(wanted)
     for agent in chosen:
         installed(agent)
     try:
-        observers = [BASELINE, *map(Observer.read, others)]
-        measured = asyncio.run(measure(plays(chosen, scenarios, runs), observers, jobs=jobs, done=tell))
+        observers = [BASELINE, COVEY, *map(Observer.read, others)]
+        measured = asyncio.run(measure(plays(chosen, scenarios, runs), observers, jobs=jobs, integrated=integrated, done=tell))
     except ObserverError as error:
         raise user_error(str(error), "See docs/guide/lab.md for what an observer must do.") from error
     result = report(measured)

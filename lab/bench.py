@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import shutil
 import tempfile
@@ -21,7 +22,7 @@ from lab.truth import TruthLog
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-    from lab.agents.agent import Agent
+    from lab.agents.agent import Agent, Launch, Place
     from lab.play import Run
     from lab.scenario import Scenario
 
@@ -31,7 +32,12 @@ JOBS = max(2, (os.cpu_count() or 2) + 1)
 
 
 @contextlib.asynccontextmanager
-async def bench(*, record: bool = False, on_capture: Callable[[Run, str], Awaitable[None]] | None = None) -> AsyncIterator[Bench]:
+async def bench(
+    *,
+    record: bool = False,
+    on_capture: Callable[[Run, str], Awaitable[None]] | None = None,
+    integrate: Callable[[Path, Agent, Place, Launch], None] | None = None,
+) -> AsyncIterator[Bench]:
     """Everything runs share, gone afterwards: processes by pid, files with their folder."""
     # Sockets of tmux and of agents lie below it, and a socket's path may have about a hundred bytes.
     folder = Path(tempfile.mkdtemp(prefix="covey-lab-", dir=None if len(tempfile.gettempdir()) <= LONGEST else "/tmp"))  # noqa: S108 - a private folder in it
@@ -39,7 +45,8 @@ async def bench(*, record: bool = False, on_capture: Callable[[Run, str], Awaita
     try:
         async with serving(model := Model(TruthLog(folder / "truth.jsonl"))) as address:
             async with terminal(folder / "tmux", environment_of(folder, mark)) as server:
-                yield Bench(folder, model, address, server, mark, record, on_capture)
+                into = functools.partial(integrate, folder) if integrate else None
+                yield Bench(folder, model, address, server, mark, record, on_capture, into)
             await processes.end_marked(mark)
     finally:
         await processes.end_marked(mark)

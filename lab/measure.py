@@ -7,15 +7,17 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from covey.fleet import integrate as integration
 from lab.bench import bench, play_all
-from lab.observer import Claim, claims, watching
+from lab.observer import COVEY, Claim, claims, home_of, watching
 from lab.score import LONG, SAME, Score, percentile, score
 from lab.timeline import STATES, UNDECIDED, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
-    from lab.agents.agent import Agent
+    from lab.agents.agent import Agent, Launch, Place
     from lab.observer import Observer
     from lab.play import PlayError, Run
     from lab.scenario import Scenario
@@ -60,10 +62,15 @@ def agreement(truth: Sequence[Span], heard: Sequence[tuple[float, str]]) -> Scor
 
 
 async def measure(
-    plays: Sequence[tuple[type[Agent], Scenario]], observers: Sequence[Observer], *, jobs: int, done: Callable[[Run | PlayError, int, int], None]
+    plays: Sequence[tuple[type[Agent], Scenario]],
+    observers: Sequence[Observer],
+    *,
+    jobs: int,
+    integrated: bool = False,
+    done: Callable[[Run | PlayError, int, int], None],
 ) -> Measured:
     began = time.monotonic()
-    async with bench() as shared:
+    async with bench(integrate=integrate if integrated else None) as shared:
         files = {observer.name: shared.folder / f"{observer.name}.jsonl" for observer in observers}
         async with contextlib.AsyncExitStack() as stack:
             for observer in observers:
@@ -71,6 +78,12 @@ async def measure(
             runs, failures = await play_all(shared, plays, jobs=jobs, done=done)
         observed = {name: claims(name, file.read_text(encoding="utf-8").splitlines()) for name, file in files.items()}
         return Measured(runs, failures, time.monotonic() - began, observed)
+
+
+def integrate(folder: Path, agent: Agent, place: Place, launch: Launch) -> None:
+    """What `covey integrate` would do, in the agent's own home, for the node that observes the lab."""
+    environment = {"HOME": str(place.home), **launch.env, "COVEY_HOME": str(home_of(COVEY, folder))}
+    integration.apply(integration.plan(agent.name, place.home, environment))
 
 
 def report(measured: Measured) -> dict[str, Any]:

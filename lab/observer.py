@@ -3,7 +3,8 @@
     {"at": 1794738088.48, "pane": "%3", "state": "waiting_approval", "confidence": "high"}
 
 A state holds until the pane's next line. An observer is any command; it finds the tmux socket in COVEY_LAB_SOCKET, creates the
-file named by COVEY_LAB_TIMELINE when it is watching, and ends on SIGTERM.
+file named by COVEY_LAB_TIMELINE when it is watching, and ends on SIGTERM. COVEY_LAB_HOME is a folder of its own, to which the hooks of integrated
+agents deliver.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
     from pathlib import Path
 
-SOCKET, TIMELINE = "COVEY_LAB_SOCKET", "COVEY_LAB_TIMELINE"
+SOCKET, TIMELINE, HOME = "COVEY_LAB_SOCKET", "COVEY_LAB_TIMELINE", "COVEY_LAB_HOME"
 START_LIMIT = 30.0
 STATES = {"running", "waiting_approval", "waiting_input", "completed", "idle", "error", "gone", "unknown"}
 CONFIDENCES = {"high", "medium", "low"}
@@ -54,12 +55,13 @@ class Observer:
 
 
 BASELINE = Observer("baseline", f"{shlex.quote(sys.executable)} -m lab.baseline")
+COVEY = Observer("covey", f"{shlex.quote(sys.executable)} -m lab.covey_observer")
 
 
 @contextlib.asynccontextmanager
 async def watching(observer: Observer, socket: Path, timeline: Path) -> AsyncIterator[None]:
     """Run an observer while the block runs."""
-    environment = {**os.environ, SOCKET: str(socket), TIMELINE: str(timeline)}
+    environment = {**os.environ, SOCKET: str(socket), TIMELINE: str(timeline), HOME: str(home_of(observer, timeline.parent))}
     process = await asyncio.create_subprocess_exec(
         *shlex.split(observer.command), env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL
     )
@@ -76,6 +78,10 @@ async def watching(observer: Observer, socket: Path, timeline: Path) -> AsyncIte
         except TimeoutError:
             process.kill()
             await process.wait()
+
+
+def home_of(observer: Observer, folder: Path) -> Path:
+    return folder / f"{observer.name}-home"
 
 
 async def _started(observer: Observer, process: asyncio.subprocess.Process, timeline: Path) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
-    from lab.agents.agent import Agent
+    from lab.agents.agent import Agent, Launch
     from lab.scenario import Act, Scenario
     from lab.terminal import Pane, Terminal
     from lab.timeline import Span
@@ -87,11 +87,15 @@ class Bench:
     mark: str
     record: bool = False
     on_capture: Callable[[Run, str], Awaitable[None]] | None = None
+    integrate: Callable[[Agent, Place, Launch], None] | None = None
+    """Puts the hooks of a tool under test into an agent's settings."""
 
 
 async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str) -> Run:
     """Play a scenario from the start of the agent to its end; the agent is gone afterwards, come what may."""
-    place = Place(bench.folder / name, f"{bench.address}/{name}", scenario.trusted, scenario.retries, bench.record, scenario.options)
+    place = Place(
+        bench.folder / name, f"{bench.address}/{name}", scenario.trusted, scenario.retries, bench.record, bool(bench.integrate), scenario.options
+    )
     for folder in (place.home, place.project, place.root / "tmp"):
         folder.mkdir(parents=True)
     (place.project / "README.md").write_text("# A project\n\nFor agents of the lab to work on.\n")
@@ -100,6 +104,8 @@ async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str) -> Run
     bench.model.conversations[name] = Conversation(scenario.script, agent.tools)
     environment = environment_of(place.root, bench.mark)
     launch = agent.prepare(place)
+    if bench.integrate:
+        bench.integrate(agent, place, launch)
     starter = place.root / "start"
     settings = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in launch.env.items())
     starter.write_text(f"#!/bin/sh\n{settings}echo $$ >{shlex.quote(str(place.root / 'pid'))}\nexec {shlex.join(launch.argv)}\n")

@@ -27,6 +27,8 @@ class Place:
     """How often the agent may repeat a failed request."""
     record: bool = False
     """Whether hooks write every payload they get to `hooks`."""
+    integrated: bool = False
+    """Whether hooks of a tool under test will be put into the settings: then no review of them may stand in the way."""
     options: frozenset[str] = frozenset()
     """What the scenario wants of the start besides."""
 

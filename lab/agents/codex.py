@@ -105,7 +105,9 @@ multi_agent_v2 = {{ enabled = true, non_code_mode_only = false }}
         if place.record:
             hook = {"hooks": [{"type": "command", "command": f"{place.recorder} {place.hooks}"}]}
             (config / "hooks.json").write_text(json.dumps({"hooks": {event: [hook] for event in HOOKS}}))
-            argv += ["--dangerously-bypass-hook-trust", "-c", f"notify={json.dumps([str(place.recorder), str(place.notices)])}"]
+            argv += ["-c", f"notify={json.dumps([str(place.recorder), str(place.notices)])}"]
+        if place.record or place.integrated:
+            argv.append("--dangerously-bypass-hook-trust")
         return Launch(argv, {"CODEX_HOME": str(config), "LAB_KEY": "sk-fake"})
 
     def transcripts(self, place: Place) -> list[Path]:

@@ -65,7 +65,8 @@ class Covey:
 
     def environment(self, **extra: str) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
-        return {**kept, "HOME": str(self.folder), "COVEY_HOME": str(self.home), **extra}
+        # TMUX_TMPDIR: the daemon sees the tmux servers of this folder and none of the person who runs the tests.
+        return {**kept, "HOME": str(self.folder), "COVEY_HOME": str(self.home), "TMUX_TMPDIR": str(self.folder), **extra}
 
     def run(self, *words: str, stdin: str = "", **extra: str) -> Ran:
         """Run the command behind pipes."""

@@ -20,7 +20,13 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def expanded(words: Sequence[str]) -> list[str]:
-    """`--json` is what people type for `--output json`."""
+    """What people type, as the parsers have it: `--json` is `--output json`, an alias stands for its verb, and `--agent <type>` filters where kinds of agents can be chosen.
+
+    murli's own `--agent` takes no value, and its frameworks know aliases only beside the verb; so this is done in front of them, in one place.
+    """
+    from covey.cli.words import first_verb, typed_agent, unaliased
+
     cut = words.index("--") if "--" in words else len(words)
     head = [part for word in words[:cut] for part in (["--output", "json"] if word == "--json" else [word])]
-    return [*head, *words[cut:]]
+    head, verb = unaliased(head, first_verb(head))
+    return [*typed_agent(head, verb), *words[cut:]]

@@ -6,6 +6,7 @@ import argparse
 import os
 
 from covey import __version__
+from covey.cli.words import named
 from covey.contract import GROUPS, OPERATIONS
 from murli import ArgumentMetadata, Example, FlagAnnotation, Metadata, ReturnSchema
 from murli.argparse import annotate
@@ -35,10 +36,8 @@ def wanted(words: Sequence[str]) -> tuple[Operation, ...]:
     """The one operation whose verb these words begin with, or all of them."""
     if not words or "--help" in words or "-h" in words:
         return OPERATIONS
-    for operation in OPERATIONS:
-        if tuple(words[: len(operation.cli)]) == operation.cli or (len(operation.cli) == 1 and words[0] in operation.aliases):
-            return (operation,)
-    return OPERATIONS
+    operation = named(words, 0)
+    return (operation,) if operation else OPERATIONS
 
 
 def build(operations: Sequence[Operation]) -> argparse.ArgumentParser:
@@ -48,6 +47,8 @@ def build(operations: Sequence[Operation]) -> argparse.ArgumentParser:
     commands = root.add_subparsers(prog="covey", metavar="COMMAND", title="commands")
     groups: dict[str, Subparsers] = {}
     for operation in operations:
+        if not operation.cli:
+            continue
         if len(operation.cli) == 1:
             _add(commands, operation)
             continue
@@ -62,7 +63,7 @@ def build(operations: Sequence[Operation]) -> argparse.ArgumentParser:
 def _add(commands: Subparsers, operation: Operation) -> None:
     parser = commands.add_parser(
         operation.cli[-1],
-        aliases=operation.aliases,
+        aliases=operation.aliases if len(operation.cli) == 1 else (),
         help=operation.summary,
         description=operation.description or operation.summary,
         formatter_class=Formatter,
@@ -74,7 +75,7 @@ def _add(commands: Subparsers, operation: Operation) -> None:
 
 
 def _add_parameter(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
-    options: dict[str, Any] = {"help": parameter.help}
+    options: dict[str, Any] = {"help": parameter.help.replace("%", "%%")}
     if parameter.enum:
         options["choices"] = parameter.enum
     if parameter.type in ("int", "float"):

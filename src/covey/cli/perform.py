@@ -25,6 +25,11 @@ VERBS = {
     "service.uninstall": "service",
     "service.status": "service",
     "completion": "completion",
+    "watch": "watch",
+    "wait": "wait",
+    "adapters.explain": "adapters",
+    "integrate": "integrate",
+    "target.remove": "target",
 }
 """Verbs that are more than an operation: the module in `covey.cli.verbs` that has a function of the verb's last name."""
 
@@ -40,13 +45,14 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
         return verb(home, operation, params)
     result = ask(home, operation, params)
     out = writer()
-    if out.wants_text:
-        from covey.cli.render import render
-
-        out.success(render(operation, result), result)
-    else:
-        out.success("", result)
+    out.success(lambda shown: _text(operation, shown), result)
     return 0
+
+
+def _text(operation: Operation, result: Any) -> str:
+    from covey.cli.render import render
+
+    return render(operation, result, colour=writer().colour)
 
 
 def ask(home: Home, operation: Operation, params: dict[str, Any]) -> Any:

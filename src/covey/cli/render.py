@@ -16,10 +16,15 @@ SETTLED_S = 60
 """Before this a share of the processor says more about the start than about the daemon."""
 
 
-def render(operation: Operation, result: Any) -> str:
+def render(operation: Operation, result: Any, *, colour: bool = False) -> str:
     """The text for an operation's result; its fields, one a line, where nothing better is known."""
     own = RENDERERS.get(operation.name)
-    return own(result) if own else fields(result)
+    if own:
+        return own(result)
+    from covey.cli import render_fleet, render_targets
+
+    drawn = render_fleet.RENDERERS.get(operation.name) or render_targets.RENDERERS.get(operation.name)
+    return drawn(result, render_fleet.Paint(columns(), colour=colour)) if drawn else fields(result)
 
 
 def fields(result: Any) -> str:
@@ -37,12 +42,21 @@ def status(result: dict[str, Any]) -> str:
     cpu = f"{100 * used / up:.1f} % CPU" if up > SETTLED_S else f"{used:.1f} s CPU"
     lines = [f"covey {result['version']} · up {duration(up)} · {result['rss_bytes'] / 1e6:.0f} MB · {cpu}"]
     lines.append(f"home       {short(result['home'])} · pid {result['pid']}" + (f" · TCP port {result['tcp_port']}" if result["tcp_port"] else ""))
+    lines += fleet(result["fleet"]) if result.get("fleet") else []
     events = result["events"]
     lines.append(f"events     {events['cursor']} recorded · {events['subscribers']} reading along")
     if result["children"]:
         lines.append("children   " + " · ".join(f"{child['name']} {child['state']}" for child in result["children"]))
     lines += [f"config     {problem}" for problem in result["config"]["problems"]]
     return "\n".join(lines)
+
+
+def fleet(result: dict[str, Any]) -> list[str]:
+    """Two lines of `covey status`: how well targets can be reached, and how many agents are in which state."""
+    words = [f"{target['target']} {target['health']}" for target in result["targets"]]
+    states = {state: count for state, count in result["summary"]["by_state"].items() if count}
+    counts = [f"{count} {state}" for state, count in states.items()] or ["none"]
+    return [cut(f"targets    {' · '.join(words)}", columns()), cut(f"agents     {' · '.join(counts)}", columns())]
 
 
 def settings(result: dict[str, Any]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from covey.contract import kernel
+from covey.contract import fleet, kernel
 from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
 
-OPERATIONS: tuple[Operation, ...] = (*kernel.OPERATIONS,)
-GROUPS: dict[str, str] = {**kernel.GROUPS}
+OPERATIONS: tuple[Operation, ...] = (*kernel.OPERATIONS, *fleet.OPERATIONS)
+GROUPS: dict[str, str] = {**kernel.GROUPS, **fleet.GROUPS}
 
 __all__ = ["API_VERSION", "GROUPS", "OPERATIONS", "Operation", "Parameter"]

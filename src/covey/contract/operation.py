@@ -58,7 +58,8 @@ class Operation:
     """One thing Covey can do.
 
     `route` is where the daemon serves it. An operation without one is local: it is about the process itself and works without a daemon, and `local` says why.
-    `offline` operations are served by the daemon when it runs and done in the caller's process when it does not.
+    `offline` operations are served by the daemon when it runs and done in the caller's process when it does not. One without `cli` is for programs only.
+    An alias is one word that stands for the whole of `cli`.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Operation:
         streaming: bool = False,
         media: str = "application/json",
         page: bool = False,
+        payload: bool = False,
         mcp: bool = True,
         aliases: Sequence[str] = (),
         examples: Sequence[tuple[str, str, int]] = (),
@@ -107,6 +109,8 @@ class Operation:
         self.media = media
         self.page = page
         """The command line prints the answer as it is, for people who redirect it into a file."""
+        self.payload = payload
+        """The body is no parameters but a document of the caller's own, handed on as it came."""
         self.mcp = mcp
         self.aliases = tuple(aliases)
         self.examples = tuple(examples)

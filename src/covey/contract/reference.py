@@ -35,7 +35,8 @@ def section(operation: Operation) -> str:
         *(["works without a daemon"] if operation.offline or operation.local else []),
     ]
     where = f"`{operation.method} {operation.route}`" if operation.route else f"local: {operation.local}"
-    lines = [f"## covey {' '.join(operation.cli)}", "", operation.summary, "", f"{where} · {' · '.join(marks)}", ""]
+    head = f"covey {' '.join(operation.cli)}" if operation.cli else f"{operation.name} (for programs)"
+    lines = [f"## {head}", "", operation.summary, "", f"{where} · {' · '.join(marks)}", ""]
     if operation.aliases:
         lines += [f"Also: {', '.join(f'`covey {alias}`' for alias in operation.aliases)}", ""]
     lines += [operation.description, ""] if operation.description else []

@@ -182,6 +182,8 @@ class Api:
         query = read_query(scope["query_string"]) if scope["query_string"] else {}
         body: dict[str, Any] = {}
         raw = await self._body(headers, receive)
+        if operation.payload:
+            return {**validate(operation, {**query, **path_params}, textual=True), "payload": raw}
         if raw and operation.method in ("POST", "PUT"):
             body = read_document(raw, headers)
         elif raw:

@@ -8,12 +8,11 @@ import json
 import logging
 import os
 import signal
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey import __version__
-from covey.contract import OPERATIONS
+from covey.contract.kernel import OPERATIONS
 from covey.kernel import idempotency, logs, notify
 from covey.kernel.api import Api
 from covey.kernel.clock import SystemClock
@@ -34,6 +33,7 @@ from murli import EXIT_CONFLICT, AgentError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from covey.contract import Operation
     from covey.kernel.api import Handler
@@ -42,6 +42,14 @@ PRUNE_EVERY_S = 3600.0
 DAY_S, MEGABYTE = 86400.0, 1024 * 1024
 
 log = logging.getLogger("covey.daemon")
+
+
+class Subsystem(NamedTuple):
+    """A part of the node that stands on the kernel: what it offers and stores, and its life, which begins before the first request and gives its handlers."""
+
+    operations: Sequence[Operation]
+    migrations: Sequence[str]
+    open: Callable[[Daemon], AbstractAsyncContextManager[Mapping[str, Handler]]]
 
 
 class Daemon:
@@ -57,6 +65,8 @@ class Daemon:
         self.clock = SystemClock()
         self.started_at = self.clock.monotonic()
         self.port: int | None = None
+        self.parts: dict[str, Callable[[], dict[str, Any]]] = {}
+        """What subsystems add to `covey status`, by name."""
         self._stop = asyncio.Event()
 
     @classmethod
@@ -68,25 +78,31 @@ class Daemon:
         config: ConfigHolder | None = None,
         operations: Sequence[Operation] = OPERATIONS,
         more: Callable[[Daemon], Mapping[str, Handler]] = lambda _: {},
+        subsystems: Sequence[Subsystem] = (),
     ) -> AsyncIterator[Daemon]:
-        """Everything up, in order; everything down, in reverse. `more` adds the handlers of other subsystems."""
+        """Everything up, in order; everything down, in reverse. `more` adds further handlers."""
         config = config or ConfigHolder(home, SETTINGS)
         get = config.current.get
         clock = SystemClock()
+        migrations = [*Events.MIGRATIONS, idempotency.MIGRATION, *(script for subsystem in subsystems for script in subsystem.migrations)]
         async with contextlib.AsyncExitStack() as stack:
-            store = await stack.enter_async_context(
-                await Store.open(Path(home.database), [*Events.MIGRATIONS, idempotency.MIGRATION], fsync=get("store.fsync"))
-            )
+            store = await stack.enter_async_context(await Store.open(Path(home.database), migrations, fsync=get("store.fsync")))
             events = await Events.open(store, clock=clock.time, max_age_s=get("events.max_days") * DAY_S, max_bytes=get("events.max_mb") * MEGABYTE)
             supervisor = Supervisor(Path(home.node_dir) / "children", clock)
             stack.push_async_callback(supervisor.aclose)
             metrics = Metrics()
             daemon = cls(home, config, store, events, metrics, supervisor)
-            served = stack.enter_context(traced({**handlers(daemon), **more(daemon)}, get("telemetry.otlp_endpoint")))
+            parts = [await stack.enter_async_context(subsystem.open(daemon)) for subsystem in subsystems]
+            served = stack.enter_context(
+                traced(
+                    {**handlers(daemon), **more(daemon), **{name: handler for part in parts for name, handler in part.items()}},
+                    get("telemetry.otlp_endpoint"),
+                )
+            )
             token = make_token(home.token_file)
             logs.redactor.register(token)
             api = Api(
-                operations,
+                [*operations, *(operation for subsystem in subsystems for operation in subsystem.operations)],
                 served,
                 token=token,
                 metrics=metrics,
@@ -120,8 +136,6 @@ class Daemon:
     async def until_stopped(self) -> None:
         """Live: answer, prune, tell the service manager that we are well."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.stop)
         loop.add_signal_handler(signal.SIGHUP, lambda: loop.create_task(self._reload_on_signal()))
         chores = [loop.create_task(self._prune()), loop.create_task(notify.watchdog(self.clock))]
         try:
@@ -148,7 +162,7 @@ class Daemon:
             await self.clock.sleep(PRUNE_EVERY_S)
 
 
-def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None) -> int:
+def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None, subsystems: Sequence[Subsystem] = ()) -> int:
     """Be the daemon until told to stop. `tell` hears once: ready, already running, or why not."""
     lock = PidLock(home.pid_file)
     if not lock.acquire():
@@ -156,7 +170,7 @@ def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None) ->
         return EXIT_CONFLICT
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(_live(home, tell))
+            runner.run(_live(home, tell, subsystems))
     except AgentError as error:
         tell({"error": error.envelope()})
         log.error("the daemon could not start", extra={"reason": error.message})  # noqa: TRY400
@@ -167,10 +181,17 @@ def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None) ->
     return 0
 
 
-async def _live(home: Home, tell: Callable[[dict[str, Any]], None]) -> None:
+async def _live(home: Home, tell: Callable[[dict[str, Any]], None], subsystems: Sequence[Subsystem]) -> None:
     config = ConfigHolder(home, SETTINGS)
+    loop, asked_to_stop = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked_to_stop.set)  # from the first moment on: somebody may want us to go before we are all there
     written = logs.configure(home, config.current)  # before anything that may have something to say
-    async with Daemon.running(home, config=config) as daemon:
+    async with Daemon.running(home, config=config, subsystems=subsystems) as daemon:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, daemon.stop)
+        if asked_to_stop.is_set():
+            daemon.stop()
         log.info("ready", extra={"version": __version__, "pid": os.getpid(), "tcp_port": daemon.port})
         written.flush()
         tell({"pid": os.getpid(), "version": __version__})
@@ -187,7 +208,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def _detached(arguments: Sequence[str]) -> int:
+def detached(arguments: Sequence[str], subsystems: Sequence[Subsystem] = ()) -> int:
     """Entry point of `covey up`: the home, and a pipe for the one thing we have to say."""
     home, pipe = Home(arguments[0]), int(arguments[1])
 
@@ -197,10 +218,6 @@ def _detached(arguments: Sequence[str]) -> int:
             os.close(pipe)
 
     try:
-        return main(home, tell)
+        return main(home, tell, subsystems)
     except AgentError:
         return 2
-
-
-if __name__ == "__main__":
-    sys.exit(_detached(sys.argv[1:]))

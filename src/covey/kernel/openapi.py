@@ -103,7 +103,9 @@ def _entry(operation: Operation) -> dict[str, Any]:
             }
         )
     body = [parameter for parameter in operation.parameters if operation.place(parameter) == "body"]
-    if body:
+    if operation.payload:
+        entry["requestBody"] = {"required": False, "content": {"application/json": {"schema": {}}}}
+    elif body:
         entry["requestBody"] = {
             "required": any(parameter.required for parameter in body),
             "content": {
@@ -121,7 +123,7 @@ def _entry(operation: Operation) -> dict[str, Any]:
 
 
 def _responses(operation: Operation) -> dict[str, Any]:
-    takes_body = any(operation.place(parameter) == "body" for parameter in operation.parameters)
+    takes_body = operation.payload or any(operation.place(parameter) == "body" for parameter in operation.parameters)
     refusals = {str(status): {"$ref": f"#/components/responses/Refusal{status}"} for status in REFUSALS if takes_body or status not in WITH_BODY}
     schema = _event(operation) if operation.streaming else operation.result
     done: dict[str, Any] = {"description": "Done.", "headers": HEADERS, "content": {operation.media: {"schema": schema}}}

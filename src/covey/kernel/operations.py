@@ -72,6 +72,7 @@ class KernelOperations:
             "events": {"cursor": daemon.events.cursor, "subscribers": daemon.events.subscribers},
             "config": {"generation": daemon.config.generation, "problems": list(daemon.config.problems)},
             "children": [child.as_dict() for child in daemon.supervisor.children],
+            "fleet": daemon.parts["fleet"]() if "fleet" in daemon.parts else None,
         }
 
     async def health(self, _: Call) -> dict[str, Any]:

@@ -183,5 +183,23 @@ KERNEL = (
     Setting("http.deadline_s", "Seconds after which a request is given up.", type="float", default=30.0, minimum=0.1, maximum=3600, restart=True),
     Setting("telemetry.otlp_endpoint", "Where OpenTelemetry traces are sent; nothing for nowhere.", default="", check=_web_address, restart=True),
 )
-SETTINGS = Settings(KERNEL)
-"""The settings of a daemon with nothing but the kernel; with more, `Settings(KERNEL, FLEET, …)`."""
+FLEET = (
+    Setting(
+        "fleet.sockets",
+        "Paths or patterns of the tmux sockets to watch; empty for all of yours in the usual place.",
+        type="list",
+        default=[],
+        restart=True,
+    ),
+    Setting(
+        "fleet.completed_s",
+        "Seconds for which an agent that has finished counts as completed; then it is idle.",
+        type="float",
+        default=120.0,
+        minimum=0,
+        maximum=86_400,
+        restart=True,
+    ),
+)
+SETTINGS = Settings(KERNEL, FLEET)
+"""All settings of a node, by the part that they belong to."""

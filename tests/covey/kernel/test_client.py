@@ -24,6 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from covey.contract import OPERATIONS, Operation, Parameter
+from covey.contract.kernel import OPERATIONS as KERNEL
 from covey.kernel.api import Call
 from covey.kernel.client import Client, Interrupted, NotRunning, NotUnderstood
 from covey.kernel.daemon import Daemon
@@ -416,7 +417,7 @@ def echo() -> Iterator[str]:
 
     async def live() -> None:
         loops.append(asyncio.get_running_loop())
-        async with Daemon.running(home, operations=[*OPERATIONS, *ECHO], more=lambda _: {operation.name: _echo for operation in ECHO}):
+        async with Daemon.running(home, operations=[*KERNEL, *ECHO], more=lambda _: {operation.name: _echo for operation in ECHO}):
             ready.set()
             await stop.wait()
 

@@ -42,6 +42,8 @@ def members(group: str) -> dict[str, str]:
 def spelt() -> Iterator[tuple[str, Operation]]:
     """Every way to name an operation."""
     for operation in OPERATIONS:
+        if not operation.cli:
+            continue
         yield " ".join(operation.cli), operation
         for alias in operation.aliases:
             yield alias, operation

@@ -29,7 +29,7 @@ def up(home: Home, _: Operation, params: dict[str, Any]) -> int:
     if params["foreground"]:
         if running is not None:
             raise conflict(f"Covey is running already (pid {running})", "Stop it first: covey down")
-        from covey.kernel.daemon import main
+        from covey.node import main
 
         return main(home)
     if running is not None:
@@ -72,7 +72,7 @@ def _spawn(home: Home) -> None:
     ours, theirs = os.pipe()
     with open(os.path.join(home.node_dir, "daemon.err"), "ab") as errors:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-m", "covey.kernel.daemon", home.path, str(theirs)],
+            [sys.executable, "-m", "covey.node", home.path, str(theirs)],
             stdin=subprocess.DEVNULL,
             stdout=errors,
             stderr=errors,

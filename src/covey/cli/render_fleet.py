@@ -1,0 +1,206 @@
+"""The fleet as a person likes to see it: calm, aligned, few colours with meaning, and nothing that wraps."""
+
+from __future__ import annotations
+
+from covey.cli.cells import clean, cut, padded, width
+from covey.cli.render import duration, short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+RED, YELLOW, BLUE, DIM, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
+SIGNS = {
+    "error": ("✗", RED),
+    "waiting_approval": ("▲", YELLOW),
+    "waiting_input": ("▲", YELLOW),
+    "running": ("●", BLUE),
+    "completed": ("○", ""),
+    "idle": ("○", DIM),
+    "unknown": ("?", DIM),
+}
+GAP = "  "
+LEAST_WHAT = 16
+"""Cells that the last column keeps when the others are long."""
+
+
+class Paint:
+    """How to draw: how wide, and with colour or without."""
+
+    def __init__(self, columns: int, *, colour: bool) -> None:
+        self.columns = columns
+        self.colour = colour
+
+    def __call__(self, text: str, colour: str) -> str:
+        return f"{colour}{text}{PLAIN}" if self.colour and colour and text else text
+
+
+def panes(result: dict[str, Any], paint: Paint) -> str:
+    """The table of agents, and a line that sums it up."""
+    items = result["items"]
+    if not items:
+        return nobody(result)
+    rows = [[item["state"], clean(item["agent"]), where(item), age(item["age_ms"]), what(item)] for item in items]
+    body = table(["STATE", "AGENT", "WHERE", "FOR", "WHAT"], rows, [SIGNS[item["state"]] for item in items], paint)
+    return "\n".join([*body, "", total(result, paint)])
+
+
+def windows(result: dict[str, Any], paint: Paint) -> str:
+    """One line for each window: its top state, and how many wait and run."""
+    items = result["items"]
+    if not items:
+        return nobody(result)
+    rows, signs = [], []
+    for item in items:
+        identity, name = item["identity"], clean(item["window_name"])
+        place = clean(f"{identity['target']}/{identity['session_name']}:{item['window_index']}")
+        rows.append([item["top_state"], f"{place}  {name}".rstrip(), age(item["age_ms"]), *_counts(item)])
+        signs.append(SIGNS[item["top_state"]])
+        for agent in item.get("agents", ()):
+            rows.append([agent["state"], GAP + clean(f"{agent['pane_id']} {agent['agent']}"), age(agent["age_ms"]), "", "", ""])
+            signs.append((" ", SIGNS[agent["state"]][1]))
+    body = table(["STATE", "WINDOW", "FOR", "AGENTS", "WAITING", "RUNNING"], rows, signs, paint)
+    return "\n".join([*body, "", total(result, paint)])
+
+
+def sessions(result: dict[str, Any], paint: Paint) -> str:
+    """One line for each session; where sessions of several targets are merged, one below it for each target."""
+    items = result["items"]
+    if not items:
+        return nobody(result)
+    rows, signs = [], []
+    for item in items:
+        identity, top = item["identity"], item["top_state"]
+        place = identity["session_name"] if identity["target"] is None else f"{identity['target']}/{identity['session_name']}"
+        rows.append([top, clean(place), age(item["age_ms"]), *_counts(item)])
+        signs.append(SIGNS[top])
+        parts = [("target", part) for part in item["targets"] if identity["target"] is None]
+        for key, part in [*parts, *(("agent", part) for part in item.get("agents", ()))]:
+            rows.append([part["top_state"], GAP + clean(part[key]), age(part["age_ms"]), *_counts(part)])
+            signs.append((" ", SIGNS[part["top_state"]][1]))
+    body = table(["STATE", "SESSION", "FOR", "AGENTS", "WAITING", "RUNNING"], rows, signs, paint)
+    return "\n".join([*body, "", total(result, paint)])
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], signs: Sequence[tuple[str, str]], paint: Paint) -> list[str]:
+    """Aligned lines that fit the terminal: the last column takes what is left, and a long one gives way to it."""
+    sizes = [max(width(row[column]) for row in [head, *rows]) for column in range(len(head))]
+    room = paint.columns - 2 - len(GAP) * (len(head) - 1) - sum(sizes[:-1])
+    wanted = min(sizes[-1], LEAST_WHAT)
+    for column in sorted(range(len(head) - 1), key=lambda column: -sizes[column]):
+        if room < wanted:
+            given = min(wanted - room, max(sizes[column] - len(head[column]) - 4, 0))
+            sizes[column] -= given
+            room += given
+    sizes[-1] = max(room, 0)
+    lines = [paint(f"  {_cells(head, sizes)}".rstrip(), DIM)]
+    for (sign, colour), row in zip(signs, rows, strict=True):
+        first = f"{paint(sign, colour)} {paint(padded(row[0], sizes[0]), colour)}"
+        lines.append(f"{first}{GAP}{_cells(row[1:], sizes[1:])}".rstrip())
+    return lines
+
+
+def total(result: dict[str, Any], paint: Paint) -> str:
+    """`6 agents on 4 targets · 2 need you · vm3 is down`, and what to type next."""
+    counts, targets = result["summary"], result["targets"]
+    parts = [f"{_many(counts['total'], 'agent')} on {_many(sum(bool(count) for count in counts['by_target'].values()), 'target')}"]
+    if counts["needs_action"]:
+        parts.append(f"{counts['needs_action']} need{'s' if counts['needs_action'] == 1 else ''} you")
+    parts += [f"{clean(target['target'])} is {target['health']}" for target in targets if target["health"] != "ok"]
+    line = cut(" · ".join(parts), paint.columns)
+    hint = f"covey why {_short_name(result['items'])}" if counts["needs_action"] and "runtime_id" in result["items"][0] else ""
+    gap = paint.columns - width(line) - width(hint)
+    return f"{line}{' ' * gap}{paint(hint, DIM)}" if hint and gap > 1 else line
+
+
+def nobody(result: dict[str, Any]) -> str:
+    """Nothing to show: where we looked, and how to have something to see."""
+    asked = {name.replace("_", "-"): value for name, value in result["filters"].items() if value}
+    if asked:
+        words = ", ".join(
+            f"--{name}" + ("" if value is True else f" {clean(' '.join(value) if isinstance(value, list) else value)}")
+            for name, value in asked.items()
+        )
+        return f"No agent matches {words}\n  covey ps  shows all of them"
+    lines = ["No agents yet"]
+    for target in result["targets"]:
+        seen = ", ".join(short(clean(socket)) for socket in target["sockets"]) or "no tmux server is running"
+        state = "" if target["health"] == "ok" else f" ({target['health']}: {clean(target['reason'])})"
+        lines.append(f"  looked at  {clean(target['target'])}{state}: {seen}")
+    return "\n".join([*lines, "  start one  tmux new-session -s work claude", "  then       covey ps"])
+
+
+def why(result: dict[str, Any], paint: Paint) -> str:
+    """The state, what decided it, what agrees, what was overruled, and what would change it."""
+    item = result["item"]
+    since = _clock(item["since"])
+    head = f"{paint(item['state'], SIGNS[item['state']][1])}, {item['confidence']} confidence, since {since} ({ago(item['age_ms'])})"
+    told = [("because", claim) for claim in [result["because"]] if claim]
+    told += [("agrees", claim) for claim in result["agrees"]] + [("overruled", claim) for claim in result["overruled"]]
+    rows = [(word, clean(claim["evidence"] or claim["source"]), clean(claim["detail"] or claim["state"]), claim) for word, claim in told]
+    first = min(max((width(row[1]) for row in rows), default=0), max(paint.columns // 3, 20))
+    last = max((width(ago(row[3]["age_ms"])) for row in rows), default=0)
+    middle = max(min(max((width(row[2]) for row in rows), default=0), paint.columns - 2 - 9 - first - last - 3 * len(GAP)), 8)
+    lines = [head]
+    for word, source, detail, claim in rows:
+        lines.append(f"  {word:<9}{GAP}{padded(source, first)}{GAP}{padded(detail, middle)}{GAP}{ago(claim['age_ms'])}")
+        if claim.get("why"):
+            lines.append(paint(cut(f"  {'':<9}{GAP}lost: {clean(claim['why'])}", paint.columns), DIM))
+    if not rows:
+        lines.append(f"  nobody says anything about it: {item['reason'].replace('_', ' ')}")
+    lines.append(cut(f"  would change it: {result['would_change']}", paint.columns))
+    return "\n".join([*lines, cut(f"  {clean(item['agent'])} in {where(item)}, runtime:{item['runtime_id']}", paint.columns)])
+
+
+def where(item: dict[str, Any]) -> str:
+    """`host/api:2.1  %14`: the two names under which a person finds it."""
+    identity = item["identity"]
+    return clean(f"{identity['target']}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}") + GAP + clean(identity["pane_id"])
+
+
+def _short_name(items: Sequence[dict[str, Any]]) -> str:
+    """The shortest name of the first agent that is nobody else's."""
+    panes = [item["identity"]["pane_id"] for item in items]
+    return clean(panes[0] if panes.count(panes[0]) == 1 else where(items[0]).partition(GAP)[0])
+
+
+def what(item: dict[str, Any]) -> str:
+    """What is waited for or worked on; for want of that, why nothing is known."""
+    if item["state"] == "unknown" and not item["detail"]:
+        return clean(item["reason"].replace("_", " "))
+    return clean(item["detail"])
+
+
+def age(milliseconds: int) -> str:
+    """One unit is enough: `12s`, `4m`, `3h`, `2d`."""
+    return duration(milliseconds / 1000).partition(" ")[0]
+
+
+def ago(milliseconds: int) -> str:
+    """`0.3s ago`, `1m 4s ago`."""
+    return f"{milliseconds / 1000:.1f}s ago" if milliseconds < 10_000 else f"{duration(milliseconds / 1000)} ago"  # noqa: PLR2004 - tenths tell something only here
+
+
+def _cells(cells: Sequence[str], sizes: Sequence[int]) -> str:
+    return GAP.join(padded(cell, size) for cell, size in zip(cells, sizes, strict=True))
+
+
+def _counts(item: dict[str, Any]) -> list[str]:
+    return [str(item["total"]), str(item["waiting"] or "-"), str(item["running"] or "-")]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _clock(stamp: str) -> str:
+    """A moment as the clock on the wall showed it; with the day if it was another."""
+    import time
+    from calendar import timegm
+
+    local, today = time.localtime(timegm(time.strptime(stamp[:19], "%Y-%m-%dT%H:%M:%S"))), time.localtime()
+    return time.strftime("%H:%M:%S" if local[:3] == today[:3] else "%Y-%m-%d %H:%M:%S", local)
+
+
+RENDERERS: dict[str, Callable[[Any, Paint], str]] = {"list.panes": panes, "list.windows": windows, "list.sessions": sessions, "why": why}

@@ -1,0 +1,86 @@
+"""A terminal of which we take the whole screen for a while, and give it back as it was, however we end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import termios
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Self
+
+ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+HOME, REST_OF_LINE, REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
+ECHO_FLAGS = 3
+"""Where `termios` keeps the local modes."""
+
+
+class Screen:
+    """`with Screen(draw)`: draws what `draw` gives for a size, now and whenever the size changes. Nothing that is typed shows, or is left for the shell."""
+
+    def __init__(self, draw: Callable[[int, int], list[str]]) -> None:
+        self._draw = draw
+        self._modes: list[Any] | None = None
+        self._handlers: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._take()
+        own = {signal.SIGWINCH: self._resized, signal.SIGTSTP: self._suspended, signal.SIGTERM: _end, signal.SIGHUP: _end}
+        self._handlers = {number: signal.signal(number, handler) for number, handler in own.items()}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._give_back()
+
+    def draw(self) -> None:
+        """Every line over the old one, so that nothing flickers; what was below is cleared."""
+        try:
+            columns, rows = os.get_terminal_size(1)
+        except OSError:
+            columns, rows = 80, 24
+        lines = self._draw(columns or 80, rows or 24)[: rows or 24]
+        body = f"{REST_OF_LINE}\r\n".join(lines)
+        _write(f"{HOME}{body}{REST_OF_LINE}{REST_OF_SCREEN if len(lines) < rows else ''}")
+
+    def _take(self) -> None:
+        try:
+            self._modes = termios.tcgetattr(0)
+            quiet = [*self._modes]
+            quiet[ECHO_FLAGS] &= ~(termios.ECHO | termios.ICANON)
+            termios.tcsetattr(0, termios.TCSADRAIN, quiet)
+        except termios.error:  # the keyboard is elsewhere
+            self._modes = None
+        _write(ENTER)
+
+    def _give_back(self) -> None:
+        _write(LEAVE)
+        if self._modes is not None:
+            termios.tcsetattr(0, termios.TCSAFLUSH, self._modes)
+
+    def _resized(self, *_: object) -> None:
+        self.draw()
+
+    def _suspended(self, *_: object) -> None:
+        """Ctrl-Z: the shell gets its terminal as it was; when we are woken, we take it again."""
+        self._give_back()
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, self._suspended)
+        self._take()
+        self.draw()
+
+
+def _end(*_: object) -> None:
+    raise SystemExit(0)
+
+
+def _write(text: str) -> None:
+    """Past Python's buffers: a signal may draw while we are drawing, and they would not have it."""
+    data = text.encode(sys.stdout.encoding or "utf-8", "replace")
+    while data:
+        data = data[os.write(1, data) :]

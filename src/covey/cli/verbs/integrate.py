@@ -1,0 +1,47 @@
+"""`covey integrate`: what would be done is a plan, and looks like one. Done here, where the agent's own environment is known."""
+
+from __future__ import annotations
+
+from murli import writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from covey.contract import Operation
+    from covey.fleet.integrate import Edit
+    from covey.kernel.home import Home
+
+
+def integrate(home: Home, operation: Operation, params: dict[str, Any]) -> int:
+    """Add Covey's hooks to an agent's settings, or take them out."""
+    import os
+    from pathlib import Path
+
+    from covey.cli.render import render
+    from covey.fleet import integrate as integration
+
+    home.prepare()
+    environment, whose = {**os.environ, "COVEY_HOME": home.path}, Path.home()
+    out, agent = writer(), params["agent"]
+    plan = integration.plan(agent, whose, environment, remove=params["remove"])
+    if not out.dry_run:
+        integration.apply(plan)
+    result = {
+        "agent": agent,
+        "state": integration.status(agent, whose, environment).state,
+        "changed": bool(plan.files),
+        "files": [_told(edit, dry_run=out.dry_run) for edit in plan.files],
+        "notes": list(plan.notes),
+    }
+    (out.plan if out.dry_run else out.success)(lambda shown: render(operation, shown, colour=out.colour), result)
+    return 0
+
+
+def _told(edit: Edit, *, dry_run: bool) -> dict[str, Any]:
+    import difflib
+
+    change = "create" if edit.before is None else "remove" if edit.after is None else "change"
+    before, after = ((text or b"").decode("utf-8", "replace").splitlines() for text in (edit.before, edit.after))
+    diff = "\n".join(list(difflib.unified_diff(before, after, lineterm="", n=1))[2:]) if dry_run else ""
+    return {"path": str(edit.path), "change": change, "backup": str(edit.backup) if edit.backup else None, "diff": diff}

@@ -1,0 +1,1 @@
+"""The fleet: every agent on every host in one state model, with evidence."""

@@ -1,0 +1,1 @@
+"""What each agent says and writes by itself: hooks, session files, transcripts."""

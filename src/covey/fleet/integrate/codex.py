@@ -1,0 +1,48 @@
+"""Codex: hooks in hooks.json, a file beside config.toml."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from covey.fleet.integrate.place import Launch
+from covey.fleet.integrate.table import HooksTable
+from covey.kernel.toml_text import written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from covey.fleet.integrate.place import Place
+
+
+class Codex(HooksTable):
+    name = "codex"
+    title = "Codex"
+    events = (
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PostModelRequest",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "Interrupt",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+    )
+    remarks = (
+        'At its next start Codex asks once whether to trust the new hooks ("Hooks need review"): choose to trust them. Until then they do not run.',
+    )
+
+    def file(self, place: Place) -> Path:
+        return place.folder("CODEX_HOME", ".codex") / "hooks.json"
+
+    def entry(self, command: str) -> dict[str, Any]:
+        return {"hooks": [{"type": "command", "command": command, "timeout": 5}]}
+
+    def launch(self, place: Place) -> Launch:
+        """Codex asks about these as well, once: it remembers the answer for the command, which is the same each time. That answer is the user's to give."""
+        entry = written([self.entry(place.command(self.name))])
+        return Launch([word for event in self.events for word in ("-c", f"hooks.{event}={entry}")])

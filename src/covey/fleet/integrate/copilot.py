@@ -1,0 +1,51 @@
+"""GitHub Copilot CLI: reads every file in its folder of hooks, so ours is one of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from covey.fleet.integrate.integration import Integration
+from covey.fleet.integrate.place import Launch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from covey.fleet.integrate.place import Place
+
+# In this spelling payloads name their event; in Copilot's own, `agentStop` and so on, they do not.
+EVENTS = (
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PermissionRequest",
+    "Notification",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "ErrorOccurred",
+)
+
+
+class Copilot(Integration):
+    name = "copilot"
+    title = "GitHub Copilot CLI"
+    remarks = ("Copilot reads its hooks when it starts: restart sessions that run already.",)
+
+    def file(self, place: Place) -> Path:
+        return place.folder("COPILOT_HOME", ".copilot") / "hooks" / "covey.json"
+
+    def content(self, place: Place) -> bytes:
+        hook = {"type": "command", "bash": place.command(self.name), "timeoutSec": 5}
+        return json.dumps({"version": 1, "hooks": {event: [hook] for event in EVENTS}}, indent=2).encode() + b"\n"
+
+    def launch(self, place: Place) -> Launch:
+        """A plugin named on the command line, which brings its hooks."""
+        folder = place.covey / "hooks" / "copilot"
+        about = {"name": "covey", "description": "Tells Covey what the agent is doing", "version": "1.0.0", "hooks": "hooks.json"}
+        files = {folder / "plugin.json": json.dumps(about).encode() + b"\n", folder / "hooks.json": self.content(place)}
+        return Launch(["--plugin-dir", str(folder)], {}, files)

@@ -1,0 +1,139 @@
+"""The integrations, found by name, and what can be done with each."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from covey.fleet.integrate import script
+from covey.fleet.integrate.claude import Claude
+from covey.fleet.integrate.codex import Codex
+from covey.fleet.integrate.copilot import Copilot
+from covey.fleet.integrate.cursor import Cursor
+from covey.fleet.integrate.edit import Edit, NotEditable, Plan, apply, backups, mode_of, next_backup, read
+from covey.fleet.integrate.gemini import Gemini
+from covey.fleet.integrate.opencode import OpenCode
+from covey.fleet.integrate.place import Launch, Place
+from murli import AgentError, user_error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from covey.fleet.integrate.integration import Integration
+
+_KNOWN: dict[str, Integration] = {one.name: one for one in (Claude(), Codex(), Copilot(), Cursor(), Gemini(), OpenCode())}
+NAMES = tuple(_KNOWN)
+ABSENT, INSTALLED, OUTDATED, BLOCKED = "absent", "installed", "outdated", "blocked"
+
+
+class Status(NamedTuple):
+    """How things stand with one agent. `outdated` is mended by integrating again; `blocked` says in `detail` what stands in the way."""
+
+    agent: str
+    state: str
+    file: Path
+    detail: str = ""
+
+
+def plan(agent: str, home: Path, environ: Mapping[str, str], *, remove: bool = False) -> Plan:
+    """What integrating an agent, or taking that back, would change. `home` is the user's home directory. Looks, and changes nothing."""
+    integration, place = _find(agent), Place(home, environ)
+    path = _real(integration.file(place))
+    before = read(path)
+    edits = _removal(integration, path, before, place) if remove else [*_script(place), *_installation(integration, path, before, place)]
+    notes: list[str] = []
+    if not remove and before is not None:
+        notes += integration.warnings(path, before) if before.strip() else []
+    if edits and not remove:
+        notes += integration.remarks
+    return Plan(agent, edits, notes)
+
+
+def status(agent: str, home: Path, environ: Mapping[str, str]) -> Status:
+    """How an agent's settings and the hook itself are."""
+    integration, place = _find(agent), Place(home, environ)
+    path = _real(integration.file(place))
+    try:
+        content = read(path)
+        if content is None or not integration.has_ours(path, content):
+            return Status(agent, ABSENT, path)
+        if integration.installed(path, content, place) != content:
+            return Status(agent, OUTDATED, path, "its hooks are those of another version of Covey, or some are missing")
+        if _script(place):
+            return Status(agent, OUTDATED, path, "the hook program itself is missing, or that of another version")
+        return Status(agent, INSTALLED, path, " ".join(integration.warnings(path, content)))
+    except AgentError as error:
+        return Status(agent, BLOCKED, path, error.message)
+
+
+def launch(agent: str, home: Path, environ: Mapping[str, str]) -> Launch | None:
+    """How to start an agent with our hooks and its settings untouched: nothing to add if it is integrated, `None` if it knows no way. Writes into Covey's home only."""
+    integration, place = _find(agent), Place(home, environ)
+    if status(agent, home, environ).state == INSTALLED:
+        return Launch()
+    found = integration.launch(place)
+    if found is not None:
+        written = [Edit(file, before, after) for file, after in found.files.items() if (before := read(file)) != after]
+        apply(Plan(agent, [*_script(place), *written]))
+    return found
+
+
+def refresh(home: Path, environ: Mapping[str, str]) -> bool:
+    """Bring the hook program in Covey's home up to this version, if there is one. Whether that was needed."""
+    place = Place(home, environ)
+    edits = _script(place)
+    needed = any(edit.before is not None for edit in edits)
+    if needed:
+        apply(Plan("", edits))
+    return needed
+
+
+def _find(agent: str) -> Integration:
+    if agent not in _KNOWN:
+        raise user_error(f"there is no integration for {agent!r}", f"Choose one of: {', '.join(NAMES)}.", field="agent", valid_values=NAMES)
+    return _KNOWN[agent]
+
+
+def _installation(integration: Integration, path: Path, before: bytes | None, place: Place) -> list[Edit]:
+    after = integration.installed(path, before, place)
+    if after == before:
+        return []
+    base = integration.removed(path, before) if before is not None else None
+    kept = base is None or base in backups(path).values()
+    return [Edit(path, before, after, mode_of(path), None if kept else next_backup(path))]
+
+
+def _removal(integration: Integration, path: Path, before: bytes | None, place: Place) -> list[Edit]:
+    """If the file is what we made of a kept copy, the copy; if it is what we made of none, none; else the file without our entries."""
+    if before is None or not integration.has_ours(path, before):
+        return []
+    kept = backups(path)
+    for file, content in kept.items():
+        if _comes_from(integration, path, before, content, place):
+            return [Edit(path, before, content, mode_of(path)), Edit(file, content, None)]
+    if not kept and before == integration.installed(path, None, place):
+        return [Edit(path, before, None, mode_of(path))]
+    after = integration.removed(path, before)
+    return [Edit(path, before, after, mode_of(path), None if after is None else next_backup(path))]
+
+
+def _comes_from(integration: Integration, path: Path, now: bytes, original: bytes, place: Place) -> bool:
+    try:
+        return not integration.has_ours(path, original) and integration.installed(path, original, place) == now
+    except NotEditable:
+        return False
+
+
+def _script(place: Place) -> list[Edit]:
+    edits = []
+    for file, (content, mode) in script.files(place.covey).items():
+        before = read(file)
+        if before != content or mode_of(file) != mode:
+            edits.append(Edit(file, before, content, mode))
+    return edits
+
+
+def _real(path: Path) -> Path:
+    """Through links, so that it is the file they lead to that is edited and kept a copy of."""
+    return Path(os.path.realpath(path))

@@ -1,0 +1,94 @@
+"""What hooks left while nobody listened, read back in order. The writer is hook.py, which also keeps the folder from growing without end."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_NAME = re.compile(r"(?P<at>[0-9]{20})-(?P<pid>[0-9]{1,10})-(?P<size>[0-9]{1,10})\.hook")
+_TARGET = re.compile(r"POST /v1/hooks/(?P<agent>[a-z0-9-]{1,40}) HTTP/1\.1")
+LARGEST = 1 << 20
+ABANDONED_S = 60.0
+"""A file that is still being written after this long never will be."""
+
+
+class Spooled(NamedTuple):
+    """One request as the daemon would have got it. `headers` are in lower case; `x-covey-id` is the same as in a delivery that broke off half way."""
+
+    file: Path
+    agent: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def done(self) -> None:
+        """The daemon has it: it is not to come again."""
+        with contextlib.suppress(FileNotFoundError):
+            self.file.unlink()
+
+
+class Spool:
+    """The folder `node/spool` in Covey's home."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def waiting(self) -> Iterator[Spooled]:
+        """What is there now, oldest first. A request stays until it is `done`. What is no request is removed, for nobody could ever read it."""
+        for name in sorted(self._names()):
+            file = self.folder / name
+            if not _NAME.fullmatch(name):
+                self._sweep(file, name)
+                continue
+            try:
+                with file.open("rb") as opened:
+                    content = opened.read(LARGEST + 1)
+            except OSError:  # dropped by a hook in need of room, or not ours to read
+                continue
+            request = _parsed(file, content)
+            if request is None:
+                self._remove(file)
+            else:
+                yield request
+
+    def dropped(self) -> int:
+        """How many requests were lost for want of room since the last call."""
+        note, taken = self.folder / "dropped", self.folder / ".dropped"
+        try:
+            note.rename(taken)
+            size = taken.stat().st_size
+            taken.unlink()
+        except OSError:
+            return 0
+        return size
+
+    def _names(self) -> list[str]:
+        try:
+            return [file.name for file in self.folder.iterdir()]
+        except OSError:
+            return []
+
+    def _sweep(self, file: Path, name: str) -> None:
+        """Away with what a killed hook left half written. Files that are not of our making stay."""
+        with contextlib.suppress(OSError):
+            if re.fullmatch(r"\.[0-9]{20}-[0-9]{1,10}", name) and time.time() - file.stat().st_mtime > ABANDONED_S:
+                self._remove(file)
+
+    def _remove(self, file: Path) -> None:
+        with contextlib.suppress(OSError):
+            file.unlink()
+
+
+def _parsed(file: Path, content: bytes) -> Spooled | None:
+    head, found, body = content.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    target = _TARGET.fullmatch(first)
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    if not found or target is None or headers.get("content-length") != str(len(body)):
+        return None
+    return Spooled(file, target["agent"], headers, body)

@@ -1,0 +1,165 @@
+"""One tmux server and the agents in it: panes and processes give runtimes, titles and screens give claims."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from typing import TYPE_CHECKING, Protocol
+
+from covey.fleet.processes import ProcessTable
+from covey.fleet.runtimes import Change, Pane, Runtimes, Server
+from covey.tmux.changes import Liveness
+from covey.tmux.errors import TmuxError
+from covey.tmux.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from covey.fleet.watched import Watched
+    from covey.kernel.clock import Clock
+    from covey.tmux import listing
+    from covey.tmux.changes import Standing
+    from covey.tmux.executor import Executor
+
+LATER_S = (0.3, 1.0, 3.0)
+"""When to look at the processes again after something began in a pane: a launcher's program comes late."""
+LEAST_S = 0.1
+"""Between two looks at the same screen."""
+SGR = re.compile(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]|\x1b\([0B]")
+
+log = logging.getLogger("covey.fleet")
+
+
+class Station(Protocol):
+    """What a server's watch reports to."""
+
+    runtimes: Runtimes
+
+    @property
+    def watched(self) -> Mapping[str, Watched]: ...
+    def changed(self, changes: Iterable[Change]) -> None: ...
+    def stands(self, server: ServerWatch, standing: Standing) -> None: ...
+    def moved(self, runtime_id: str) -> None: ...
+
+
+class ServerWatch:
+    def __init__(self, target: str, executor: Executor, socket: str, station: Station, clock: Clock) -> None:
+        self.target = target
+        self.socket = socket
+        self._executor = executor
+        self._station = station
+        self._clock = clock
+        self._watch: Watch | None = None
+        self._table: ProcessTable | None = None
+        self._jobs: dict[str, tuple[int, str]] = {}
+        self._due: set[str] = set()
+        self._looked: dict[str, float] = {}
+        self._wake = asyncio.Event()
+        self._again: list[asyncio.TimerHandle] = []
+
+    @property
+    def panes(self) -> Mapping[str, listing.Pane]:
+        return self._watch.panes if self._watch else {}
+
+    async def run(self) -> None:
+        """Watch until cancelled."""
+        async with Watch(self._executor, self.socket, clock=self._clock) as watch:
+            self._watch = watch
+            sampler = asyncio.create_task(self._sample(watch), name=f"screens of {self.socket}")
+            try:
+                async for change in watch:
+                    if change.kind == "server":
+                        self._station.stands(self, change.standing)
+                    if change.standing.liveness is Liveness.GONE:
+                        self._jobs.clear()
+                        self._station.changed(self._station.runtimes.server_gone(self.target, self.socket, self._clock.time()))
+                    elif change.standing.liveness is Liveness.ALIVE:
+                        self._news(change.panes, change.gone, change.touched)
+            finally:
+                sampler.cancel()
+                await asyncio.wait({sampler})
+                for timer in self._again:
+                    timer.cancel()
+                self._watch = None
+
+    def _news(self, panes: Iterable[listing.Pane], gone: Iterable[str], touched: Iterable[str]) -> None:
+        jobs = {pane.id: (pane.pid, pane.command) for pane in panes}
+        begun = {pane_id: job for pane_id, job in jobs.items() if self._jobs.get(pane_id) != job}
+        self._jobs.update(jobs)
+        ended = [pane_id for pane_id in gone if self._jobs.pop(pane_id, None)]
+        if begun or ended:
+            self._scan()
+            loop = asyncio.get_running_loop()
+            self._again = [timer for timer in self._again if timer.when() > loop.time()]
+            if not self._again:
+                self._again = [loop.call_later(later, self._scan) for later in LATER_S]
+        now = self._clock.time()
+        ours = self._ours()
+        for pane in panes:
+            if runtime_id := ours.get(pane.id):
+                self._station.watched[runtime_id].title(pane.title, now)
+                self._station.moved(runtime_id)
+        self._look_at(pane_id for pane_id in {*touched, *jobs} if pane_id in ours)
+
+    def _scan(self) -> None:
+        """Which agent is in which pane."""
+        watch = self._watch
+        if watch is None or watch.standing.identity is None or watch.standing.liveness is not Liveness.ALIVE:
+            return
+        self._table = ProcessTable.read(self._table)
+        identity = watch.standing.identity
+        server = Server(self.target, self.socket, identity.pid, identity.started)
+        panes = [Pane(pane.id, pane.pid, pane.window_id) for pane in watch.panes.values()]
+        before = self._ours()
+        self._station.changed(self._station.runtimes.update(server, panes, self._table, self._clock.time()))
+        now = self._ours()
+        if now != before:
+            watch.follow(now)
+            for pane_id, runtime_id in now.items():
+                if pane_id not in before and pane_id in watch.panes:
+                    self._station.watched[runtime_id].title(watch.panes[pane_id].title, self._clock.time())
+            self._look_at(now)
+
+    def rescan(self) -> None:
+        """Something ended: look what is in front now."""
+        self._scan()
+
+    def _ours(self) -> dict[str, str]:
+        """Runtimes by pane."""
+        return {
+            runtime.pane_id: runtime.runtime_id
+            for runtime in self._station.runtimes.all
+            if (runtime.target, runtime.socket) == (self.target, self.socket) and runtime.runtime_id in self._station.watched
+        }
+
+    def _look_at(self, pane_ids: Iterable[str]) -> None:
+        self._due.update(pane_ids)
+        if self._due:
+            self._wake.set()
+
+    async def _sample(self, watch: Watch) -> None:
+        """Read the screens that may have changed, each as often as it changes but not more often than it can be read in peace."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            due, self._due = self._due, set()
+            now = self._clock.monotonic()
+            early = {pane_id for pane_id in due if now - self._looked.get(pane_id, 0.0) < LEAST_S}
+            for pane_id in due - early:
+                await self._look(watch, pane_id)
+            if early:
+                await self._clock.sleep(LEAST_S)
+                self._look_at(early)
+
+    async def _look(self, watch: Watch, pane_id: str) -> None:
+        self._looked[pane_id] = self._clock.monotonic()
+        try:
+            escapes = await watch.capture(pane_id)
+        except TmuxError as error:
+            log.debug("a screen could not be read", extra={"pane": pane_id, "reason": str(error)})
+            return
+        runtime_id = self._ours().get(pane_id)
+        pane = watch.panes.get(pane_id)
+        if runtime_id and pane:
+            self._station.watched[runtime_id].screen(SGR.sub("", escapes), escapes, pane.title, self._clock.time())

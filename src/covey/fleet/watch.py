@@ -1,0 +1,160 @@
+"""`watch` inside the daemon: how things are, then every change, as server-sent events that can be resumed.
+
+The subscription is taken before the fleet is looked at: what changes in between is told again, never missed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from covey.fleet.moments import moment, seconds
+from covey.fleet.view import SCHEMA_VERSION, Filters, Row, Target, age_ms, panes, sessions, windows
+from covey.kernel.clock import timestamp
+from covey.kernel.event import SlowReader, encode
+from murli import user_error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+
+    from covey.kernel.clock import Clock
+    from covey.kernel.event import Event
+    from covey.kernel.events import Events
+
+KINDS = ("agent.state", "agent.started", "agent.ended")
+HEARTBEAT_S = 15.0
+SHORTEST_INTERVAL_S = 0.1
+PAGE = 500
+
+
+class Fleet(Protocol):
+    """What can be looked at. A change whose event is published is in the rows already."""
+
+    def rows(self) -> Sequence[Row]: ...
+    def targets(self) -> Sequence[Target]: ...
+
+
+class Watch:
+    """One watcher. What is wrong with its parameters is said before the stream begins."""
+
+    def __init__(self, fleet: Fleet, events: Events, clock: Clock, params: Mapping[str, Any], last_event_id: str = "") -> None:
+        self._fleet = fleet
+        self._events = events
+        self._clock = clock
+        self._filters = Filters.of(params, fleet.targets())
+        self._scope: str = params["scope"]
+        self._once: bool = params["once"]
+        self._interval = seconds(params["interval"], "interval", least=SHORTEST_INTERVAL_S) if params["interval"] else None
+        self._cursor, self._moment = _since(params["since"], last_event_id, clock.time())
+        self._shown: dict[str, dict[str, Any]] = {}
+
+    async def lines(self) -> AsyncGenerator[bytes, None]:
+        """The stream: what changed since the moment that was asked for, how things are, and what changes."""
+        yield b": covey\n\n"
+        since = self._cursor if self._moment is None else await self._before(self._moment)
+        async with self._events.subscribe(since=since, kinds=KINDS) as subscription:
+            if subscription.gap is not None:
+                yield b'event: covey.gap\ndata: {"since":%d,"until":%d}\n\n' % subscription.gap
+            while since is not None and (missed := await subscription.take(0.0)):
+                yield b"".join(self._told(event, {}) for event in missed if self._covers(event))
+            yield self._snapshot(subscription.cursor)
+            told_at = self._clock.monotonic()
+            while not self._once:
+                left = HEARTBEAT_S if self._interval is None else told_at + self._interval - self._clock.monotonic()
+                try:
+                    batch = await subscription.take(min(max(left, 0.0), HEARTBEAT_S))
+                except SlowReader as slow:
+                    yield b'event: covey.slow\ndata: {"reason":"you read too slowly","resume_after":%d}\n\n' % slow.cursor
+                    return
+                if subscription.closed:
+                    return
+                yield self._changes(batch, subscription.cursor) or b": still here\n\n"
+                if self._interval is not None and self._clock.monotonic() >= told_at + self._interval:
+                    told_at = self._clock.monotonic()
+                    yield self._snapshot(subscription.cursor)
+
+    async def _before(self, wanted: float) -> int:
+        """The cursor after which everything happened at `wanted` or later."""
+        cursor = 0
+        while batch := await self._events.history(since=cursor, kinds=KINDS, limit=PAGE):
+            for event in batch:
+                if event.time >= wanted:
+                    return cursor
+                cursor = event.cursor
+        return cursor
+
+    def _answer(self) -> dict[str, Any]:
+        list_ = {"panes": panes, "windows": windows, "sessions": sessions}[self._scope]
+        return list_(self._fleet.rows(), self._fleet.targets(), self._filters, self._clock.time())
+
+    def _snapshot(self, cursor: int) -> bytes:
+        answer = self._answer()
+        self._shown = {_key(item): _lasting(item) for item in answer["items"]}
+        return self._line("snapshot", cursor, answer, answer["items"])
+
+    def _changes(self, batch: Sequence[Event], cursor: int) -> bytes:
+        """What a batch of events means in this scope."""
+        batch = [event for event in batch if self._covers(event)]
+        if not batch:
+            return b""
+        answer = self._answer()
+        if self._scope == "panes":
+            return b"".join(self._told(event, answer) for event in batch)
+        shown = {_key(item): _lasting(item) for item in answer["items"]}
+        changed = [item for item in answer["items"] if self._shown.get(_key(item)) != _lasting(item)]
+        gone = [item for key, item in self._shown.items() if key not in shown]
+        self._shown = shown
+        return b"".join(self._line(event, cursor, answer, items) for event, items in (("changed", changed), ("gone", gone)) if items)
+
+    def _told(self, event: Event, answer: Mapping[str, Any]) -> bytes:
+        """An event about one agent; without an answer it is of the past, and so has no summary."""
+        item, previous = item_of(event, self._clock.time())
+        return self._line(event.kind, event.cursor, answer, [item], previous)
+
+    def _covers(self, event: Event) -> bool:
+        return self._filters.covers(event.data["identity"]["target"])
+
+    def _line(self, event: str, cursor: int, answer: Mapping[str, Any], items: Iterable[Mapping[str, Any]], previous: str | None = None) -> bytes:
+        told = {
+            "schema_version": SCHEMA_VERSION,
+            "generated_at": timestamp(self._clock.time()),
+            "cursor": cursor,
+            "scope": self._scope,
+            "filters": {"target": self._filters.target},
+            "event": event,
+            "previous": previous,
+            "summary": answer.get("summary"),
+            "targets": answer.get("targets", []),
+            "items": list(items),
+        }
+        return b"id: %d\nevent: %s\ndata: %s\n\n" % (cursor, event.encode("ascii"), encode(told).encode("ascii"))
+
+
+def item_of(event: Event, now: float) -> tuple[dict[str, Any], str | None]:
+    """The row that an event carries, with its age, and the state before."""
+    row = {name: value for name, value in event.data.items() if name != "previous"}
+    return {**row, "age_ms": age_ms(datetime.fromisoformat(row["since"]).timestamp(), now)}, event.data.get("previous")
+
+
+def _since(text: str | None, last_event_id: str, now: float) -> tuple[int | None, float | None]:
+    """Where to begin: after a cursor, at a moment, or (neither) now."""
+    if last_event_id:
+        return int(last_event_id), None
+    if not text:
+        return None, None
+    kind, _, number = text.partition(":")
+    if kind == "cursor":
+        if not (number.isascii() and number.isdigit() and len(number) <= 16):  # noqa: PLR2004 - as many digits as the journal counts
+            raise user_error(f"{text[:60]!r} is no cursor", "Write cursor:<number>, with the cursor of the last line you saw.", field="since")
+        return int(number), None
+    return None, moment(text, "since", now)
+
+
+def _key(item: Mapping[str, Any]) -> str:
+    return encode([item["identity"], item.get("socket"), item.get("runtime_id")])
+
+
+def _lasting(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item without its ages, which change by themselves."""
+    targets = [{name: value for name, value in target.items() if name != "age_ms"} for target in item.get("targets", ())]
+    return {**{name: value for name, value in item.items() if name != "age_ms"}, **({"targets": targets} if targets else {})}

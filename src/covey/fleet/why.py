@@ -1,0 +1,46 @@
+"""Why a row is in its state: the verdict, retold for people. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from covey.fleet.view import Evidence
+
+if TYPE_CHECKING:
+    from covey.fleet.model import Claim, Verdict
+    from covey.fleet.view import Row
+
+
+def evidence_of(verdict: Verdict) -> tuple[Evidence, ...]:
+    """What a row shows of a verdict: the winner, then those that agree."""
+    claims = [claim for claim in (verdict.winner, *verdict.agreeing) if claim is not None]
+    return tuple(Evidence(claim.source, claim.state, claim.evidence or claim.reason, claim.at) for claim in claims)
+
+
+def why(row: Row, verdict: Verdict, now: float) -> dict[str, Any]:
+    """A row with everything that was said about it: what decided, what agrees, what was overruled and why."""
+
+    def told(claim: Claim) -> dict[str, Any]:
+        shown = Evidence(claim.source, claim.state, claim.evidence or claim.reason, claim.at)
+        return {**shown.as_dict(now), "detail": claim.detail}
+
+    newest = sorted(verdict.agreeing, key=lambda claim: -claim.at)
+    return {
+        "item": row.as_dict(now),
+        "because": told(verdict.winner) if verdict.winner else None,
+        "agrees": [told(claim) for claim in newest],
+        "overruled": [{**told(one.claim), "why": one.why} for one in sorted(verdict.overruled, key=lambda one: -one.claim.at)],
+        "would_change": WOULD_CHANGE_UNKNOWN.get(row.reason, WOULD_CHANGE[row.state]),
+    }
+
+
+WOULD_CHANGE = {
+    "error": "a new prompt, or a retry that succeeds",
+    "waiting_approval": "an answer at the terminal, or the dialog leaving the screen",
+    "waiting_input": "an answer at the terminal, or the question leaving the screen",
+    "running": "the end of the turn, a question, or an interruption",
+    "completed": "a new prompt; after a while it counts as idle",
+    "idle": "a new prompt",
+    "unknown": "any sign of life: a hook, the transcript, the title or the screen",
+}
+WOULD_CHANGE_UNKNOWN = {"target_unreachable": "the target answering again"}

@@ -1,0 +1,51 @@
+"""What can go wrong between us and a tmux server.
+
+TmuxError
+├── TmuxRefusedError          the server answered, and the answer is no; the message is tmux's own
+├── TmuxGoneError             there is no server behind this socket
+└── TmuxUnreachableError      nobody knows: the way to the server is broken (ssh, permissions, no tmux program)
+    ├── TmuxTimeoutError      no answer within the deadline: the client, the server or the way is stuck
+    └── TmuxProtocolError     the conversation broke off, or what arrived cannot be an answer of tmux
+"""
+
+from __future__ import annotations
+
+GONE = ("no server running on", "No such file or directory)", "Connection refused)", "server exited", "lost server")
+"""How tmux says that there is no server; each in the one line that it prints about it."""
+GONE_PREFIXES = ("no server running on", "error connecting to", "server exited", "lost server", "[server exited", "[lost server")
+
+
+class TmuxError(Exception):
+    """Anything in this tree. The message is one sentence for a person."""
+
+
+class TmuxRefusedError(TmuxError):
+    """The server refused a command."""
+
+
+class TmuxGoneError(TmuxError):
+    """No server runs there."""
+
+
+class TmuxUnreachableError(TmuxError):
+    """Whether a server runs there cannot be told."""
+
+
+class TmuxTimeoutError(TmuxUnreachableError):
+    """An answer did not come in time."""
+
+
+class TmuxProtocolError(TmuxUnreachableError):
+    """The stream is not a control-mode stream, or it ended where it should go on."""
+
+
+def failure(words: str, code: int) -> TmuxError:
+    """What a tmux program, perhaps behind ssh, meant by its last words and the code with which it ended."""
+    line = next((line.strip() for line in words.splitlines() if line.strip()), "")
+    if line.startswith(GONE_PREFIXES) and any(sign in line for sign in GONE):
+        return TmuxGoneError(line)
+    if code <= 0:  # sent away, or killed
+        return TmuxProtocolError(f"the client of tmux ended with code {code}{line and ': '}{line}")
+    if code == 1 and line and not line.startswith("error connecting"):
+        return TmuxRefusedError(line)
+    return TmuxUnreachableError(line or f"it ended with code {code} and no word")

@@ -1,0 +1,107 @@
+"""What tmux tells about its panes, one line each. Pure."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+HIDDEN_PREFIX = "_covey_"
+"""How the sessions of every Covey on a server are called: none of them counts as the user's."""
+SEPARATOR = "\x1f"
+CONTROL = "[\x01-\x1f\x7f]"
+
+log = logging.getLogger("covey.tmux")
+
+
+class Pane(msgspec.Struct, frozen=True, kw_only=True):
+    """A pane as it was when it was listed. `activity` is the second of the last output anywhere in its window; `attached` counts clients."""
+
+    id: str
+    pid: int
+    tty: str
+    session_id: str
+    session_name: str
+    window_id: str
+    window_index: int
+    window_name: str
+    pane_index: int
+    dead: bool
+    in_mode: bool
+    alternate: bool
+    width: int
+    height: int
+    cursor_x: int
+    cursor_y: int
+    activity: int
+    history_bytes: int
+    attached: int
+    command: str
+    path: str
+    title: str
+
+
+# A process and a folder may be named with any bytes, so control characters are taken out of those two: no line break, no false separator.
+# Names of sessions and windows are escaped by tmux, a title with a control character is refused by it; the title comes last all the same.
+_FIELDS = (
+    "pane_id", "pane_pid", "pane_tty", "session_id", "session_name", "window_id", "window_index", "window_name", "pane_index", "pane_dead",
+    "pane_in_mode", "alternate_on", "pane_width", "pane_height", "cursor_x", "cursor_y", "window_activity", "history_bytes", "session_attached",
+    f"s/{CONTROL}/?/:pane_current_command", f"s/{CONTROL}/?/:pane_current_path", "pane_title",
+)  # fmt: skip
+FORMAT = SEPARATOR.join(f"#{{{field}}}" for field in _FIELDS)
+
+
+def parse(line: str) -> Pane | None:
+    """One line of `FORMAT`; None if it is none."""
+    fields = line.split(SEPARATOR, len(_FIELDS) - 1)
+    if len(fields) != len(_FIELDS):
+        return None
+    try:
+        return Pane(
+            id=fields[0],
+            pid=int(fields[1]),
+            tty=fields[2],
+            session_id=fields[3],
+            session_name=fields[4],
+            window_id=fields[5],
+            window_index=int(fields[6]),
+            window_name=fields[7],
+            pane_index=int(fields[8]),
+            dead=fields[9] == "1",
+            in_mode=fields[10] not in ("", "0"),
+            alternate=fields[11] == "1",
+            width=int(fields[12]),
+            height=int(fields[13]),
+            cursor_x=int(fields[14]),
+            cursor_y=int(fields[15]),
+            activity=int(fields[16]),
+            history_bytes=int(fields[17]),
+            attached=int(fields[18]),
+            command=fields[19],
+            path=fields[20],
+            title=fields[21],
+        )
+    except ValueError:
+        return None
+
+
+def panes(lines: Iterable[str]) -> dict[str, Pane]:
+    """The user's panes by id, in the order of tmux. A pane whose window is linked into several sessions is listed under the first of them."""
+    found: dict[str, Pane] = {}
+    for line in lines:
+        pane = parse(line)
+        if pane is None:
+            log.warning("tmux listed a pane that cannot be read", extra={"line": line[:200]})
+        elif not pane.session_name.startswith(HIDDEN_PREFIX):
+            found.setdefault(pane.id, pane)
+    return found
+
+
+def arguments(only: Collection[str] | None = None) -> tuple[str, ...]:
+    """The command that lists all panes, or `only` some of them; ids that are gone are not an error."""
+    chosen = ("-f", f"#{{m:*|#{{pane_id}}|*,|{'|'.join(sorted(only))}|}}") if only is not None else ()
+    return ("list-panes", "-a", *chosen, "-F", FORMAT)

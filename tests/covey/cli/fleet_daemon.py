@@ -1,0 +1,117 @@
+"""A daemon with a small fleet that stands still, and `covey` with its verbs: what the command line needs to be tried without real agents.
+
+python fleet_daemon.py serve HOME        the daemon, until it is told to stop
+python fleet_daemon.py covey WORD…       the command line
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from typing import Any
+
+from msgspec.structs import replace
+
+from covey import contract
+from covey.contract import fleet as declared
+from covey.contract import kernel
+from covey.fleet import view
+from covey.fleet.bar import bar
+from covey.fleet.judge import Rules, judge
+from covey.fleet.references import resolve
+from covey.fleet.view import Filters, target_not_found
+from covey.fleet.wait import Wait
+from covey.fleet.watch import Watch
+from covey.fleet.why import why
+from covey.kernel.api import Call, Handler
+from covey.kernel.daemon import Daemon
+from covey.kernel.home import Home
+from tests.covey.fleet.fleets import NOW, TARGETS, sketch
+
+OPERATIONS = (*kernel.OPERATIONS, *(operation for operation in declared.OPERATIONS if not operation.payload))
+
+
+class Fleet:
+    """Six agents that never change."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self.daemon = daemon
+        now = time.time()
+        self.book = [replace(one, since=now - (NOW - one.since), as_of=now, evidence=()) for one in sketch()]
+
+    def rows(self) -> list[view.Row]:
+        return self.book
+
+    def targets(self) -> list[view.Target]:
+        return TARGETS
+
+    async def listed(self, call: Call) -> object:
+        scope = call.operation.name.partition(".")[2]
+        extra = {name: call.params[name] for name in ("with_agent_status", "group_by", "agent_summary") if name in call.params}
+        return getattr(view, scope)(self.rows(), TARGETS, Filters.of(call.params, TARGETS), time.time(), **extra)
+
+    async def why(self, call: Call) -> object:
+        return why(resolve(call.params["ref"], self.rows()), judge([], time.time(), Rules()), time.time())
+
+    async def watch(self, call: Call) -> object:
+        return Watch(self, self.daemon.events, self.daemon.clock, call.params, call.headers.get("last-event-id", "")).lines()
+
+    async def wait(self, call: Call) -> object:
+        return Wait(self, self.daemon.events, self.daemon.clock, call.params).lines()
+
+    async def bar(self, call: Call) -> object:
+        return bar(self.rows(), TARGETS, call.params["format"])
+
+    async def explain(self, call: Call) -> object:
+        told = {"agent": call.params["agent"], "state": "idle", "reason": "r", "rule": "r", "evidence": "e", "caveat": "", "tried": []}
+        return {**told, "detail": call.params["screen"][:40]}
+
+    async def integrate(self, call: Call) -> object:
+        return {"agent": call.params["agent"], "state": "installed", "changed": not call.params["dry_run"], "files": [], "notes": []}
+
+    async def target(self, call: Call) -> object:
+        name = call.params["name"]
+        if name == "vm9":
+            raise target_not_found(name, ["host"])
+        if call.operation.name == "target.remove":
+            return {"target": name, "removed": True}
+        return {"target": name, "kind": "ssh", "ssh_target": "", "health": "ok", "reason": "", "last_seen_at": None}
+
+    async def nothing(self, _: Call) -> object:
+        return {"items": []}
+
+
+def handlers(daemon: Daemon) -> dict[str, Handler]:
+    fleet = Fleet(daemon)
+    return {
+        **{f"list.{scope}": fleet.listed for scope in ("panes", "windows", "sessions")},
+        **{f"target.{verb}": fleet.target for verb in ("add", "connect", "remove")},
+        **dict.fromkeys(("adapters.list", "target.list"), fleet.nothing),
+        **{name: getattr(fleet, name) for name in ("why", "watch", "wait", "bar", "integrate")},
+        "adapters.explain": fleet.explain,
+    }
+
+
+async def serve(path: str) -> None:
+    home = Home(path)
+    home.prepare()
+    async with Daemon.running(home, operations=OPERATIONS, more=handlers) as daemon:
+        print("ready", flush=True)
+        await daemon.until_stopped()
+
+
+def covey(words: list[str]) -> None:
+    known: Any = contract
+    known.OPERATIONS = OPERATIONS
+    known.GROUPS.update(declared.GROUPS)
+    from covey.cli import main  # noqa: PLC0415 - it draws its parsers from the contract as it is now
+
+    main(words)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        asyncio.run(serve(sys.argv[2]))
+    else:
+        covey(sys.argv[2:])

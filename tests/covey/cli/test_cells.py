@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covey.cli.cells import clean, cut, padded, width
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", "plain"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;a title\x07after", "after"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b]52;c;ZXZpbA==", ""),
+        ("\x1bP+q\x1b\\x", "x"),
+        ("\x9b2Jx", "x"),
+        ("a\x1b", "a"),
+        ("two\nlines\tand\r more", "two lines and more"),
+        ("bell\x07 and \x00 null", "bell and null"),
+        ("left\u202eright", "leftright"),
+        ("half\ud83d", "half\ufffd"),
+        ("  日本語  ", "日本語"),
+    ],
+)
+def test_only_what_can_be_seen_is_left(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+@pytest.mark.parametrize(("text", "cells"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("🚀", 2), ("👩\u200d💻", 4), ("▲●○✗", 4), ("", 0)])
+def test_width_is_counted_in_cells(text: str, cells: int) -> None:
+    assert width(text) == cells
+
+
+def test_a_wide_character_is_not_cut_in_half() -> None:
+    assert cut("日本語", 6) == "日本語"
+    assert cut("日本語", 5) == "日本…"
+    assert cut("日本語", 4) == "日…"
+    assert padded("日本語", 4) == "日… "
+    assert cut("abc", 0) == ""
+
+
+@given(st.text(), st.integers(0, 40))
+def test_whatever_it_is_it_fits_and_does_nothing_to_the_terminal(text: str, cells: int) -> None:
+    shown = clean(text)
+    assert not any(letter < " " or "\x7f" <= letter <= "\x9f" for letter in shown)
+    assert clean(shown) == shown
+    assert width(cut(shown, cells)) <= cells
+    assert width(padded(shown, cells)) == cells

@@ -1,0 +1,342 @@
+"""The verbs of the fleet, as processes, on pipes and on a terminal, against a real daemon whose fleet stands still."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from covey.contract import fleet
+from covey.kernel.client import Client
+from tests.covey.conftest import Covey, Ran
+
+LIMIT_S = 60
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAM = [sys.executable, str(Path(__file__).with_name("fleet_daemon.py"))]
+
+
+class FleetCovey(Covey):
+    """A home whose daemon has a fleet."""
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        return {**super().environment(**extra), "PYTHONPATH": str(ROOT)}
+
+    def run(self, *words: str, stdin: str = "", **extra: str) -> Ran:
+        ended = subprocess.run(
+            [*PROGRAM, "covey", *words],
+            cwd=self.folder,
+            env=self.environment(**extra),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        return Ran(ended.returncode, ended.stdout, ended.stderr)
+
+
+@contextmanager
+def serving(covey: FleetCovey, end: signal.Signals = signal.SIGTERM) -> Iterator[None]:
+    """The daemon with its fleet, until it is ended."""
+    with subprocess.Popen([*PROGRAM, "serve", str(covey.home)], env=covey.environment(), stdout=subprocess.PIPE, text=True) as daemon:
+        assert daemon.stdout is not None
+        assert daemon.stdout.readline() == "ready\n"
+        try:
+            yield
+        finally:
+            daemon.send_signal(end)
+            daemon.wait(LIMIT_S)
+
+
+@pytest.fixture(scope="module")
+def seen() -> Iterator[FleetCovey]:
+    covey = FleetCovey(Path(tempfile.mkdtemp(prefix="cv-")))
+    with serving(covey):
+        yield covey
+    shutil.rmtree(covey.folder, ignore_errors=True)
+
+
+class Terminal:
+    """A verb on a terminal of its own."""
+
+    def __init__(self, covey: FleetCovey, *words: str, columns: int = 80, rows: int = 24, **extra: str) -> None:
+        self._side, theirs = pty.openpty()
+        self.resize(columns, rows)
+        self.modes = termios.tcgetattr(theirs)
+        self._theirs = theirs
+        self.seen = ""
+        self.process = subprocess.Popen(
+            [*PROGRAM, "covey", *words],
+            cwd=covey.folder,
+            env=covey.environment(TERM="xterm-256color", **extra),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            process_group=0,  # as a shell starts it: with a parent that can wake it when it is suspended
+        )
+
+    def resize(self, columns: int, rows: int) -> None:
+        """As a window does; whose terminal is not the controlling one gets no signal for it by itself."""
+        fcntl.ioctl(self._side, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def until(self, text: str) -> str:
+        """Everything that was shown up to this text."""
+        deadline = time.monotonic() + LIMIT_S
+        while text not in self.seen:
+            left = deadline - time.monotonic()
+            assert left > 0, self.seen
+            if select.select([self._side], [], [], left)[0]:
+                self.seen += os.read(self._side, 65536).decode()
+        end = self.seen.index(text) + len(text)
+        shown, self.seen = self.seen[:end], self.seen[end:]
+        return shown
+
+    def type(self, text: str) -> None:
+        os.write(self._side, text.encode())
+
+    def ended(self) -> tuple[int, str]:
+        """The exit code and the rest that was shown."""
+        code = self.process.wait(LIMIT_S)
+        while select.select([self._side], [], [], 0)[0]:
+            try:
+                part = os.read(self._side, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            self.seen += part.decode()
+        return code, self.seen
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._side)
+        os.close(self._theirs)
+
+    def current_modes(self) -> list[Any]:
+        return termios.tcgetattr(self._theirs)
+
+
+@pytest.fixture
+def terminals() -> Iterator[list[Terminal]]:
+    opened: list[Terminal] = []
+    yield opened
+    for terminal in opened:
+        terminal.close()
+
+
+def plain(text: str) -> list[str]:
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).replace("\r", "").split("\n")
+
+
+def test_ps_is_list_panes(seen: FleetCovey) -> None:
+    short, long = seen.run("ps").result, seen.run("list", "panes").result
+    assert [item["ref"] for item in short["items"]] == [item["ref"] for item in long["items"]]
+    assert seen.run("--output", "json", "ps", "--needs-action").result["summary"]["total"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "total"),
+    [
+        (["--agent", "codex"], 1),
+        (["--agent=codex"], 1),
+        (["--agent-type", "codex", "--agent-type", "gemini"], 2),
+        (["--agent"], 6),
+        (["--agent", "codex", "--json"], 1),
+        (["--target", "vm1"], 2),
+        (["--all-targets"], 6),
+        (["--target-session", "host/api"], 2),
+        (["--session", "web", "--state", "running"], 1),
+        (["--needs-action"], 2),
+    ],
+)
+def test_every_filter_can_be_typed(seen: FleetCovey, words: list[str], total: int) -> None:
+    result = seen.run("list", "panes", *words).result
+    assert result["summary"]["total"] == len(result["items"]) == total
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["list", "panes", "--target", "vm9"], 5, "E_TARGET_NOT_FOUND"),
+        (["list", "panes", "--state", "asleep"], 1, "flag_error"),
+        (["list", "panes", "--target", "host", "--all-targets"], 1, "flag_error"),
+        (["why", "%99"], 5, "E_REF_NOT_FOUND"),
+        (["why", "%3"], 1, "E_REF_AMBIGUOUS"),
+        (["wait", "%9", "--state", "idle", "--timeout", "50ms"], 4, "timeout"),
+        (["wait", "%99", "--state", "idle"], 5, "E_REF_NOT_FOUND"),
+        (["wait", "--state", "idle"], 1, "argument_error"),
+        (["wait", "%9"], 1, "flag_error"),
+        (["watch", "--interval", "soon"], 1, "argument_error"),
+        (["target", "remove", "vm1"], 1, "confirmation_required"),
+        (["target", "connect", "vm9"], 5, "E_TARGET_NOT_FOUND"),
+        (["adapters", "explain", "claude", "--screen", "no-such-file"], 1, "user_error"),
+    ],
+)
+def test_what_cannot_be_done_ends_with_its_own_code(seen: FleetCovey, words: list[str], code: int, error: str) -> None:
+    ran = seen.run(*words)
+    envelope = ran.stderr[ran.stderr.rindex("{\n") :]  # behind what was told about progress, a line each
+    assert (ran.code, json.loads(envelope)["error"]) == (code, error), ran.stderr
+
+
+def test_windows_sessions_and_why_answer(seen: FleetCovey) -> None:
+    assert seen.run("list", "windows", "--with-agent-status").result["items"][0]["agents"]
+    assert len(seen.run("list", "sessions", "--group-by", "session-name").result["items"]) == 3
+    assert seen.run("why", "host/api:2.1").result["item"]["identity"]["pane_id"] == "%14"
+
+
+def test_a_wait_that_is_met_says_by_whom(seen: FleetCovey) -> None:
+    result = seen.run("wait", "--any", "--state", "waiting_approval", "--state", "error").result
+    assert (result["outcome"], result["items"][0]["identity"]["pane_id"]) == ("met", "%14")
+
+
+def test_bar_prints_its_line_bare_and_json_when_asked(seen: FleetCovey) -> None:
+    assert seen.run("bar").stdout == "2▲ 2● 1○ 1?\n"
+    assert seen.run("bar", "--format", "tmux").stdout.startswith("#[fg=yellow]2▲#[default]")
+    assert seen.run("bar", "--json").result["needs_action"] == 2
+
+
+def test_a_saved_screen_is_read_where_the_caller_stands(seen: FleetCovey) -> None:
+    (seen.folder / "screen.txt").write_bytes("from a file \x1b[1m\xe9".encode())
+    assert seen.run("adapters", "explain", "claude", "--screen", "screen.txt", "--title", "\x1b✳").result["detail"].startswith("from a file")
+    assert seen.run("adapters", "explain", "claude", "--screen", "-", stdin="from a pipe").result["detail"] == "from a pipe"
+
+
+def test_a_dry_run_of_an_integration_is_a_plan(seen: FleetCovey) -> None:
+    planned = json.loads(seen.run("integrate", "claude", "--dry-run").stdout)
+    assert (planned["status"], planned["result"]["changed"]) == ("plan", False)
+    done = json.loads(seen.run("integrate", "claude").stdout)
+    assert (done["status"], done["result"]["changed"]) == ("ok", True)
+
+
+def test_removing_a_target_needs_a_yes(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    assert seen.run("target", "remove", "vm1", "--yes").result == {"removed": True, "target": "vm1"}
+    for answer, code, said in (("n\n", 9, "Nothing was removed"), ("y\n", 0, "vm1 is forgotten")):
+        terminals.append(Terminal(seen, "target", "remove", "vm1"))
+        terminals[-1].until("[y/N]")
+        terminals[-1].type(answer)
+        terminals[-1].until(said)
+        assert terminals[-1].ended()[0] == code
+
+
+def test_watch_through_a_pipe_is_one_object_a_line(seen: FleetCovey) -> None:
+    first, last = map(json.loads, seen.run("watch", "--once").stdout.splitlines())
+    assert (first["event"], first["scope"], len(first["items"])) == ("snapshot", "panes", 6)
+    assert last["result"]["events"] == 1
+    assert json.loads(seen.run("watch", "--once", "--scope", "sessions").stdout.splitlines()[0])["scope"] == "sessions"
+
+
+def test_watch_as_a_table_can_be_piped_too(seen: FleetCovey) -> None:
+    shown = seen.run("watch", "--once", "--format", "table").stdout
+    assert shown.startswith("  STATE             AGENT")
+    assert "\x1b" not in shown
+
+
+def test_ps_on_a_terminal_is_a_table_in_colour_unless_declined(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminals.append(Terminal(seen, "ps"))
+    code, shown = terminals[-1].ended()
+    assert code == 0
+    assert "\x1b[33m▲\x1b[0m" in shown
+    assert all(len(line) <= 80 for line in plain(shown))
+    terminals.append(Terminal(seen, "ps", NO_COLOR="1"))
+    assert "\x1b" not in terminals[-1].ended()[1]
+
+
+def test_a_limit_holds_for_people_too(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminals.append(Terminal(seen, "ps", "--limit", "1"))
+    shown = terminals[-1].ended()[1]
+    assert "waiting_input" in shown
+    assert "idle" not in shown
+
+
+def test_a_live_table_is_left_by_ctrl_c_and_leaves_the_terminal_as_it_was(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminal = Terminal(seen, "watch")
+    terminals.append(terminal)
+    shown = terminal.until("covey why")
+    assert "\x1b[?1049h\x1b[?25l" in shown
+    assert "waiting_approval" in shown
+    assert terminal.current_modes() != terminal.modes
+    terminal.type("typed by mistake")
+    terminal.until("covey why")  # drawn again, since ages grow
+    terminal.process.send_signal(signal.SIGINT)
+    code, rest = terminal.ended()
+    assert code == 0
+    assert rest.endswith("\x1b[?25h\x1b[?1049l")
+    assert "typed by mistake" not in rest
+    assert terminal.current_modes() == terminal.modes
+
+
+def test_a_live_table_follows_the_size_of_the_terminal(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminal = Terminal(seen, "watch", "--interval", "1h", columns=120)
+    terminals.append(terminal)
+    terminal.until("covey why")
+    terminal.resize(60, 6)
+    terminal.process.send_signal(signal.SIGWINCH)
+    shown = plain(terminal.until("vm3 is down"))
+    assert "  … 4 more" in shown
+    assert all(len(line) <= 60 for line in shown)
+    terminal.process.terminate()
+    assert terminal.ended()[1].endswith("\x1b[?25h\x1b[?1049l")
+
+
+def test_a_suspended_table_gives_the_terminal_back_and_takes_it_again(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminal = Terminal(seen, "watch", "--interval", "1h")
+    terminals.append(terminal)
+    terminal.until("covey why")
+    terminal.process.send_signal(signal.SIGTSTP)
+    terminal.until("\x1b[?1049l")
+    assert os.waitpid(terminal.process.pid, os.WUNTRACED)[1] & 0xFF == 0x7F
+    terminal.process.send_signal(signal.SIGCONT)
+    terminal.until("\x1b[?1049h")
+    terminal.until("covey why")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.ended()[0] == 0
+
+
+def test_without_a_daemon_every_verb_says_how_to_start_it(covey: Covey) -> None:
+    alone = FleetCovey(covey.folder)
+    for words in (["ps"], ["watch"], ["wait", "--any", "--state", "idle"], ["bar"], ["why", "%1"], ["target", "list"]):
+        ran = alone.run(*words)
+        assert (ran.code, ran.error["error"]) == (2, "daemon_not_running"), words
+
+
+def test_a_client_can_follow_the_stream_itself(seen: FleetCovey) -> None:
+    watch = next(operation for operation in fleet.OPERATIONS if operation.name == "watch")
+    message = next(Client(str(seen.node / "sock")).stream(watch, {"scope": "windows", "once": True}))
+    assert (message["event"], message["data"]["scope"]) == ("snapshot", "windows")
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_a_watcher_outlives_the_daemon_and_goes_on_with_the_next(covey: Covey, end: signal.Signals) -> None:
+    alone = FleetCovey(covey.folder)
+    with serving(alone, end):
+        watcher = subprocess.Popen(
+            [*PROGRAM, "covey", "watch"], env=alone.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert watcher.stdout is not None
+        first = json.loads(watcher.stdout.readline())
+    try:
+        with serving(alone):
+            again = json.loads(watcher.stdout.readline())
+            assert (first["event"], again["event"], len(again["items"])) == ("snapshot", "snapshot", 6)
+    finally:
+        watcher.kill()
+        watcher.communicate()

@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covey.cli import render_fleet, render_targets
+from covey.cli.cells import width
+from covey.cli.render import fleet as status_lines
+from covey.cli.render_fleet import Paint
+from covey.fleet import view
+from covey.fleet.judge import Rules, judge
+from covey.fleet.model import SEEN, SURE, Claim
+from covey.fleet.view import Filters, Row, Target
+from covey.fleet.why import why
+from covey.kernel.answer import encode
+from tests.covey.fleet.fleets import NOW, ROWS, TARGETS, row, sketch
+
+NARROW, WIDE = Paint(80, colour=False), Paint(120, colour=False)
+
+
+def answer(rows: list[Row], filters: Filters | None = None, targets: list[Target] = TARGETS) -> Any:
+    """As the command line gets it."""
+    return json.loads(encode(view.panes(rows, targets, filters or Filters(), NOW)))
+
+
+def test_the_first_screen_at_80_columns() -> None:
+    assert render_fleet.panes(answer(sketch()), NARROW).split("\n") == [
+        "  STATE             AGENT    WHERE              FOR  WHAT",
+        '▲ waiting_input     codex    vm1/web:1.0  %3    4m   "Which of the two migratio…',
+        "▲ waiting_approval  claude   host/api:2.1  %14  1m   Bash: rm -rf build/ (cwd ~…",
+        "● running           claude   host/web:1.1  %9   12s  Edit src/routes.ts",
+        "● running           gemini   vm1/docs:0.0  %1   2m   Shell: npm run build",
+        "○ idle              claude   host/api:1.0  %7   31m",
+        "? unknown           copilot  vm3/web:1.0  %3    6m   target unreachable",
+        "",
+        "6 agents on 3 targets · 2 need you · vm3 is down           covey why vm1/web:1.0",
+    ]
+
+
+def test_wider_terminals_show_more_of_what_is_waited_for() -> None:
+    shown = render_fleet.panes(answer(sketch()), WIDE)
+    assert '"Which of the two migrations should I keep?"\n' in shown
+    assert "Bash: rm -rf build/ (cwd ~/src/api)\n" in shown
+
+
+def test_the_next_step_names_the_first_agent_as_shortly_as_can_be() -> None:
+    line = render_fleet.panes(answer(sketch()[1:3]), NARROW).split("\n")[-1]
+    assert line.endswith("  covey why %14")
+    assert len(line) == 80
+
+
+def test_one_agent_that_needs_nobody_is_summed_up_in_the_singular() -> None:
+    assert render_fleet.panes(answer([row()], targets=TARGETS[:1]), NARROW).split("\n")[-1] == "1 agent on 1 target"
+    assert "1 needs you" in render_fleet.panes(answer([row(state="error")]), NARROW)
+
+
+def test_colours_have_meaning_and_are_only_added() -> None:
+    rows = [*sketch(), row("host/x:0.0", "%60", "error"), row("host/x:0.1", "%61", "completed")]
+    coloured, plain = render_fleet.panes(answer(rows), Paint(80, colour=True)), render_fleet.panes(answer(rows), NARROW)
+    assert re.sub(r"\x1b\[[0-9]*m", "", coloured) == plain
+    lines = {line.split()[1]: line for line in coloured.split("\n") if line.startswith("\x1b") and "STATE" not in line}
+    assert lines["\x1b[33mwaiting_input"].startswith("\x1b[33m▲\x1b[0m ")
+    assert lines["\x1b[34mrunning"].startswith("\x1b[34m●")
+    assert lines["\x1b[31merror"].startswith("\x1b[31m✗")
+    assert lines["\x1b[2midle"].startswith("\x1b[2m○")
+    assert "\x1b" not in plain
+
+
+def test_wide_characters_stay_aligned() -> None:
+    rows = [
+        row("host/プロジェクト:1.0", "%1", "waiting_input", detail="どちらの移行を残しますか? 🚀 " * 5),
+        row("host/api:1.0", "%2", "running", detail="Edit"),
+    ]
+    head, first, second, *_ = render_fleet.panes(answer(rows), NARROW).split("\n")
+    what = head.index("WHAT")
+    assert width(first[: first.index("どちら")]) == what
+    assert second.index("Edit") == what
+    assert width(first) <= 80
+
+
+def test_an_agent_cannot_write_on_the_terminal() -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\x1b[31mrm -rf /\r\nall is well\x9b2K"
+    rows = [row("host/a\x1b[1mb:1.0", "%1", "waiting_approval", detail=evil, agent="cl\x07aude", title=evil, window_name=evil, cwd=evil)]
+    for shown in (
+        render_fleet.panes(answer(rows), NARROW),
+        render_fleet.windows(json.loads(encode(view.windows(rows, TARGETS, Filters(), NOW, with_agent_status=True))), NARROW),
+        render_fleet.sessions(json.loads(encode(view.sessions(rows, TARGETS, Filters(), NOW, agent_summary=True))), NARROW),
+        render_fleet.why(json.loads(encode(why(rows[0], judge([], NOW, Rules()), NOW))), NARROW),
+    ):
+        assert not any(letter < " " and letter != "\n" for letter in shown)
+        assert "\x9b" not in shown
+        assert "owned" not in shown
+    assert "rm -rf / all is well" in render_fleet.panes(answer(rows), NARROW)
+
+
+def test_long_names_give_way_to_what_is_waited_for() -> None:
+    rows = [row(f"host/{'a-very-long-session-name' * 4}:1.0", "%1", "waiting_input", detail="Which of the two?")]
+    head, line, *_ = render_fleet.panes(answer(rows), NARROW).split("\n")
+    assert width(line) <= 80
+    assert "…" in line
+    assert line[head.index("WHAT") :].startswith("Which of the")
+
+
+@given(ROWS, st.integers(40, 200), st.booleans(), st.text(max_size=80))
+def test_nothing_ever_wraps(rows: list[Row], columns: int, colour: bool, detail: str) -> None:  # noqa: FBT001
+    rows = [*rows, row("host/x:0.0", "%99", "waiting_input", detail=detail.encode("utf-8", "replace").decode(), runtime_id="f" * 16)]
+    paint = Paint(columns, colour=colour)
+    for shown in (
+        render_fleet.panes(answer(rows), paint),
+        render_fleet.windows(json.loads(encode(view.windows(rows, TARGETS, Filters(), NOW, with_agent_status=True))), paint),
+        render_fleet.sessions(json.loads(encode(view.sessions(rows, TARGETS, Filters(), NOW, group_by="session-name"))), paint),
+    ):
+        for line in shown.split("\n"):
+            assert width(re.sub(r"\x1b\[[0-9]*m", "", line)) <= max(columns, 64), line
+
+
+def test_no_agents_says_where_we_looked_and_how_to_start_one() -> None:
+    assert render_fleet.panes(answer([]), NARROW).split("\n") == [
+        "No agents yet",
+        "  looked at  host: /tmp/tmux-1000/default",
+        "  looked at  vm1: no tmux server is running",
+        "  looked at  vm3 (down: ssh timed out): no tmux server is running",
+        "  start one  tmux new-session -s work claude",
+        "  then       covey ps",
+    ]
+
+
+def test_no_match_says_what_was_asked_for() -> None:
+    filters = Filters(session="api", state=("idle", "running"), needs_action=True)
+    assert render_fleet.panes(answer([], filters), NARROW) == (
+        "No agent matches --session api, --state idle running, --needs-action\n  covey ps  shows all of them"
+    )
+
+
+def test_windows_at_80_columns() -> None:
+    result = json.loads(encode(view.windows(sketch()[:4], TARGETS, Filters(), NOW, with_agent_status=True)))
+    assert render_fleet.windows(result, NARROW).split("\n") == [
+        "  STATE             WINDOW            FOR  AGENTS  WAITING  RUNNING",
+        "▲ waiting_approval  host/api:2  work  1m   1       1        -",
+        "  waiting_approval    %14 claude      1m",
+        "● running           host/web:1  work  12s  1       -        1",
+        "  running             %9 claude       12s",
+        "● running           vm1/docs:0  work  2m   1       -        1",
+        "  running             %1 gemini       2m",
+        "○ idle              host/api:1  work  31m  1       -        -",
+        "  idle                %7 claude       31m",
+        "",
+        "4 agents on 2 targets · 1 needs you · vm3 is down",
+    ]
+
+
+def test_merged_sessions_show_their_targets() -> None:
+    result = json.loads(encode(view.sessions(sketch(), TARGETS, Filters(), NOW, group_by="session-name")))
+    assert render_fleet.sessions(result, NARROW).split("\n") == [
+        "  STATE             SESSION  FOR  AGENTS  WAITING  RUNNING",
+        "▲ waiting_input     web      4m   3       1        1",
+        "  running             host   12s  1       -        1",
+        "  waiting_input       vm1    4m   1       1        -",
+        "  unknown             vm3    6m   1       -        -",
+        "▲ waiting_approval  api      1m   2       1        -",
+        "  waiting_approval    host   1m   2       1        -",
+        "● running           docs     2m   1       -        1",
+        "  running             vm1    2m   1       -        1",
+        "",
+        "6 agents on 3 targets · 2 need you · vm3 is down",
+    ]
+
+
+def test_why_tells_the_whole_story(monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = [
+        Claim(
+            source="hook",
+            state="waiting_approval",
+            at=NOW - 64,
+            level=False,
+            strength=SURE,
+            detail="Bash: rm -rf build/",
+            evidence="hook PermissionRequest",
+        ),
+        Claim(source="screen", state="waiting_approval", at=NOW - 1.3, level=True, strength=SEEN, evidence='dialog "Do you want to proceed?"'),
+        Claim(source="title", state="running", at=NOW - 120, level=True, strength=SEEN, evidence="title ✳ Working"),
+    ]
+    told = json.loads(encode(why(sketch()[2], judge(claims, NOW, Rules()), NOW)))
+    monkeypatch.setattr(render_fleet, "_clock", lambda _: "14:05:11")
+    lines = render_fleet.why(told, NARROW).split("\n")
+    assert lines[0] == "waiting_approval, high confidence, since 14:05:11 (1m 4s ago)"
+    assert lines[1] == "  because    hook PermissionRequest      Bash: rm -rf build/  1m 4s ago"
+    assert lines[2:4] == [
+        '  agrees     dialog "Do you want to pr…  waiting_approval     1.3s ago',
+        "  overruled  title ✳ Working             running              2m ago",
+    ]
+    assert lines[4].startswith("             lost: ")
+    assert lines[-2:] == [
+        "  would change it: an answer at the terminal, or the dialog leaving the screen",
+        "  claude in host/api:2.1  %14, runtime:abcd1234abcd1234",
+    ]
+    assert all(width(line) <= 80 for line in lines)
+
+
+def test_a_time_of_another_day_has_its_date() -> None:
+    assert re.fullmatch(r"20(25-12-31|26-01-01) \d\d:\d\d:\d\d", render_fleet._clock("2025-12-31T23:58:55.888Z"))
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "age", "ago"),
+    [(0, "0s", "0.0s ago"), (300, "0s", "0.3s ago"), (64_112, "1m", "1m 4s ago"), (3_700_000, "1h", "1h 1m ago"), (90_000_000, "1d", "1d 1h ago")],
+)
+def test_ages_are_short(milliseconds: int, age: str, ago: str) -> None:
+    assert (render_fleet.age(milliseconds), render_fleet.ago(milliseconds)) == (age, ago)
+
+
+def test_targets_are_listed_with_their_health() -> None:
+    items = [
+        {"target": "host", "kind": "local", "ssh_target": "", "health": "ok", "reason": "", "last_seen_at": None},
+        {"target": "vm3", "kind": "ssh", "ssh_target": "vm3.lan", "health": "down", "reason": "ssh timed out", "last_seen_at": None},
+    ]
+    assert render_targets.targets({"items": items}, NARROW).split("\n") == [
+        "  HEALTH  TARGET  KIND   SSH      REASON",
+        "● ok      host    local",
+        "✗ down    vm3     ssh    vm3.lan  ssh timed out",
+    ]
+    assert render_targets.target(items[1], NARROW) == "✗ vm3 is down: ssh timed out"
+    assert "covey target add" in render_targets.targets({"items": []}, NARROW)
+
+
+def test_an_explained_screen_names_its_rule_and_those_that_did_not_hold() -> None:
+    result = {
+        "agent": "claude",
+        "state": "waiting_approval",
+        "reason": "permission_prompt",
+        "detail": "Bash: ls",
+        "rule": "permission",
+        "evidence": 'dialog "Do you want to proceed?"',
+        "caveat": "Claude 9.0 is newer",
+        "tried": [{"rule": "trust", "state": "waiting_approval", "why": "no title"}, {"rule": "permission", "state": "waiting_approval", "why": ""}],
+    }
+    assert render_targets.explained(result, NARROW).split("\n") == [
+        "▲ waiting_approval  Bash: ls",
+        '  because  rule permission: dialog "Do you want to proceed?"',
+        "  caveat   Claude 9.0 is newer",
+        "  not      trust (waiting_approval): no title",
+    ]
+
+
+def test_an_integration_shows_what_happens_to_which_file() -> None:
+    file = {"path": "/x/settings.json", "change": "edit", "backup": "/x/settings.json.bak", "diff": '+  "hooks": {}\n-  old'}
+    result = {"agent": "claude", "state": "installed", "changed": True, "files": [file], "notes": ["Restart claude."]}
+    assert render_targets.integrated(result, NARROW).split("\n") == [
+        "claude: installed",
+        "  edit /x/settings.json (a copy of what was there: /x/settings.json.bak)",
+        '    +  "hooks": {}',
+        "    -  old",
+        "  Restart claude.",
+    ]
+    assert "nothing to change" in render_targets.integrated({**result, "changed": False, "files": []}, NARROW)
+
+
+def test_adapters_are_listed_with_what_they_see() -> None:
+    item = {
+        "agent": "claude",
+        "title": "Claude Code",
+        "origin": "built-in",
+        "contract_version": 1,
+        "capabilities": {"event_driven": True, "supports_waiting_approval": True, "supports_completed": False},
+        "integration": {"state": "absent", "file": "", "detail": ""},
+    }
+    assert render_targets.adapters({"items": [item]}, NARROW).split("\n")[1] == "○ claude  absent       built-in  waiting_approval"
+
+
+def test_status_has_two_lines_about_the_fleet() -> None:
+    result = answer(sketch())
+    assert status_lines({"targets": result["targets"], "summary": result["summary"]}) == [
+        "targets    host ok · vm1 ok · vm3 down",
+        "agents     1 waiting_approval · 1 waiting_input · 2 running · 1 idle · 1 unknown",
+    ]

@@ -1,0 +1,106 @@
+"""What the contract of the fleet promises, apart from whether it is served yet."""
+
+from __future__ import annotations
+
+import argparse
+
+import jsonschema_rs
+import pytest
+from schemathesis.specs.openapi.definitions import OPENAPI_31
+
+from covey.cli.build import build
+from covey.cli.perform import VERBS
+from covey.contract import GROUPS, fleet
+from covey.contract.fleet_shapes import STATES
+from covey.contract.operation import Operation
+from covey.contract.reference import page
+from covey.fleet import bar, model
+from covey.kernel.openapi import document
+from murli import self_check
+from murli.argparse import describe
+
+
+def by_name(name: str) -> Operation:
+    return next(operation for operation in fleet.OPERATIONS if operation.name == name)
+
+
+def flags(name: str) -> set[str]:
+    return {parameter.flag for parameter in by_name(name).parameters if not parameter.positional}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("list.panes", {"target", "all-targets", "target-session", "session", "state", "agent-type", "needs-action"}),
+        ("list.windows", {"target", "all-targets", "target-session", "session", "with-agent-status"}),
+        ("list.sessions", {"target", "all-targets", "agent-summary", "group-by"}),
+        ("watch", {"target", "all-targets", "scope", "format", "interval", "since", "once"}),
+        ("wait", {"any", "all", "state", "timeout"}),
+        ("adapters.explain", {"screen", "title", "agent-version"}),
+        ("integrate", {"remove", "dry-run"}),
+        ("target.add", {"kind", "ssh-target"}),
+    ],
+)
+def test_the_flags_are_those_that_people_were_promised(name: str, expected: set[str]) -> None:
+    assert flags(name) == expected
+
+
+def test_states_and_formats_are_the_same_everywhere() -> None:
+    assert tuple(STATES) == model.STATES
+    form = by_name("bar").parameter("format")
+    assert form is not None
+    assert form.enum == bar.FORMATS
+
+
+def test_every_operation_is_one_of_its_own() -> None:
+    operations = fleet.OPERATIONS
+    assert len({operation.name for operation in operations}) == len(operations)
+    assert len({(operation.method, operation.route) for operation in operations}) == len(operations)
+    for operation in operations:
+        assert operation.route.startswith("/v1/"), operation.name
+        assert operation.summary.endswith("."), operation.name
+        assert len(operation.cli) < 2 or operation.cli[0] in fleet.GROUPS, operation.name
+
+
+def test_only_removing_a_target_needs_a_confirmation_and_reading_changes_nothing() -> None:
+    assert [operation.name for operation in fleet.OPERATIONS if operation.destructive] == ["target.remove"]
+    assert [operation.name for operation in fleet.OPERATIONS if operation.mutating and operation.guard] == ["target.remove"]
+    assert all(operation.idempotent for operation in fleet.OPERATIONS if not operation.mutating)
+
+
+@pytest.fixture
+def parser(monkeypatch: pytest.MonkeyPatch) -> argparse.ArgumentParser:
+    for name, text in fleet.GROUPS.items():
+        monkeypatch.setitem(GROUPS, name, text)
+    return build(fleet.OPERATIONS)
+
+
+def test_the_hooks_endpoint_is_for_programs_only(parser: argparse.ArgumentParser) -> None:
+    hooks = by_name("hooks")
+    assert (hooks.method, hooks.route, hooks.payload, hooks.cli) == ("POST", "/v1/hooks/{agent}", True, ())
+    assert "hooks" not in parser.format_help()
+
+
+def test_the_verbs_can_be_built_and_describe_themselves_well(parser: argparse.ArgumentParser) -> None:
+    checked = self_check(describe(parser))
+    assert [check for check in checked["checks"] if check["status"] == "fail"] == []
+
+
+def test_verbs_of_their_own_exist() -> None:
+    for operation in fleet.OPERATIONS:
+        if operation.name in VERBS:
+            module = __import__(f"covey.cli.verbs.{VERBS[operation.name]}", fromlist=("_",))
+            assert callable(getattr(module, operation.name.rpartition(".")[2]))
+
+
+def test_the_openapi_document_and_the_reference_page_can_be_drawn() -> None:
+    jsonschema_rs.validate(OPENAPI_31, document(fleet.OPERATIONS))
+    shown = page(fleet.OPERATIONS)
+    assert "## covey list panes" in shown
+    assert "Also: `covey ps`" in shown
+    assert "## hooks (for programs)" in shown
+
+
+def test_results_are_schemas() -> None:
+    for operation in fleet.OPERATIONS:
+        assert jsonschema_rs.meta.is_valid(operation.result), operation.name

@@ -1,0 +1,109 @@
+"""The contract: processes, versions, and what a person finds in the data."""
+
+from __future__ import annotations
+
+import pytest
+
+from covey.fleet.adapters.adapter import CONTRACT_VERSION, Adapter
+from covey.fleet.adapters.registry import BUILT_IN
+from tests.captured import captures
+from tests.covey.fleet.adapters.adapters_seen import REGISTRY, Seen
+
+
+@pytest.mark.parametrize(
+    ("process", "agent"),
+    [
+        (Seen("claude", ("claude",)), "claude"),
+        (Seen("claude", ("/home/me/.local/bin/claude", "--resume"), "/home/me/.local/share/claude/versions/2.1.325"), "claude"),
+        (Seen("2.1.325", ("node-less",), "/home/me/.local/share/claude/versions/2.1.325"), "claude"),
+        (Seen("node", ("node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js")), "claude"),
+        (Seen("node", ("node", "--no-warnings", "/usr/local/bin/gemini", "--yolo")), "gemini"),
+        (Seen("node", ("node", "/usr/local/bin/codex", "-p", "work")), "codex"),
+        (Seen("MainThread", ("/opt/copilot-linux-x64/copilot",)), "copilot"),
+        (Seen("cursor-agent", ("/home/me/.local/bin/cursor-agent",), "/home/me/.local/share/cursor-agent/versions/1/node"), "cursor"),
+        (Seen("bun", ("bun", "/home/me/.bun/bin/opencode")), "opencode"),
+        (Seen("claude", ("claude", "fix -p in the parser")), "claude"),
+        (Seen("claude", ("claude", "--", "-p")), "claude"),
+    ],
+    ids=str,
+)
+def test_an_agent_is_known_by_its_process(process: Seen, agent: str) -> None:
+    assert [adapter.name for adapter in REGISTRY if adapter.identify(process)] == [agent]
+
+
+@pytest.mark.parametrize(
+    "process",
+    [
+        Seen("bash", ("bash", "-c", "claude")),
+        Seen("vim", ("vim", "claude")),
+        Seen("node", ("node", "server.js", "claude")),
+        Seen("node", ("node",)),
+        Seen("tail", ("tail", "-f", "/home/me/.claude/x")),
+        Seen("claude", ("claude", "-p", "say hello")),
+        Seen("claude", ("claude", "--print=x")),
+        Seen("claude", ("claude", "mcp", "serve")),
+        Seen("node", ("node", "/usr/local/bin/codex", "exec", "-")),
+        Seen("node", ("node", "/usr/local/bin/gemini", "-p", "x")),
+        Seen("opencode", ("opencode", "serve")),
+        Seen("", ()),
+    ],
+    ids=str,
+)
+def test_what_nobody_can_talk_to_is_no_agent(process: Seen) -> None:
+    assert REGISTRY.identify(process) is None
+
+
+def test_a_newer_version_is_read_with_the_newest_patterns_and_that_is_said() -> None:
+    capture = next(one for one in captures("claude") if one.about["case"] == "approval-shell")
+    adapter = REGISTRY.adapters["claude"]
+    reading = adapter.at("9.0.0").read_screen(capture.screen)
+    assert reading
+    assert reading.state == "waiting_approval"
+    assert reading.caveat == "Claude Code 9.0.0 is newer than 2.1.325, with which its patterns were tested"
+    tested = adapter.at("2.1.325").read_screen(capture.screen)
+    assert tested
+    assert not tested.caveat
+
+
+def test_a_version_before_all_ranges_is_read_with_the_oldest_patterns_and_that_is_said() -> None:
+    assert REGISTRY.adapters["claude"].at("1.0.3").caveat == "Claude Code 1.0.3 has no patterns of its own; those for >=2.1 were used"
+    assert not REGISTRY.adapters["claude"].at("9.0.0").at("").caveat
+
+
+def test_every_built_in_agent_is_there_and_whole() -> None:
+    assert list(REGISTRY.adapters) == list(BUILT_IN)
+    assert not REGISTRY.problems
+    for adapter in REGISTRY:
+        assert adapter.contract_version == CONTRACT_VERSION
+        assert adapter.origin == "built-in"
+        assert adapter.signals is None
+        names = [rule.name for patterns in adapter.versions for rule in (*patterns.screens, *patterns.titles)]
+        assert len(names) >= 8
+
+
+@pytest.mark.parametrize("adapter", list(REGISTRY), ids=lambda adapter: adapter.name)
+def test_every_rule_is_needed_or_known_to_be_unseen(adapter: Adapter) -> None:
+    """A rule that no capture needs was written for other widths, other settings or from what others report, and is listed here."""
+    unseen = {"claude": {"spinner"}, "codex": {"plan", "title-still"}, "cursor": {"question-answer"}}
+    held = set()
+    for capture in captures(adapter.name):
+        reading = adapter.read_screen(capture.screen, capture.escapes, capture.pane["pane_title"])
+        held |= {reading.evidence.pattern} if reading else set()
+    assert {rule.name for rule in adapter.patterns.screens} - held == unseen.get(adapter.name, set())
+
+
+def test_a_spinner_tells_even_where_the_footer_has_no_room_to_say_so() -> None:
+    running = [one for one in captures("claude") if one.state == "running" and "esc to interrupt" in one.screen]
+    readings = [REGISTRY.adapters["claude"].read_screen(one.screen.replace(" · esc to interrupt", "")) for one in running]
+    assert {reading and reading.state for reading in readings} == {"running"}
+    assert len(running) > 5
+
+
+def test_a_codex_that_shows_an_older_turn_is_told_to_be_at_rest_by_its_title_only() -> None:
+    capture = next(one for one in captures("codex") if one.about["case"] == "completed")
+    screen = capture.screen.replace("Worked for", "")
+    codex = REGISTRY.adapters["codex"]
+    reading = codex.read_screen(screen, title="scripted | project")
+    assert reading
+    assert reading.state == "idle"
+    assert codex.read_screen(screen) is None, "it may be streaming"

@@ -1,0 +1,147 @@
+"""Signals in any order, doubled, delayed: the same states come out."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covey.fleet.engine import APPLIED, DUPLICATE, LATE, REMEMBERED, UNBOUND, Engine, Signal
+from covey.fleet.judge import Rules
+from covey.fleet.model import STATES, SURE, Claim
+
+NOW = 1000.0
+
+
+def signal(
+    number: int,
+    state: str | None = "running",
+    at: float | None = None,
+    *,
+    source: str = "hook",
+    runtime: str = "r",
+    seq: int | None = None,
+    key: str = "",
+) -> Signal:
+    moment = float(number) if at is None else at
+    claim = None if state is None else Claim(source=source, state=state, at=moment, level=source == "screen", strength=SURE)
+    return Signal(
+        runtime_id=runtime,
+        source=source,
+        dedupe_key=key or str(number),
+        event_id=f"{number:06d}",
+        event_time=moment,
+        ingested_at=moment,
+        source_seq=seq,
+        claim=claim,
+    )
+
+
+def engine(*runtimes: str) -> Engine:
+    made = Engine(Rules())
+    for runtime in runtimes or ("r",):
+        made.start(runtime)
+    return made
+
+
+def test_a_signal_changes_the_state_and_its_version_once() -> None:
+    it = engine()
+    assert it.settle("r", NOW)[0].state == "unknown"
+    assert it.take(signal(1)) == APPLIED
+    verdict, changed = it.settle("r", NOW)
+    assert (verdict.state, changed, it.version("r")) == ("running", True, 2)
+    assert it.settle("r", NOW)[1] is False
+    assert it.version("r") == 2
+
+
+def test_a_signal_that_comes_twice_counts_once() -> None:
+    it = engine()
+    assert [it.take(signal(1)), it.take(signal(1))] == [APPLIED, DUPLICATE]
+
+
+def test_old_news_from_a_source_is_dropped_but_does_not_starve_another_source() -> None:
+    it = engine()
+    it.take(signal(5, "waiting_approval"))
+    assert it.take(signal(4, "running")) == LATE
+    assert it.take(signal(3, "running", source="transcript")) == APPLIED
+
+
+def test_a_sequence_number_orders_before_the_clock_does() -> None:
+    it = engine()
+    it.take(signal(1, "running", at=50, seq=7))
+    assert it.take(signal(2, "completed", at=40, seq=8)) == APPLIED
+    assert it.take(signal(3, "running", at=60, seq=6)) == LATE
+
+
+def test_a_runtime_that_is_not_there_takes_nothing() -> None:
+    it = engine()
+    assert it.take(signal(1, runtime="other")) == UNBOUND
+    it.end("r")
+    assert it.take(signal(1)) == UNBOUND
+
+
+def test_a_source_can_take_its_word_back() -> None:
+    it = engine()
+    it.take(signal(1, "idle", source="screen"))
+    it.take(signal(2, None, source="screen"))
+    assert it.settle("r", NOW)[0].reason == "no_signal"
+
+
+def test_when_nothing_can_be_seen_levels_are_forgotten_and_edges_remain() -> None:
+    it = engine()
+    it.take(signal(1, "idle", source="screen"))
+    it.take(signal(2, "running", source="hook"))
+    it.forget()
+    assert it.settle("r", NOW)[0].state == "running"
+    assert it.settle("r", NOW)[0].overruled == ()
+
+
+def test_the_memory_for_duplicates_is_bounded() -> None:
+    it = engine()
+    for number in range(REMEMBERED + 10):
+        it.take(signal(number))
+    assert it.take(signal(0)) == LATE, "forgotten as a duplicate, but still old news"
+
+
+STREAM = st.lists(
+    st.tuples(st.integers(1, 400), st.sampled_from(STATES[:-1]), st.sampled_from(["hook", "transcript", "screen"])),
+    min_size=1,
+    max_size=30,
+    unique_by=lambda one: one[0],
+)
+
+
+@given(STREAM, st.randoms(), st.integers(0, 3))
+def test_duplicated_and_reordered_streams_converge_on_the_same_state(stream: list[tuple[int, str, str]], random: object, copies: int) -> None:
+    signals = [signal(number, state, source=source) for number, state, source in stream]
+    straight, crooked = engine(), engine()
+    for one in sorted(signals, key=lambda one: one.event_time):
+        straight.take(one)
+    disturbed = signals + signals[:copies]
+    random.shuffle(disturbed)  # type: ignore[attr-defined]
+    for one in disturbed:
+        crooked.take(one)
+    assert straight.settle("r", NOW)[0] == crooked.settle("r", NOW)[0]
+
+
+@given(STREAM)
+def test_the_same_stream_gives_the_same_states_at_every_step(stream: list[tuple[int, str, str]]) -> None:
+    def states() -> list[str]:
+        it = engine()
+        found = []
+        for number, state, source in stream:
+            it.take(signal(number, state, source=source))
+            found.append(it.settle("r", NOW)[0].state)
+        return found
+
+    assert states() == states()
+
+
+@given(STREAM, STREAM)
+def test_what_is_said_about_one_agent_says_nothing_about_another(one: list[tuple[int, str, str]], other: list[tuple[int, str, str]]) -> None:
+    alone, together = engine("a"), engine("a", "b")
+    for number, state, source in one:
+        alone.take(signal(number, state, source=source, runtime="a"))
+        together.take(signal(number, state, source=source, runtime="a"))
+    for number, state, source in other:
+        together.take(signal(number, state, source=source, runtime="b"))
+    assert alone.settle("a", NOW)[0] == together.settle("a", NOW)[0]

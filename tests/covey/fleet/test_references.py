@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covey.fleet.references import ReferenceAmbiguous, ReferenceNotFound, names, resolve
+from covey.fleet.view import Row
+from tests.covey.fleet.fleets import ROWS, row, sketch
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "runtime:abcd1234abcd1234",
+        "pane:host/api/@2/%14",
+        "%14",
+        "host/%14",
+        "api:2.1",
+        "api:2",
+        "host/api:2.1",
+        "abcd1234abcd1234",
+        "abcd",
+    ],
+)
+def test_an_agent_answers_to_every_form_of_its_name(reference: str) -> None:
+    assert resolve(reference, sketch()).pane_id == "%14"
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["", "%", "%99", "api", "api:9.9", "vm1/api:2.1", "vm1/%14", "runtime:", "runtime:abcd", "pane:%14", "pane:host/api/@2/%15", "abc", "14", "%14 "],
+)
+def test_a_name_that_nobody_has_is_not_found(reference: str) -> None:
+    with pytest.raises(ReferenceNotFound) as caught:
+        resolve(reference, sketch())
+    assert (caught.value.error, caught.value.code) == ("E_REF_NOT_FOUND", 5)
+    assert caught.value.suggestion
+
+
+def test_what_cannot_be_a_name_is_told_how_names_look() -> None:
+    with pytest.raises(ReferenceNotFound, match="nobody in particular") as caught:
+        resolve("nobody in particular", sketch())
+    assert "runtime:<id>" in caught.value.suggestion
+
+
+def test_a_name_that_several_have_is_refused_with_the_names_of_each() -> None:
+    with pytest.raises(ReferenceAmbiguous) as caught:
+        resolve("%3", sketch())
+    assert (caught.value.error, caught.value.code) == ("E_REF_AMBIGUOUS", 1)
+    assert caught.value.valid_values == ["pane:vm1/web/@1/%3", "pane:vm3/web/@1/%3"]
+    for candidate in caught.value.valid_values:
+        assert resolve(candidate, sketch()).ref == candidate
+
+
+def test_panes_of_the_same_place_on_two_tmux_servers_are_told_apart_by_their_runtime() -> None:
+    twins = [row(socket="/tmp/a", runtime_id="a" * 16), row(socket="/tmp/b", runtime_id="b" * 16)]
+    with pytest.raises(ReferenceAmbiguous) as caught:
+        resolve(twins[0].ref, twins)
+    assert caught.value.valid_values == [f"runtime:{'a' * 16}", f"runtime:{'b' * 16}"]
+
+
+def test_a_session_may_have_slashes_in_its_name() -> None:
+    rows = [row("host/feature/login:0.0", "%1"), row("host/login:0.0", "%2")]
+    assert resolve("pane:host/feature/login/@0/%1", rows).pane_id == "%1"
+    assert resolve("feature/login:0.0", rows).pane_id == "%1"
+    assert resolve("host/feature/login:0.0", rows).pane_id == "%1"
+    assert resolve("host/login:0.0", rows).pane_id == "%2"
+
+
+def test_a_window_alone_names_an_agent_only_if_it_is_alone_there() -> None:
+    with pytest.raises(ReferenceAmbiguous):
+        resolve("api:2", [row("host/api:2.0", "%1"), row("host/api:2.1", "%2")])
+
+
+@given(ROWS)
+def test_every_row_is_found_under_the_names_that_are_offered_for_it(rows: list[Row]) -> None:
+    for one, name in zip(rows, names(rows), strict=True):
+        assert resolve(name, rows) == one
+        assert resolve(f"runtime:{one.runtime_id}", rows) == one
+
+
+@given(ROWS, st.text(max_size=30))
+def test_no_text_breaks_it(rows: list[Row], reference: str) -> None:
+    try:
+        assert resolve(reference, rows) in rows
+    except (ReferenceAmbiguous, ReferenceNotFound) as error:
+        assert error.error in {"E_REF_AMBIGUOUS", "E_REF_NOT_FOUND"}  # noqa: PT017 - either may be raised, or neither

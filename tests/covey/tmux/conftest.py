@@ -1,0 +1,262 @@
+"""A real tmux server of the test's own, people who attach to it, and a real sshd on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pty
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from covey.tmux.changes import Change
+from covey.tmux.executor import Executor, Local
+from covey.tmux.watch import Pace, Watch
+
+LIMIT_S = 30
+BRISK = Pace(glance=0.2, reconcile=0.5, poll=0.1, retry=0.05, retry_longest=0.2)
+
+
+def environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "HOME")}
+    return {**kept, "TERM": "xterm-256color", "SHELL": "/bin/sh"}
+
+
+class Tmux:
+    """One private server, as a person at a shell would use it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.socket = str(folder / "s")
+        self._people: list[Person] = []
+
+    def try_run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        argv = ["tmux", "-u", "-S", self.socket, "-f", "/dev/null", *words]
+        return subprocess.run(argv, env=environment(), capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False)
+
+    def run(self, *words: str) -> str:
+        ended = self.try_run(*words)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout.strip("\n")
+
+    def start(self, *sessions: str, command: str = "exec sleep 1000") -> int:
+        """Sessions of 100 x 30; the pid of the server."""
+        for name in sessions or ("user",):
+            self.run("new-session", "-d", "-s", name, "-x", "100", "-y", "30", command)
+        return self.pid
+
+    @property
+    def pid(self) -> int:
+        return int(self.run("display-message", "-p", "#{pid}"))
+
+    def sessions(self) -> list[str]:
+        return self.try_run("list-sessions", "-F", "#{session_name}").stdout.split()
+
+    def hooks(self) -> list[str]:
+        """All hooks that are set, of whatever scope."""
+        return [line for scope in ("-g", "-gw") for line in self.run("show-hooks", scope).splitlines() if " " in line.strip()]
+
+    def attach(self, *words: str) -> Person:
+        """A person attaches from a terminal of 90 x 25."""
+        person = Person(["tmux", "-u", "-S", self.socket, *(words or ("attach-session",))])
+        self._people.append(person)
+        return person
+
+    def clients(self) -> list[str]:
+        """The sessions that people, not programs, look at."""
+        lines = self.run("list-clients", "-F", "#{client_control_mode} #{session_name}").splitlines()
+        return [line.removeprefix("0 ") for line in lines if line.startswith("0 ")]
+
+    def close(self) -> None:
+        self.try_run("kill-server")
+        for person in self._people:
+            person.close()
+
+
+class Person:
+    """A tmux client in a pseudo-terminal, read so that it never blocks."""
+
+    def __init__(self, argv: list[str]) -> None:
+        self._terminal, inside = pty.openpty()
+        termios.tcsetwinsize(inside, (25, 90))
+        self.process = subprocess.Popen(argv, stdin=inside, stdout=inside, stderr=inside, env=environment(), start_new_session=True)
+        os.close(inside)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):
+            while os.read(self._terminal, 65536):
+                pass
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._terminal, keys)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self._reader.join(LIMIT_S)
+        os.close(self._terminal)
+
+
+class Reader:
+    """Reads a watch and keeps all that it said."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.heard: list[Change] = []
+
+    async def read(self) -> None:
+        async for change in self.watch:
+            self.heard.append(change)
+
+    async def until(self, true: Callable[[], object]) -> None:
+        """Wait for something that the watch, or the world, brings about."""
+        await until(true)
+
+
+async def until(true: Callable[[], object]) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while not true():  # noqa: ASYNC110 - it happens in another process
+            await asyncio.sleep(0.01)
+
+
+def until_now(true: Callable[[], object]) -> None:
+    """The same outside of an event loop."""
+    end = time.monotonic() + LIMIT_S
+    while not true():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+
+
+RELAY = """
+import os, subprocess, sys, threading
+far = subprocess.Popen(sys.argv[1:], stdin=-1, stdout=-1)
+def up():
+    while data := os.read(0, 65536): far.stdin.write(data); far.stdin.flush()
+    far.stdin.close()
+threading.Thread(target=up, daemon=True).start()
+while data := os.read(far.stdout.fileno(), 65536): os.write(1, data)
+os._exit(far.wait())
+"""
+
+
+class Relayed(Local):
+    """This machine, but with a process between us and tmux that can get stuck, as ssh can."""
+
+    async def spawn(self, argv: Sequence[str]) -> Process:
+        return await super().spawn([sys.executable, "-S", "-E", "-c", RELAY, *argv])
+
+
+@contextlib.asynccontextmanager
+async def watching(tmux: Tmux, pace: Pace = BRISK, executor: Executor | None = None) -> AsyncIterator[Reader]:
+    """A watch of this server, read all the time, and alive when the block begins."""
+    async with Watch(executor or Local(), tmux.socket, pace=pace) as watch:
+        reader = Reader(watch)
+        reading = asyncio.create_task(reader.read())
+        try:
+            await reader.until(lambda: watch.standing.liveness == "alive" and watch.link and not watch.standing.degraded)
+            yield reader
+        finally:
+            await watch.aclose()
+            await reading
+
+
+def play(tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRISK) -> None:
+    """Run a body with a watch that is closed in the end."""
+
+    async def main() -> None:
+        async with watching(tmux, pace) as reader:
+            await body(reader)
+
+    asyncio.run(main())
+
+
+@pytest.fixture
+def tmux() -> Iterator[Tmux]:
+    """A server that is not there yet. Its path is short: a Unix socket's must be."""
+    folder = Path(tempfile.mkdtemp(prefix="cv-"))
+    server = Tmux(folder)
+    yield server
+    server.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class Sshd:
+    """A real sshd on loopback with a key of its own, and the ssh configuration that reaches it as `loop`."""
+
+    def __init__(self, folder: Path) -> None:
+        program = shutil.which("sshd") or "/usr/sbin/sshd"
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        for name in ("host", "user"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True, timeout=LIMIT_S)
+        shutil.copy(folder / "user.pub", folder / "authorized")
+        (folder / "sshd_config").write_text(
+            f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\nPidFile none\n"
+            "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
+        )
+        (folder / "ssh_config").write_text(
+            f"Host loop\n HostName 127.0.0.1\n Port {port}\n IdentityFile {folder}/user\n IdentitiesOnly yes\n IdentityAgent none\n"
+            f" UserKnownHostsFile {folder}/known\n GlobalKnownHostsFile none\n StrictHostKeyChecking accept-new\n LogLevel ERROR\n"
+        )
+        if os.getuid() == 0:
+            Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where a root sshd goes to be nobody
+        self.folder = folder
+        self.options = ("-F", str(folder / "ssh_config"))
+        self._log = (folder / "log").open("wb")
+        self.process = subprocess.Popen([program, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=self._log, stdin=subprocess.DEVNULL)
+        until_now(lambda: b"listening" in (folder / "log").read_bytes())
+
+    def children(self) -> list[int]:
+        """The processes that serve connections."""
+        pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+        return [pid for pid in pids if self.process.pid in _ancestors(pid)[1:] and b"sshd" in _name(pid)]
+
+    def signal(self, number: int) -> None:
+        """To every connection."""
+        for pid in self.children():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def close(self) -> None:
+        self.signal(signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+        self._log.close()
+
+
+def _name(pid: int) -> bytes:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_bytes()
+    return b""
+
+
+def _ancestors(pid: int) -> list[int]:
+    found = [pid]
+    with contextlib.suppress(OSError, IndexError):
+        while found[-1] > 1:
+            found.append(int(Path(f"/proc/{found[-1]}/stat").read_text().rpartition(")")[2].split()[1]))
+    return found
+
+
+@pytest.fixture
+def sshd() -> Iterator[Sshd]:
+    folder = Path(tempfile.mkdtemp(prefix="cv-"))
+    server = Sshd(folder)
+    yield server
+    server.close()
+    shutil.rmtree(folder, ignore_errors=True)

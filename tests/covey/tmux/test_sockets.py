@@ -1,0 +1,63 @@
+"""Finding the servers of a user."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from covey.tmux.executor import Local
+from covey.tmux.sockets import Sockets, remote, usual
+from tests.covey.tmux.conftest import Tmux, until_now
+
+
+def test_only_live_servers_are_found(tmux: Tmux) -> None:
+    sockets = Sockets([f"{tmux.folder}/*"])
+    assert sockets.live(Local()) == []
+    (tmux.folder / "file").write_text("no socket")
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(tmux.folder / "dead"))
+    pid = tmux.start()
+    assert sockets.live(Local()) == [tmux.socket]
+    os.kill(pid, signal.SIGKILL)
+    until_now(lambda: sockets.live(Local()) == [])
+    tmux.start()
+    assert sockets.live(Local()) == [tmux.socket]
+
+
+def test_the_usual_folder_follows_the_environment(tmux: Tmux) -> None:
+    env = {"PATH": os.environ["PATH"], "TMUX_TMPDIR": str(tmux.folder), "SHELL": "/bin/sh"}
+    for name in ("a", "b"):
+        subprocess.run(["tmux", "-L", name, "-f", "/dev/null", "new-session", "-d", "exec sleep 1000"], env=env, check=True, timeout=60)
+    try:
+        expected = [f"{tmux.folder}/tmux-{os.getuid()}/{name}" for name in ("a", "b")]
+        assert Sockets([usual(env)]).live(Local()) == expected
+        assert Sockets([expected[0], f"{tmux.folder}/*/b"]).live(Local()) == expected
+    finally:
+        for name in ("a", "b"):
+            subprocess.run(["tmux", "-L", name, "kill-server"], env=env, check=True, timeout=60)
+    assert usual({}) == f"/tmp/tmux-{os.getuid()}/*"
+
+
+def test_a_folder_that_has_not_changed_is_not_read_again(tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmux.start()
+    sockets = Sockets([f"{tmux.folder}/*"])
+    assert sockets.live(Local()) == [tmux.socket]
+    monkeypatch.setattr("glob.glob", lambda _: pytest.fail("the folder was read"))
+    assert sockets.live(Local()) == [tmux.socket]
+
+
+def test_sockets_are_found_through_a_shell_where_nothing_else_reaches(tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmux.folder / f"tmux-{os.getuid()}"
+    folder.mkdir()
+    Path(folder / "file").touch()
+    monkeypatch.setenv("TMUX_TMPDIR", str(tmux.folder))
+    assert asyncio.run(remote(Local())) == []
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(folder / "default"))
+    assert asyncio.run(remote(Local())) == [str(folder / "default")]
