@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from covey.contract import OPERATIONS
+from covey.contract.kernel import OPERATIONS as KERNEL
+from covey.kernel.config import set_value
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 from covey.kernel.openapi import document
-from covey.kernel.operations import handlers
+from covey.kernel.settings import SETTINGS
+from covey.node import subsystems
 from tests.covey.conftest import TIME_LIMIT, Covey
 
 REFUSED = {"code", "error", "message", "suggestion", "recoverable", "schema_version", "tool_version"}
@@ -33,11 +36,18 @@ def mistake(covey: Covey, method: str, path: str, body: bytes | str | None = Non
     return status, error
 
 
-async def handled_by_a_daemon(path: Path) -> set[str]:
+async def handled_by_a_node(path: Path) -> set[str]:
+    """A daemon whose operations and handlers do not match does not start."""
     home = Home(str(path))
     home.prepare()
-    async with Daemon.running(home) as daemon:
-        return set(handlers(daemon))
+    set_value(home, SETTINGS, "fleet.sockets", json.dumps([str(path / "none")]))
+    async with Daemon.running(home, subsystems=subsystems()):
+        return {
+            operation.name
+            for operations in (KERNEL, *(subsystem.operations for subsystem in subsystems()))
+            for operation in operations
+            if operation.route
+        }
 
 
 def test_nothing_is_on_one_surface_and_missing_on_another(covey: Covey) -> None:
@@ -48,19 +58,21 @@ def test_nothing_is_on_one_surface_and_missing_on_another(covey: Covey) -> None:
         for leaf in command.get("subcommands", [command])
     }
     documented = {(method.upper(), route) for route, methods in document(OPERATIONS)["paths"].items() for method in methods}
-    handled = asyncio.run(handled_by_a_daemon(covey.home))
+    handled = asyncio.run(handled_by_a_node(covey.home))
     served = {operation for operation in OPERATIONS if operation.route}
     local = set(OPERATIONS) - served
     assert handled == {operation.name for operation in served}
     assert documented == {(operation.method, operation.route) for operation in served}
-    assert verbs == {operation.cli for operation in OPERATIONS} | {("describe",)}
+    assert verbs == {operation.cli for operation in OPERATIONS if operation.cli} | {("describe",)}
     assert all(operation.local for operation in local)
     assert not any(operation.local for operation in served)
 
 
 def test_every_operation_with_a_route_answers_over_http(daemon: Covey) -> None:
-    arguments: dict[str, Any] = {"key": "log.level", "value": "debug", "path": str(daemon.folder / "copy.db")}
-    for operation in sorted((operation for operation in OPERATIONS if operation.route), key=lambda operation: operation.name == "down"):
+    arguments: dict[str, Any] = {"key": "log.level", "value": "debug", "path": str(daemon.folder / "copy.db"), "agent": "claude", "screen": "$ "}
+    elsewhere = {"watch", "wait", "why"}  # streams, and a question about an agent that there must be: in the tests of the fleet
+    asked = [operation for operation in OPERATIONS if operation.route and operation.name not in elsewhere]
+    for operation in sorted(asked, key=lambda operation: operation.name == "down"):
         for tcp in (False, True) if operation.name not in ("down", "backup") else (True,):
             names = {parameter.name: arguments[parameter.name] for parameter in operation.parameters if parameter.required}
             path = operation.route.format(**names)

@@ -41,8 +41,8 @@ def panes(result: dict[str, Any], paint: Paint) -> str:
     items = result["items"]
     if not items:
         return nobody(result)
-    rows = [[item["state"], clean(item["agent"]), where(item), age(item["age_ms"]), what(item)] for item in items]
-    body = table(["STATE", "AGENT", "WHERE", "FOR", "WHAT"], rows, [SIGNS[item["state"]] for item in items], paint)
+    rows = [[item["state"], clean(item["agent"]), *names(item), age(item["age_ms"]), what(item)] for item in items]
+    body = table(["STATE", "AGENT", "WHERE", "", "FOR", "WHAT"], rows, [SIGNS[item["state"]] for item in items], paint)
     return "\n".join([*body, "", total(result, paint)])
 
 
@@ -139,14 +139,15 @@ def why(result: dict[str, Any], paint: Paint) -> str:
     told = [("because", claim) for claim in [result["because"]] if claim]
     told += [("agrees", claim) for claim in result["agrees"]] + [("overruled", claim) for claim in result["overruled"]]
     rows = [(word, clean(claim["evidence"] or claim["source"]), clean(claim["detail"] or claim["state"]), claim) for word, claim in told]
-    first = min(max((width(row[1]) for row in rows), default=0), max(paint.columns // 3, 20))
-    last = max((width(ago(row[3]["age_ms"])) for row in rows), default=0)
-    middle = max(min(max((width(row[2]) for row in rows), default=0), paint.columns - 2 - 9 - first - last - 3 * len(GAP)), 8)
+    words, first, middle, last = (max((width(text) for text in column), default=0) for column in _columns(rows))
+    room = paint.columns - 2 - words - last - 3 * len(GAP)
+    first = min(first, max(room - middle, room // 2))  # of two long texts each gets half
+    middle = max(min(middle, room - first), 8)
     lines = [head]
     for word, source, detail, claim in rows:
-        lines.append(f"  {word:<9}{GAP}{padded(source, first)}{GAP}{padded(detail, middle)}{GAP}{ago(claim['age_ms'])}")
+        lines.append(f"  {word:<{words}}{GAP}{padded(source, first)}{GAP}{padded(detail, middle)}{GAP}{ago(claim['age_ms'])}")
         if claim.get("why"):
-            lines.append(paint(cut(f"  {'':<9}{GAP}lost: {clean(claim['why'])}", paint.columns), DIM))
+            lines.append(paint(cut(f"  {'':<{words}}{GAP}lost: {clean(claim['why'])}", paint.columns), DIM))
     if not rows:
         lines.append(f"  nobody says anything about it: {item['reason'].replace('_', ' ')}")
     lines.append(cut(f"  would change it: {result['would_change']}", paint.columns))
@@ -154,15 +155,20 @@ def why(result: dict[str, Any], paint: Paint) -> str:
 
 
 def where(item: dict[str, Any]) -> str:
-    """`host/api:2.1  %14`: the two names under which a person finds it."""
+    """`host/api:2.1  %14`."""
+    return GAP.join(names(item))
+
+
+def names(item: dict[str, Any]) -> tuple[str, str]:
+    """`host/api:2.1` and `%14`: the two names under which a person finds it."""
     identity = item["identity"]
-    return clean(f"{identity['target']}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}") + GAP + clean(identity["pane_id"])
+    return clean(f"{identity['target']}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}"), clean(identity["pane_id"])
 
 
 def _short_name(items: Sequence[dict[str, Any]]) -> str:
     """The shortest name of the first agent that is nobody else's."""
     panes = [item["identity"]["pane_id"] for item in items]
-    return clean(panes[0] if panes.count(panes[0]) == 1 else where(items[0]).partition(GAP)[0])
+    return clean(panes[0] if panes.count(panes[0]) == 1 else names(items[0])[0])
 
 
 def what(item: dict[str, Any]) -> str:
@@ -184,6 +190,11 @@ def ago(milliseconds: int) -> str:
 
 def _cells(cells: Sequence[str], sizes: Sequence[int]) -> str:
     return GAP.join(padded(cell, size) for cell, size in zip(cells, sizes, strict=True))
+
+
+def _columns(rows: Sequence[tuple[str, str, str, dict[str, Any]]]) -> list[list[str]]:
+    """The texts of `why`, by column."""
+    return [[row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], [ago(row[3]["age_ms"]) for row in rows]]
 
 
 def _counts(item: dict[str, Any]) -> list[str]:

@@ -213,7 +213,6 @@ OPERATIONS = (
         "Have an agent program tell Covey itself what it does, or no longer.",
         cli=["integrate"],
         local="it edits the settings of programs in the caller's own environment, which a daemon does not have",
-        offline=True,
         description="Adds Covey's hooks to the settings of the agent, keeps everything else in the file, and leaves a copy of what was there. Without it "
         "Covey reads titles, session files, transcripts and screens.",
         parameters=[

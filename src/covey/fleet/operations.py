@@ -25,6 +25,7 @@ from covey.fleet.wait import Wait
 from covey.fleet.watch import Watch
 from covey.fleet.why import why
 from covey.kernel.daemon import Subsystem
+from covey.kernel.operations import resumed
 from murli import not_found
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ class FleetOperations:
         return self._fleet.rows(), targets, Filters.of(call.params, targets), self._daemon.clock.time()
 
     async def watch(self, call: Call) -> AsyncIterator[bytes]:
-        return Watch(self._fleet, self._daemon.events, self._daemon.clock, call.params, call.headers.get("last-event-id", "")).lines()
+        cursor = await resumed(self._daemon, call)
+        return Watch(self._fleet, self._daemon.events, self._daemon.clock, call.params, "" if cursor is None else str(cursor)).lines()
 
     async def wait(self, call: Call) -> AsyncIterator[bytes]:
         return Wait(self._fleet, self._daemon.events, self._daemon.clock, call.params).lines()

@@ -101,14 +101,9 @@ class KernelOperations:
     async def events(self, call: Call) -> AsyncIterator[bytes]:
         Kinds(call.params["kind"])  # a kind that cannot be is refused before the stream begins
         follow = call.params["follow"] or "text/event-stream" in call.headers.get("accept", "")
-        last = call.headers.get("last-event-id", "")
-        since = int(last) if last.isascii() and last.isdigit() else call.params["since"]
-        if since > self._daemon.events.cursor and since > (newest := await self._daemon.store.read(journal.newest)):
-            raise user_error(
-                f"cursor {since} is in the future: the newest event is {newest}",
-                "Resume from a cursor that you have seen.",
-                field="since",
-            )
+        since = await resumed(self._daemon, call)
+        since = call.params["since"] if since is None else since
+        await check_cursor(self._daemon, since)
         return self._follow(since, call.params["kind"]) if follow else self._recorded(since, call.params["kind"])
 
     async def _recorded(self, since: int, kinds: list[str]) -> AsyncIterator[bytes]:
@@ -135,6 +130,21 @@ class KernelOperations:
 
     def _uptime(self) -> float:
         return self._daemon.clock.monotonic() - self._daemon.started_at
+
+
+async def resumed(daemon: Daemon, call: Call) -> int | None:
+    """The cursor after which a reader wants to go on; None if it names none."""
+    last = call.headers.get("last-event-id", "")
+    if not (last.isascii() and last.isdigit()):
+        return None
+    await check_cursor(daemon, int(last))
+    return int(last)
+
+
+async def check_cursor(daemon: Daemon, cursor: int) -> None:
+    """Refuse a cursor that is yet to come: whoever has it has it from another journal."""
+    if cursor > daemon.events.cursor and cursor > (newest := await daemon.store.read(journal.newest)):
+        raise user_error(f"cursor {cursor} is in the future: the newest event is {newest}", "Resume from a cursor that you have seen.", field="since")
 
 
 def _new_file(text: str) -> Path:

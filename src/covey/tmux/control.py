@@ -37,6 +37,7 @@ class ControlClient:
         self._stdin = process.stdin
         self._noticed = noticed
         self._pending: deque[asyncio.Future[list[str]]] = deque()
+        self._unsent: list[bytes] = []
         self._complaints = b""
         self._refusal = ""
         self.over: asyncio.Future[TmuxError] = asyncio.get_running_loop().create_future()
@@ -94,6 +95,7 @@ class ControlClient:
 
     async def aclose(self) -> None:
         """Detach and be gone; a client that does not go is killed, but not at once: tmux 3.3a crashes if one is killed while it introduces itself."""
+        self._write()
         self._stdin.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), GOODBYE_S)
@@ -109,8 +111,15 @@ class ControlClient:
             raise _again(self.over.result())
         answer: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
         self._pending.append(answer)
-        self._stdin.write(written)
+        if not self._unsent:  # what is asked for together goes out together: most of what asking costs us is the writing
+            asyncio.get_running_loop().call_soon(self._write)
+        self._unsent.append(written)
         return answer
+
+    def _write(self) -> None:
+        unsent, self._unsent = self._unsent, []
+        if unsent and not self._stdin.is_closing():
+            self._stdin.write(b"".join(unsent))
 
     async def _read(self) -> None:
         assert self._process.stdout

@@ -1,7 +1,8 @@
 """The hooks by which a tmux server wakes us, and cleans up after us: indexed entries next to the user's, each naming the session of its Covey. Pure.
 
 An entry presses Enter in the hidden session, whose terminal echoes it to our client: no process is started and nobody waits. If the session has lost its
-client the entry removes it instead; if there is no such session it does nothing and says nothing, until the next Covey removes the entry itself.
+client the entry removes both instead (tmux keeps a client for ever whose pipe broke in the middle of an answer, and cannot exit before it); if there is no
+such session it does nothing and says nothing, until the next Covey removes the entry itself.
 
 The obvious ways end in crashes of tmux 3.3a, that is of the user's work: `wait-for` when a client that blocks in it with a command behind it is killed;
 `destroy-unattached` when any other client leaves between the end of the hidden session and the end of its client.
@@ -83,6 +84,7 @@ def overwritten(probed: str, session: str) -> bool:
 
 
 def _set(name: str, session: str) -> tuple[str, ...]:
-    # The target may be missing without an error; the first format is then read for another session.
-    do = f'if-shell -F -t ={session}: "#{{session_attached}}" "send-keys -t ={session}: Enter" "kill-session -t ={session}"'
-    return ("set-hook", "-g", f"{name}[{place(session)}]", f"if-shell -F -t '={session}:' '#{{==:#{{session_name}},{session}}}' '{do}'")
+    # The target may be missing without an error; the first format is then read for another session. The brackets keep pkill from finding itself.
+    clean = f"run-shell -b \"pkill -f '[-]s {session} -f' >/dev/null 2>&1; true\" ; kill-session -t ={session}"
+    do = f'if-shell -F -t ={session}: "#{{session_attached}}" "send-keys -t ={session}: Enter" {{ {clean} }}'
+    return ("set-hook", "-g", f"{name}[{place(session)}]", f"if-shell -F -t ={session}: '#{{==:#{{session_name}},{session}}}' {{ {do} }}")

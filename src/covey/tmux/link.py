@@ -27,6 +27,7 @@ CLIENT_FLAGS = "ignore-size"
 PASSING_FLAGS = "no-output,ignore-size"
 BELL = ("sh", "-c", "exec cat >/dev/null")
 """What runs in the hidden session: it takes the keys that the hooks press, so that the terminal goes on echoing them."""
+ATTACHED = "session-changed"
 WAKING = {
     "output", "sessions-changed", "session-renamed", "window-renamed", "unlinked-window-add", "unlinked-window-close", "unlinked-window-renamed",
     "pane-mode-changed", "client-session-changed", "client-detached",
@@ -128,20 +129,9 @@ class Link:
         spawn, argv = self._address.executor.spawn, self._address.argv
         make = ("new-session", "-E", "-s", self.session, "-f", CLIENT_FLAGS, "--", *BELL)
         self._client = client = ControlClient(await spawn(argv("-C", *make, ";", *hooks.set_first(self.session))), self._notice)
-        client.over.add_done_callback(lambda _: self._stands.set())
         self.identity = identity("".join(await client.command("display-message", "-p", IDENTITY, deadline_s=OPEN_S)))
-        await self._made(client)
+        await _attached(client, self._stands)
         await self._hook()
-
-    async def _made(self, client: ControlClient) -> None:
-        """Wait until our session stands: tmux may answer what is typed before it runs what the client was started with."""
-        try:
-            async with asyncio.timeout(OPEN_S):
-                await self._stands.wait()
-        except TimeoutError:
-            raise TmuxTimeoutError(f"tmux made no session within {OPEN_S:g} s") from None
-        if client.over.done():
-            raise await client.ended()
 
     async def _hook(self) -> None:
         """Set the hooks, and remove what Coveys that were killed have left."""
@@ -160,7 +150,7 @@ class Link:
         await self.client.commands(*hooks.set_all(self.session))
 
     def _notice(self, notice: Notice) -> None:
-        if notice.name == "session-changed":
+        if notice.name == ATTACHED:
             self._session_id = notice.rest.partition(" ")[0]
             self._stands.set()
         if notice.name not in WAKING:
@@ -188,10 +178,20 @@ class Link:
         """
         if theirs := sessions.outshone(sessions.parse(await self.command("list-sessions", "-F", sessions.FORMAT))):
             words = ("-C", "attach-session", "-E", "-t", theirs.id, "-f", PASSING_FLAGS)
-            async with ControlClient(await self._address.executor.spawn(self._address.argv(*words)), _ignore) as passing:
-                with contextlib.suppress(TmuxError):
-                    await passing.command("display-message", "-p", "")
+            there = asyncio.Event()
+            process = await self._address.executor.spawn(self._address.argv(*words))
+            async with ControlClient(process, lambda notice: there.set() if notice.name == ATTACHED else None) as passing:
+                with contextlib.suppress(TmuxError):  # the session may have ended meanwhile
+                    await _attached(passing, there)
 
 
-def _ignore(_: Notice) -> None:
-    pass
+async def _attached(client: ControlClient, there: asyncio.Event) -> None:
+    """Wait until a client has its session: tmux may answer what is typed before it runs what the client was started with."""
+    client.over.add_done_callback(lambda _: there.set())
+    try:
+        async with asyncio.timeout(OPEN_S):
+            await there.wait()
+    except TimeoutError:
+        raise TmuxTimeoutError(f"tmux attached no session within {OPEN_S:g} s") from None
+    if client.over.done():
+        raise await client.ended()

@@ -23,10 +23,15 @@ import pytest
 
 from covey.tmux.changes import Change
 from covey.tmux.executor import Executor, Local
+from covey.tmux.listing import HIDDEN_PREFIX
 from covey.tmux.watch import Pace, Watch
 
 LIMIT_S = 30
 BRISK = Pace(glance=0.2, reconcile=0.5, poll=0.1, retry=0.05, retry_longest=0.2)
+
+PATIENT = Pace(reconcile=3600.0)
+"""No reconciling listing: nothing but hooks, notices and glances tell anything."""
+HOOKS_ALONE = Pace(glance=3600.0, reconcile=3600.0)
 
 
 def environment() -> dict[str, str]:
@@ -182,6 +187,12 @@ def play(tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRI
             await body(reader)
 
     asyncio.run(main())
+
+
+async def settled(reader: Reader, tmux: Tmux) -> None:
+    """Wait until the hidden session has stepped back behind the user's."""
+    await until(lambda: not tmux.run("display-message", "-p", "#{session_name}").startswith(HIDDEN_PREFIX))
+    assert reader.watch.link
 
 
 @pytest.fixture
