@@ -1,91 +1,192 @@
-"""`./run demo`: the daemon, in a scratch home, from start to stop. Every line that starts with `$` is really run."""
+"""`./run demo`: three agents in tmux, seen by Covey. Every line that starts with `$` is really run, and nothing is left behind.
+
+The agents are pretended (demo_agent.py), so no account and no agent program is needed. Where the lab has Claude Code installed, it joins them.
+"""
 
 from __future__ import annotations
 
-import json
+import asyncio
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
+import uuid
 from pathlib import Path
+from typing import NoReturn
 
-from showing import heading, on_terminal, say, shown, typed
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))  # the lab, which is next to us
+
+from lab import processes  # noqa: E402 - as above
+from showing import Live, heading, on_terminal, say, shown, typed  # noqa: E402 - as above
 
 COVEY = str(Path(sys.executable).parent / "covey")
+AGENTS = {"api": ["delete build/"], "web": ["--seconds", "600", "run all the tests"], "docs": []}
+"""Sessions of tmux, and what the agent in each is asked to do."""
+COLUMNS, ROWS = 80, 24
+PATIENCE = 10.0
+"""Seconds that anything may take to be seen."""
+
+
+class DemoError(RuntimeError):
+    """Something did not come to be seen; says what."""
 
 
 class Demo:
-    """A scratch home, and the `covey` command in it."""
+    """A scratch home with its own tmux server, and the `covey` command in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.environment = {**os.environ, "HOME": str(folder), "COVEY_HOME": str(folder / "covey"), "TERM": "dumb", "NO_COLOR": "1"}
+        self.mark = uuid.uuid4().hex
+        kept = {name: value for name, value in os.environ.items() if name not in {"TMUX", "TMUX_PANE"}}
+        own = {"HOME": str(folder), "COVEY_HOME": str(folder / "covey"), "TMUX_TMPDIR": str(folder), "TERM": "xterm-256color", "NO_COLOR": "1"}
+        self.environment = {**kept, **own, processes.MARK: self.mark}
         self.problems = 0
 
-    def show(self, line: str, *expected: int) -> None:
-        """Run a command as a person would and show what it prints. It should end with one of these exit codes, or with 0."""
+    def prepare(self) -> None:
+        """The one thing Covey must be told: how the agent looks."""
+        adapters = self.folder / "covey" / "adapters"
+        adapters.mkdir(parents=True)
+        adapters.parent.chmod(0o700)
+        shutil.copy(HERE / "adapters" / "demo-agent.toml", adapters)
+
+    def tmux(self, *words: str) -> str:
+        command = ["tmux", "-u", "-f", "/dev/null", "-L", "demo", *words]
+        ended = subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        if ended.returncode:
+            raise DemoError(f"tmux {words[0]}: {ended.stderr.strip()}")
+        return ended.stdout
+
+    def start(self, session: str, *command: str, folder: Path | None = None, environment: dict[str, str] | None = None) -> None:
+        """An agent in a session of its own."""
+        settings = [word for name, value in (environment or {}).items() for word in ("-e", f"{name}={value}")]
+        size = ["-x", str(COLUMNS), "-y", str(ROWS)]
+        self.tmux("new-session", "-d", "-s", session, "-n", "agent", "-c", str(folder or self.folder), *size, *settings, *command)
+
+    def show(self, line: str) -> str:
+        """Run a command as a person would, and show what it prints."""
         typed(f"covey {line}")
-        seen, code = on_terminal([COVEY, *line.split()], self.folder, self.environment)
+        seen, code = on_terminal([COVEY, *line.split()], self.folder, self.environment, columns=COLUMNS)
         shown(seen)
-        if code not in (expected or (0,)):
+        if code:
             self.problems += 1
             say(f"  (exit code {code})")
+        return seen
 
-    def result(self, *words: str) -> dict[str, object]:
-        """Run a command as an agent would."""
-        ended = subprocess.run([COVEY, *words], cwd=self.folder, env=self.environment, capture_output=True, check=True)
-        answer: dict[str, object] = json.loads(ended.stdout)["result"]
-        return answer
+    def wait(self, place: str, state: str) -> None:
+        """Until an agent is seen in a state; the agent itself may not be known yet."""
+        limit = time.monotonic() + PATIENCE
+        while time.monotonic() < limit:
+            words = [COVEY, "wait", place, "--state", state, "--timeout", str(PATIENCE)]
+            if subprocess.run(words, env=self.environment, capture_output=True, timeout=2 * PATIENCE, check=False).returncode == 0:
+                return
+            time.sleep(0.1)
+        raise DemoError(f"the agent in {place} was not seen to be {state} within {PATIENCE:g} s")
+
+    def clear_away(self) -> None:
+        """End everything that was started here: the daemon and tmux by asking them, whatever is left by its pid; then the files."""
+        for command in ([COVEY, "down"], ["tmux", "-L", "demo", "kill-server"]):
+            subprocess.run(command, env=self.environment, capture_output=True, timeout=30, check=False)
+        asyncio.run(processes.end_marked(self.mark))
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def main() -> int:
-    scratch = Path(tempfile.mkdtemp(prefix="cv-"))
-    demo = Demo(scratch)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
+    # Sockets lie in it, and a socket's path must be short.
+    demo = Demo(Path(tempfile.mkdtemp(prefix="cv-")))
     try:
-        heading("One daemon for you. It starts in the background and says when it is ready.")
-        demo.show("up")
-        heading("How is it?")
-        demo.show("status")
-        heading("Everything that happens is an event with a cursor. A reader that follows sees each one once, in order.")
-        follow(demo)
-        heading("Kill it the hard way: nothing that was acknowledged is lost, nothing is left in the way.")
-        pid = int(str(demo.result("status")["pid"]))
-        typed(f"kill -9 {pid}")
-        os.kill(pid, signal.SIGKILL)
-        demo.show("up")
-        demo.show("events")
-        heading("What is installed, what is missing, and the command that mends it.")
-        demo.show("doctor", 0, 3)
-        heading("And down.")
-        demo.show("down")
-        demo.show("status", 2)
-        heading("That is the kernel. The fleet, the heartbeats and the mesh are built on it next.")
-        say("See docs/guide/daemon.md for the daemon, docs/murli.md for the command line library (./run python examples/tour.py shows it).")
+        tell(demo)
+    except KeyboardInterrupt:
+        say("\nStopped.")
+        return 130
+    except DemoError as error:
+        say(f"\nThe demo did not work: {error}")
+        return 1
+    else:
         return 1 if demo.problems else 0
     finally:
-        subprocess.run([COVEY, "down"], env=demo.environment, capture_output=True, check=False)
-        shutil.rmtree(scratch, ignore_errors=True)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        demo.clear_away()
 
 
-def follow(demo: Demo) -> None:
-    """Stream events while other commands make them."""
-    typed("covey events --follow &")
-    with subprocess.Popen(
-        [COVEY, "events", "--follow"], cwd=demo.folder, env=demo.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as reader:
-        assert reader.stdout is not None
-        lines = [reader.stdout.readline()]
-        demo.show("config set log.level debug")
-        demo.show("config set log.level info")
-        lines += [reader.stdout.readline(), reader.stdout.readline()]
-        reader.send_signal(signal.SIGINT)
-        reader.communicate()
-    say("  the reader saw:")
-    for line in lines:
-        event = json.loads(line)
-        shown(f"  {event['cursor']}  {event['kind']:<14} {json.dumps(event['data'])}")
+def tell(demo: Demo) -> None:
+    demo.prepare()
+    heading("Three agents work in tmux, in sessions called api, web and docs. You start Covey, and ask who is there.")
+    for session, words in AGENTS.items():
+        demo.start(session, sys.executable, str(HERE / "demo_agent.py"), *words)
+    real = start_real(demo)
+    demo.show("up")
+    for place, state in (("api:0", "waiting_approval"), ("web:0", "running"), ("docs:0", "idle"), *((f"{name}:0", "idle") for name in real)):
+        demo.wait(place, state)
+    demo.show("ps")
+    if real:
+        say(f"  (The lab has {' and '.join(real)} installed, so the real program is among them; the others are pretended.)")
+
+    heading("One needs you. How does Covey know? It keeps the evidence.")
+    demo.show("why api:0")
+
+    heading("Leave a table open, and answer the agent where it is: with y, in its own pane.")
+    typed("covey watch")
+    watch(demo)
+
+    heading("A script waits for a state instead of asking again and again; the exit code tells how it went.")
+    demo.show("wait docs:0 --state idle --timeout 5s")
+    demo.show("down")
+
+    heading("Now yours. Start an agent in tmux as always (Claude Code, Codex, Gemini, Copilot, Cursor and opencode are known), then:")
+    say("  ./run up                            start Covey")
+    say("  ./run ps                            who is there, who needs you")
+    say("  ./run watch                         the same, live")
+    say("  ./run integrate claude --dry-run    what Claude Code would have to call to be seen without delay")
+    say("\ndocs/guide/fleet.md goes on from there. Everything this demo started is gone.")
+
+
+def watch(demo: Demo) -> None:
+    """A table on a terminal of its own: how it is, and again when something in it has changed."""
+    with Live([COVEY, "watch"], demo.folder, demo.environment, columns=COLUMNS, rows=ROWS) as live:
+        shown(live.until(lambda picture: "waiting_approval" in picture, PATIENCE))
+        say("")
+        typed("tmux send-keys -t api y Enter")
+        demo.tmux("send-keys", "-t", "api", "y", "Enter")
+        answered = time.monotonic()
+        for state in ("running", "completed"):
+            picture = live.until(lambda picture, state=state: state in _line_of(picture, "/api:"), PATIENCE)
+            say(f"  {time.monotonic() - answered:.1f} s later")
+            shown(picture)
+            say("")
+        typed("^C")
+
+
+def start_real(demo: Demo) -> list[str]:
+    """Real agents that the lab has: each at its prompt, in a home of its own, with no way out of this machine."""
+    from lab.agents.agent import Place  # noqa: PLC0415 - only where the lab has been used
+    from lab.agents.claude import Claude  # noqa: PLC0415 - as above
+    from lab.install import program_of  # noqa: PLC0415 - as above
+    from lab.play import environment_of  # noqa: PLC0415 - as above
+
+    program = program_of(Claude)
+    if not program.exists():
+        return []
+    place = Place(demo.folder / Claude.name, "http://127.0.0.1:9")
+    for folder in (place.home, place.project, place.root / "tmp"):
+        folder.mkdir(parents=True)
+    launch = Claude(program).prepare(place)
+    demo.start(Claude.name, *launch.argv, folder=place.project, environment={**environment_of(place.root, demo.mark), **launch.env})
+    return [Claude.name]
+
+
+def _line_of(picture: str, text: str) -> str:
+    return next((line for line in picture.splitlines() if text in line), "")
+
+
+def _end(*_: object) -> NoReturn:
+    raise SystemExit(143)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import select
+import signal
+import struct
 import subprocess
 import sys
+import termios
 import textwrap
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+HOME, PICTURE_ENDS = b"\x1b[H", b"\x1b[J"
 BOLD, DIM, PLAIN = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "", "")
 
 
@@ -21,9 +29,9 @@ def on_pipe(command: list[str], folder: Path, environment: dict[str, str]) -> st
     return f"{ended.stdout}{ended.stderr}(exit code {ended.returncode})"
 
 
-def on_terminal(command: list[str], folder: Path, environment: dict[str, str]) -> tuple[str, int]:
+def on_terminal(command: list[str], folder: Path, environment: dict[str, str], *, columns: int = 0) -> tuple[str, int]:
     """What a person sees, with overwritten lines gone, and the exit code."""
-    ours, theirs = pty.openpty()
+    ours, theirs = _terminal(columns, 0)
     with subprocess.Popen(command, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         seen = b""
@@ -36,6 +44,47 @@ def on_terminal(command: list[str], folder: Path, environment: dict[str, str]) -
             os.close(ours)
     lines = seen.decode().replace("\r\n", "\n").split("\n")
     return "\n".join(line.rsplit("\r\x1b[K", 1)[-1] for line in lines), process.returncode
+
+
+class Live:
+    """A program that takes the whole screen of a terminal of its own and draws it anew, from the top, whenever something has changed."""
+
+    def __init__(self, command: list[str], folder: Path, environment: dict[str, str], *, columns: int, rows: int) -> None:
+        self._ours, theirs = _terminal(columns, rows)
+        self._process = subprocess.Popen(command, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        self._seen = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait(10)
+        os.close(self._ours)
+
+    def until(self, wanted: Callable[[str], bool], seconds: float) -> str:
+        """The first whole picture that is as wanted; TimeoutError with the last one if none comes in time."""
+        limit, picture = time.monotonic() + seconds, ""
+        while (left := limit - time.monotonic()) > 0:
+            before, _, begun = self._seen.rpartition(HOME)
+            if PICTURE_ENDS in begun:  # else it is still being drawn
+                picture = begun.replace(b"\x1b[K", b"").replace(PICTURE_ENDS, b"").decode().replace("\r\n", "\n")
+                self._seen = b""
+                if wanted(picture):
+                    return picture
+            elif before:
+                self._seen = HOME + begun
+            if select.select([self._ours], [], [], left)[0]:
+                self._seen += os.read(self._ours, 65536)
+        raise TimeoutError(f"this did not change as expected within {seconds:g} s:\n{picture}")
+
+
+def _terminal(columns: int, rows: int) -> tuple[int, int]:
+    """Both ends of a terminal; of size zero, programs take it for one of 80 columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    return ours, theirs
 
 
 def heading(text: str) -> None:

@@ -117,7 +117,11 @@ def test_every_first_word_is_offered(shell: str, tmp_path: Path) -> None:
         check_structure(shell)
         return
     offered = set(complete(shell, tmp_path, ["covey", ""]))
-    wanted = {operation.cli[0] for operation in OPERATIONS if operation.cli} | {alias for operation in OPERATIONS for alias in operation.aliases} | set(GROUPS)
+    wanted = (
+        {operation.cli[0] for operation in OPERATIONS if operation.cli}
+        | {alias for operation in OPERATIONS for alias in operation.aliases}
+        | set(GROUPS)
+    )
     assert offered - {"--version", "--help"} == wanted | {"describe"}
 
 

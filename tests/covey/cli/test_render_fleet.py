@@ -31,12 +31,12 @@ def answer(rows: list[Row], filters: Filters | None = None, targets: list[Target
 def test_the_first_screen_at_80_columns() -> None:
     assert render_fleet.panes(answer(sketch()), NARROW).split("\n") == [
         "  STATE             AGENT    WHERE              FOR  WHAT",
-        '▲ waiting_input     codex    vm1/web:1.0  %3    4m   "Which of the two migratio…',
+        '▲ waiting_input     codex    vm1/web:1.0   %3   4m   "Which of the two migratio…',
         "▲ waiting_approval  claude   host/api:2.1  %14  1m   Bash: rm -rf build/ (cwd ~…",
         "● running           claude   host/web:1.1  %9   12s  Edit src/routes.ts",
         "● running           gemini   vm1/docs:0.0  %1   2m   Shell: npm run build",
         "○ idle              claude   host/api:1.0  %7   31m",
-        "? unknown           copilot  vm3/web:1.0  %3    6m   target unreachable",
+        "? unknown           copilot  vm3/web:1.0   %3   6m   target unreachable",
         "",
         "6 agents on 3 targets · 2 need you · vm3 is down           covey why vm1/web:1.0",
     ]
@@ -189,10 +189,10 @@ def test_why_tells_the_whole_story(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(render_fleet, "_clock", lambda _: "14:05:11")
     lines = render_fleet.why(told, NARROW).split("\n")
     assert lines[0] == "waiting_approval, high confidence, since 14:05:11 (1m 4s ago)"
-    assert lines[1] == "  because    hook PermissionRequest      Bash: rm -rf build/  1m 4s ago"
+    assert lines[1] == "  because    hook PermissionRequest            Bash: rm -rf build/  1m 4s ago"
     assert lines[2:4] == [
-        '  agrees     dialog "Do you want to pr…  waiting_approval     1.3s ago',
-        "  overruled  title ✳ Working             running              2m ago",
+        '  agrees     dialog "Do you want to proceed?"  waiting_approval     1.3s ago',
+        "  overruled  title ✳ Working                   running              2m ago",
     ]
     assert lines[4].startswith("             lost: ")
     assert lines[-2:] == [
