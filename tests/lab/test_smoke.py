@@ -25,8 +25,8 @@ def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
     return {str(file.relative_to(folder)): (file.lstat().st_size, file.lstat().st_mtime_ns) for file in folder.rglob("*")} if folder.exists() else {}
 
 
-@pytest.fixture(scope="module")
-def told(installed: list[type[Agent]], tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "integrated"])
+def told(request: pytest.FixtureRequest, installed: list[type[Agent]], tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """One truth run in a home with settings of all kinds; what it printed, and what it left behind."""
     assert [agent.name for agent in installed] == list(SMOKED)
     home, temporary = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("tmp")
@@ -43,7 +43,19 @@ def told(installed: list[type[Agent]], tmp_path_factory: pytest.TempPathFactory)
         "PYTHONPATH": str(ROOT),
     }
     environment |= {"ANTHROPIC_API_KEY": "sk-not-for-agents", "CLAUDECODE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "lab", "truth", "--agents", *SMOKED, "--scenarios", *SCENARIOS, "--jobs", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "lab",
+        "truth",
+        "--agents",
+        *SMOKED,
+        "--scenarios",
+        *SCENARIOS,
+        "--jobs",
+        "2",
+        *(["--integrated"] if request.param else []),
+    ]
     ended = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=110, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return {
@@ -67,11 +79,19 @@ def test_real_agents_play_and_the_truth_about_them_is_told(told: dict[str, objec
 def test_the_baseline_is_measured(told: dict[str, object]) -> None:
     result = told["result"]
     assert isinstance(result, dict)
-    (baseline,) = result["observers"]
+    baseline = next(one for one in result["observers"] if one["observer"] == "baseline")
     assert set(baseline["agents"]) == set(SMOKED)
     assert 0.2 < baseline["total"]["accuracy"] < 0.99
     assert baseline["total"]["wrong_spells"] > 0
     assert "waiting_approval" in baseline["confusion"]
+
+
+def test_covey_is_truer_than_the_baseline_and_sees_every_approval(told: dict[str, object]) -> None:
+    result = told["result"]
+    assert isinstance(result, dict)
+    baseline, covey = (one["total"] for one in result["observers"])
+    assert covey["accuracy"] > max(0.9, baseline["accuracy"])
+    assert covey["approval_recall"] == 1.0
 
 
 def test_nothing_outside_the_labs_folders_has_changed(told: dict[str, object]) -> None:
