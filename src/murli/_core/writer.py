@@ -145,7 +145,8 @@ class Writer:
             share = f"{percent:.0f}%" if percent else ""
             eta = f"{eta_ms / 1000:.0f}s left" if eta_ms else ""
             line = " ".join(part for part in (stage, counted, share, message, eta) if part)
-            self._say(f"\r\x1b[K{line}")
+            # A line that wraps cannot be overwritten.
+            self._say(f"\r\x1b[K{line[: _columns(self._stderr) - 1]}")
             self._progress_line = True
 
     def log(self, message: str, level: str = "info") -> None:
@@ -277,11 +278,14 @@ def _wrapped(text: str, stream: TextIO | None) -> list[str]:
     """A long list on lines that fit the terminal."""
     import textwrap  # only mistakes at a terminal pay for it
 
+    return textwrap.wrap(text, max(_columns(stream) - 1, 40), initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+
+
+def _columns(stream: TextIO | None) -> int:
     try:
-        columns = os.get_terminal_size(stream.fileno() if stream is not None else 2).columns or 80
+        return os.get_terminal_size(stream.fileno() if stream is not None else 2).columns or 80
     except (OSError, ValueError):
-        columns = 80
-    return textwrap.wrap(text, max(columns - 1, 40), initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+        return 80
 
 
 def wants_colour(stream: TextIO | None) -> bool:

@@ -472,6 +472,11 @@ def test_progress_overwrites_one_line_of_a_terminal_and_is_wiped_before_the_answ
     assert terminal.seen() == "\r\x1b[Kwatching 1/2 50% saw Pip 1s left\r\x1b[Kwatching 2/2 100% saw Quill\r\x1b[KSaw 2 birds\n"
 
 
+def test_progress_that_would_wrap_is_cut_for_a_wrapped_line_cannot_be_overwritten(terminal: Terminal) -> None:
+    Writer(terminal.stream, terminal.stream).progress("x" * 500)
+    assert 0 < terminal.seen().count("x") < 500
+
+
 def test_a_log_line_does_not_share_its_line_with_progress(terminal: Terminal) -> None:
     out = Writer(terminal.stream, terminal.stream)
     out.progress("half way")
