@@ -1,6 +1,6 @@
 """`./run demo`: three agents in tmux, seen by Covey. Every line that starts with `$` is really run, and nothing is left behind.
 
-The agents are pretended (demo_agent.py), so no account and no agent program is needed. Where the lab has Claude Code installed, it joins them.
+The agents are pretended (demo_agent.py), so no account and no agent program is needed. Where the lab has real ones installed, they join.
 """
 
 from __future__ import annotations
@@ -14,19 +14,28 @@ import sys
 import tempfile
 import time
 import uuid
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+from showing import Live, heading, on_terminal, say, shown, typed
+
+from lab import processes
+from lab.agents.agent import Place
+from lab.agents.claude import Claude
+from lab.agents.codex import Codex
+from lab.install import program_of
+from lab.play import environment_of
+
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent))  # the lab, which is next to us
-
-from lab import processes  # noqa: E402 - as above
-from showing import Live, heading, on_terminal, say, shown, typed  # noqa: E402 - as above
-
 COVEY = str(Path(sys.executable).parent / "covey")
 AGENTS = {"api": ["delete build/"], "web": ["--seconds", "600", "run all the tests"], "docs": []}
 """Sessions of tmux, and what the agent in each is asked to do."""
-COLUMNS, ROWS = 80, 24
+REAL = (Claude, Codex)
+"""Real ones that join where the lab has them: those that are quick to start."""
+NOWHERE = "http://127.0.0.1:9"
+COLUMNS, ROWS = 78, 24
+"""As wide as what is shown with a margin may be on a terminal of 80."""
 PATIENCE = 10.0
 """Seconds that anything may take to be seen."""
 
@@ -104,8 +113,11 @@ def main() -> int:
     except KeyboardInterrupt:
         say("\nStopped.")
         return 130
-    except DemoError as error:
+    except (DemoError, TimeoutError, subprocess.TimeoutExpired) as error:
         say(f"\nThe demo did not work: {error}")
+        return 1
+    except BrokenPipeError:  # nobody looks any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     else:
         return 1 if demo.problems else 0
@@ -126,7 +138,7 @@ def tell(demo: Demo) -> None:
         demo.wait(place, state)
     demo.show("ps")
     if real:
-        say(f"  (The lab has {' and '.join(real)} installed, so the real program is among them; the others are pretended.)")
+        say(f"  ({' and '.join(real)}: real, from the lab; the others are pretended)")
 
     heading("One needs you. How does Covey know? It keeps the evidence.")
     demo.show("why api:0")
@@ -143,46 +155,40 @@ def tell(demo: Demo) -> None:
     say("  ./run up                            start Covey")
     say("  ./run ps                            who is there, who needs you")
     say("  ./run watch                         the same, live")
-    say("  ./run integrate claude --dry-run    what Claude Code would have to call to be seen without delay")
+    say("  ./run integrate claude --dry-run    what would let Claude Code tell by itself")
     say("\ndocs/guide/fleet.md goes on from there. Everything this demo started is gone.")
 
 
 def watch(demo: Demo) -> None:
     """A table on a terminal of its own: how it is, and again when something in it has changed."""
     with Live([COVEY, "watch"], demo.folder, demo.environment, columns=COLUMNS, rows=ROWS) as live:
-        shown(live.until(lambda picture: "waiting_approval" in picture, PATIENCE))
+        shown(live.until(partial(_is_in, "/api:", "waiting_approval"), PATIENCE))
         say("")
         typed("tmux send-keys -t api y Enter")
         demo.tmux("send-keys", "-t", "api", "y", "Enter")
         answered = time.monotonic()
         for state in ("running", "completed"):
-            picture = live.until(lambda picture, state=state: state in _line_of(picture, "/api:"), PATIENCE)
+            picture = live.until(partial(_is_in, "/api:", state), PATIENCE)
             say(f"  {time.monotonic() - answered:.1f} s later")
             shown(picture)
             say("")
-        typed("^C")
 
 
 def start_real(demo: Demo) -> list[str]:
     """Real agents that the lab has: each at its prompt, in a home of its own, with no way out of this machine."""
-    from lab.agents.agent import Place  # noqa: PLC0415 - only where the lab has been used
-    from lab.agents.claude import Claude  # noqa: PLC0415 - as above
-    from lab.install import program_of  # noqa: PLC0415 - as above
-    from lab.play import environment_of  # noqa: PLC0415 - as above
-
-    program = program_of(Claude)
-    if not program.exists():
-        return []
-    place = Place(demo.folder / Claude.name, "http://127.0.0.1:9")
-    for folder in (place.home, place.project, place.root / "tmp"):
-        folder.mkdir(parents=True)
-    launch = Claude(program).prepare(place)
-    demo.start(Claude.name, *launch.argv, folder=place.project, environment={**environment_of(place.root, demo.mark), **launch.env})
-    return [Claude.name]
+    started = [agent for agent in REAL if program_of(agent).exists()]
+    for agent in started:
+        place = Place(demo.folder / agent.name, NOWHERE)
+        for folder in (place.home, place.project, place.root / "tmp"):
+            folder.mkdir(parents=True)
+        launch = agent(program_of(agent)).prepare(place)
+        demo.start(agent.name, *launch.argv, folder=place.project, environment={**environment_of(place.root, demo.mark), **launch.env})
+    return [agent.name for agent in started]
 
 
-def _line_of(picture: str, text: str) -> str:
-    return next((line for line in picture.splitlines() if text in line), "")
+def _is_in(place: str, state: str, picture: str) -> bool:
+    """Whether a picture shows an agent in a state."""
+    return any(place in line and state in line for line in picture.splitlines())
 
 
 def _end(*_: object) -> NoReturn:

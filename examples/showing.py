@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -88,7 +89,7 @@ def _terminal(columns: int, rows: int) -> tuple[int, int]:
 
 
 def heading(text: str) -> None:
-    say(f"\n{BOLD}{textwrap.fill(text, 100)}{PLAIN}")
+    say(f"\n{BOLD}{textwrap.fill(text, min(shutil.get_terminal_size().columns, 100))}{PLAIN}")
 
 
 def typed(line: str) -> None:

@@ -30,6 +30,7 @@ VERBS = {
     "adapters.explain": "adapters",
     "integrate": "integrate",
     "target.remove": "target",
+    "replay": "replay",
 }
 """Verbs that are more than an operation: the module in `covey.cli.verbs` that has a function of the verb's last name."""
 

@@ -21,9 +21,10 @@ def render(operation: Operation, result: Any, *, colour: bool = False) -> str:
     own = RENDERERS.get(operation.name)
     if own:
         return own(result)
-    from covey.cli import render_fleet, render_targets
+    from covey.cli import render_fleet, render_replay, render_targets
 
-    drawn = render_fleet.RENDERERS.get(operation.name) or render_targets.RENDERERS.get(operation.name)
+    renderers = {**render_fleet.RENDERERS, **render_targets.RENDERERS, **render_replay.RENDERERS}
+    drawn = renderers.get(operation.name)
     return drawn(result, render_fleet.Paint(columns(), colour=colour)) if drawn else fields(result)
 
 

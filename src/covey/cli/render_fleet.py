@@ -41,9 +41,13 @@ def panes(result: dict[str, Any], paint: Paint) -> str:
     items = result["items"]
     if not items:
         return nobody(result)
+    return "\n".join([*agents(items, paint), "", total(result, paint)])
+
+
+def agents(items: Sequence[dict[str, Any]], paint: Paint) -> list[str]:
+    """The table of agents alone."""
     rows = [[item["state"], clean(item["agent"]), *names(item), age(item["age_ms"]), what(item)] for item in items]
-    body = table(["STATE", "AGENT", "WHERE", "", "FOR", "WHAT"], rows, [SIGNS[item["state"]] for item in items], paint)
-    return "\n".join([*body, "", total(result, paint)])
+    return table(["STATE", "AGENT", "WHERE", "", "FOR", "WHAT"], rows, [SIGNS[item["state"]] for item in items], paint)
 
 
 def windows(result: dict[str, Any], paint: Paint) -> str:
@@ -101,7 +105,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], signs: Sequence[tu
     return lines
 
 
-def total(result: dict[str, Any], paint: Paint) -> str:
+def total(result: dict[str, Any], paint: Paint, *, hint: bool = True) -> str:
     """`6 agents on 4 targets · 2 need you · vm3 is down`, and what to type next."""
     counts, targets = result["summary"], result["targets"]
     parts = [f"{_many(counts['total'], 'agent')} on {_many(sum(bool(count) for count in counts['by_target'].values()), 'target')}"]
@@ -109,9 +113,9 @@ def total(result: dict[str, Any], paint: Paint) -> str:
         parts.append(f"{counts['needs_action']} need{'s' if counts['needs_action'] == 1 else ''} you")
     parts += [f"{clean(target['target'])} is {target['health']}" for target in targets if target["health"] != "ok"]
     line = cut(" · ".join(parts), paint.columns)
-    hint = f"covey why {_short_name(result['items'])}" if counts["needs_action"] and "runtime_id" in result["items"][0] else ""
-    gap = paint.columns - width(line) - width(hint)
-    return f"{line}{' ' * gap}{paint(hint, DIM)}" if hint and gap > 1 else line
+    next_ = f"covey why {_short_name(result['items'])}" if hint and counts["needs_action"] and "runtime_id" in result["items"][0] else ""
+    gap = paint.columns - width(line) - width(next_)
+    return f"{line}{' ' * gap}{paint(next_, DIM)}" if next_ and gap > 1 else line
 
 
 def nobody(result: dict[str, Any]) -> str:
@@ -134,7 +138,7 @@ def nobody(result: dict[str, Any]) -> str:
 def why(result: dict[str, Any], paint: Paint) -> str:
     """The state, what decided it, what agrees, what was overruled, and what would change it."""
     item = result["item"]
-    since = _clock(item["since"])
+    since = clock_of(item["since"])
     head = f"{paint(item['state'], SIGNS[item['state']][1])}, {item['confidence']} confidence, since {since} ({ago(item['age_ms'])})"
     told = [("because", claim) for claim in [result["because"]] if claim]
     told += [("agrees", claim) for claim in result["agrees"]] + [("overruled", claim) for claim in result["overruled"]]
@@ -150,6 +154,8 @@ def why(result: dict[str, Any], paint: Paint) -> str:
             lines.append(paint(cut(f"  {'':<{words}}{GAP}lost: {clean(claim['why'])}", paint.columns), DIM))
     if not rows:
         lines.append(f"  nobody says anything about it: {item['reason'].replace('_', ' ')}")
+    if result["caveat"]:
+        lines.append(cut(f"  {result['caveat']}", paint.columns))
     lines.append(cut(f"  would change it: {result['would_change']}", paint.columns))
     return "\n".join([*lines, cut(f"  {clean(item['agent'])} in {where(item)}, runtime:{item['runtime_id']}", paint.columns)])
 
@@ -205,7 +211,7 @@ def _many(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _clock(stamp: str) -> str:
+def clock_of(stamp: str) -> str:
     """A moment as the clock on the wall showed it; with the day if it was another."""
     import time
     from calendar import timegm

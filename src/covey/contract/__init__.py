@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from covey.contract import fleet, kernel
+from covey.contract import fleet, kernel, replay
 from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
 
-OPERATIONS: tuple[Operation, ...] = (*kernel.OPERATIONS, *fleet.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = (*kernel.OPERATIONS, *fleet.OPERATIONS, replay.REPLAY)
 GROUPS: dict[str, str] = {**kernel.GROUPS, **fleet.GROUPS}
 
 __all__ = ["API_VERSION", "GROUPS", "OPERATIONS", "Operation", "Parameter"]

@@ -66,6 +66,7 @@ KNOWN_TARGET = shape(
     target="string",
     kind={"type": "string", "enum": ["local", "ssh"]},
     ssh_target="string",
+    is_default="boolean",
     health=HEALTH,
     reason="string",
     last_seen_at=optional("string"),

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from covey.fleet.judge import Rules, horizon, judge
 from covey.fleet.model import Claim  # noqa: TC001 - a Struct reads its annotations
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from covey.fleet.model import Verdict
 
 APPLIED, DUPLICATE, LATE, UNBOUND = "applied", "duplicate", "late", "dropped_unbound"
+SET_BACK_S = 1.0
+"""What was told so far ahead of now was told by a clock that has been set back since."""
 REMEMBERED = 10_000
 """Dedupe keys kept per runtime; the store's unique index remembers the rest."""
 
@@ -47,6 +50,14 @@ class _Book:
         self.verdict: Verdict | None = None
         self.version = 0
 
+    def keep_time(self, now: float) -> None:
+        """After the clock was set back nothing new may count as old: what was told before happened just before now, in its own order."""
+        told = [claim.at for claim in self.claims.values()] + [cursor.event_time for cursor in self.cursors.values()]
+        ahead = max(told, default=now) - now
+        if ahead > SET_BACK_S:
+            self.claims = {source: replace(claim, at=claim.at - ahead - SET_BACK_S) for source, claim in self.claims.items()}
+            self.cursors.clear()
+
 
 class Engine:
     def __init__(self, rules: Rules) -> None:
@@ -73,6 +84,7 @@ class Engine:
         book.seen[key] = None
         if len(book.seen) > REMEMBERED:
             book.seen.popitem(last=False)
+        book.keep_time(signal.ingested_at)
         cursor = book.cursors.get(signal.source)
         if cursor is not None and not newer(signal, cursor):
             return LATE
@@ -80,7 +92,7 @@ class Engine:
         if signal.claim is None:
             book.claims.pop(signal.source, None)
         else:
-            book.claims[signal.source] = signal.claim
+            book.claims[signal.source] = replace(signal.claim, at=min(signal.claim.at, signal.ingested_at))
         return APPLIED
 
     def forget(self, source: str | None = None, *, levels: bool = True) -> None:

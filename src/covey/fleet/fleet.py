@@ -13,34 +13,33 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from covey.fleet.engine import APPLIED, Engine, Signal
 from covey.fleet.exits import Exits
 from covey.fleet.model import Claim, Verdict
+from covey.fleet.rows import UNREACHABLE, row_of
 from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started
-from covey.fleet.server_watch import ServerWatch
-from covey.fleet.view import Row, Target
+from covey.fleet.target_watch import TargetWatch
+from covey.fleet.targets import LOCAL
 from covey.fleet.watched import Watched
-from covey.fleet.why import evidence_of
 from covey.kernel.ids import Ulids
-from covey.tmux.changes import Liveness
-from covey.tmux.executor import Local
-from covey.tmux.sockets import Sockets, usual
+from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Self
 
     from covey.fleet.adapters.registry import Registry
     from covey.fleet.judge import Rules
+    from covey.fleet.place import Place
     from covey.fleet.runtimes import Change
+    from covey.fleet.server_watch import ServerWatch
+    from covey.fleet.targets import Known, Targets
+    from covey.fleet.view import Row, Target
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
-    from covey.tmux.changes import Standing
 
-HOST = "host"
-"""The target that is this machine."""
-SOCKETS_EVERY_S = 2.0
 PENDING_S = 10.0
 """How long a hook's word is kept for an agent that has not been seen yet."""
 OUTSTANDING = 256
@@ -51,10 +50,10 @@ log = logging.getLogger("covey.fleet")
 class Fleet:
     """Every agent that can be seen."""
 
-    def __init__(
-        self, registry: Registry, events: Events, clock: Clock, *, rules: Rules, patterns: Sequence[str], environment: Mapping[str, str]
-    ) -> None:
+    def __init__(self, registry: Registry, events: Events, clock: Clock, *, rules: Rules, book: Targets, place: Callable[[Known], Place]) -> None:
+        """`place` tells how a target is reached."""
         self.registry = registry
+        self.book = book
         self.runtimes = Runtimes(registry.identify)
         self.watched: dict[str, Watched] = {}
         self._engine = Engine(rules)
@@ -63,18 +62,20 @@ class Fleet:
         self._events = events
         self._clock = clock
         self._ids = Ulids(clock.time)
-        self._sockets = Sockets(patterns or [usual(environment)])
-        self._executor = Local()
-        self._servers: dict[str, tuple[ServerWatch, asyncio.Task[None]]] = {}
-        self._standings: dict[str, Standing] = {}
+        self._place = place
+        self._targets: dict[str, tuple[TargetWatch, asyncio.Task[None]]] = {}
+        self._told: dict[str, tuple[str, str]] = {}
         self._exits = Exits(self._exited, clock)
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._pending: deque[tuple[float, str, str, str, list[int], object, float]] = deque(maxlen=1000)
         self._outbox: asyncio.Queue[tuple[str, str, dict[str, Any]]] = asyncio.Queue()
+        self._writing: deque[asyncio.Task[Any]] = deque()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        self._tasks = [asyncio.create_task(self._rescan_sockets(), name="tmux sockets"), asyncio.create_task(self._publish(), name="fleet events")]
+        self._tasks = [asyncio.create_task(self._publish(), name="fleet events")]
+        for known in self.book.all:
+            self.look_at(known)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -82,11 +83,14 @@ class Fleet:
             handle.cancel()
         for watched in self.watched.values():
             watched.stop()
-        tasks = [*self._tasks, *(task for _, task in self._servers.values())]
+        tasks = [*self._tasks, *(task for _, task in self._targets.values())]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._exits.aclose()
+        while not self._outbox.empty():  # what happened last is told as well
+            self._write(*self._outbox.get_nowait())
+        await asyncio.gather(*self._writing, return_exceptions=True)
 
     # What lists see.
 
@@ -94,14 +98,52 @@ class Fleet:
         return list(self._rows.values())
 
     def targets(self) -> list[Target]:
-        bad = [standing for standing in self._standings.values() if standing.liveness is Liveness.UNREACHABLE]
-        poor = [standing for standing in self._standings.values() if standing.degraded]
-        health = "down" if bad and len(bad) == len(self._standings) else "degraded" if bad or poor else "ok"
-        reason = next((standing.reason for standing in (*bad, *poor)), "")
-        return [Target(target=HOST, health=health, reason=reason, sockets=tuple(sorted(self._servers)))]
+        return [watch.target for watch, _ in self._targets.values()]
 
     def verdict(self, runtime_id: str) -> Verdict:
         return self._verdicts[runtime_id]
+
+    # Which targets are looked at.
+
+    def look_at(self, known: Known) -> None:
+        """Begin to watch a target."""
+        watch = TargetWatch(known.name, lambda: self._place(known), self, self._clock)
+        watch.last_seen, self._told[known.name] = known.last_seen_at, (known.health, "")
+        self._targets[known.name] = watch, asyncio.create_task(watch.run(), name=f"target {known.name}")
+
+    async def forget(self, name: str) -> None:
+        """See nothing of a target any more. Its rows are gone at once; to take leave of it may take some seconds."""
+        watch, task = self._targets.pop(name)
+        watch.stop()
+        task.cancel()
+        self._told.pop(name, None)
+        for socket in {runtime.socket for runtime in self.runtimes.all if runtime.target == name}:
+            self.changed(replace(ended, why="target_removed") for ended in self.runtimes.server_gone(name, socket, self._clock.time()))
+        await asyncio.wait({task})
+
+    def target(self, name: str) -> TargetWatch:
+        return self._targets[name][0]
+
+    async def reached(self, target: TargetWatch) -> None:
+        if target.name not in self._targets:
+            return
+        self._tell(target)
+        try:
+            await self.book.seen(target.name, target.target.health, target.last_seen)
+        except StoreError as error:
+            log.warning("how a target is could not be written down", extra={"target": target.name, "reason": error.message})
+
+    def _tell(self, target: TargetWatch, socket: str | None = None) -> None:
+        """A target, or a server on it, is another than before: so may be the agents there."""
+        now = target.target
+        before, self._told[now.target] = self._told[now.target], (now.health, now.reason)
+        if before != self._told[now.target] or socket is not None:
+            for runtime in self.runtimes.all:
+                if runtime.target == now.target and socket in {None, runtime.socket}:
+                    self._settle(runtime.runtime_id)
+        if before != self._told[now.target]:
+            data = {"target": now.target, "health": now.health, "reason": now.reason, "previous": before[0]}
+            self._outbox.put_nowait(("target.health", now.target, data))
 
     # What hooks say.
 
@@ -110,21 +152,26 @@ class Fleet:
         runtime = self._speaker(agent, tmux, pane_id, pids)
         if runtime is None:
             self._pending.append((self._clock.monotonic(), agent, tmux, pane_id, pids, payload, at))
-            for server, _ in self._servers.values():
-                server.rescan()
+            if local := self._local():
+                self.target(local).rescan()
             return "pending"
         self.watched[runtime.runtime_id].hook(payload, at)
         return "bound"
 
     def _speaker(self, agent: str, tmux: str, pane_id: str, pids: list[int]) -> Runtime | None:
         """Whose hook it is: the agent above the hook's process; by its pane only where no pid tells."""
+        local = self._local()
         for pid in pids:
-            if (runtime := self.runtimes.speaking(HOST, pid)) and runtime.runtime_id in self.watched:
+            if (runtime := self.runtimes.speaking(local, pid)) and runtime.runtime_id in self.watched:
                 return runtime if runtime.agent == agent else None
         if pids or not pane_id:
             return None
-        runtime = self.runtimes.in_pane(HOST, tmux.partition(",")[0], pane_id)
+        runtime = self.runtimes.in_pane(local, tmux.partition(",")[0], pane_id)
         return runtime if runtime and runtime.agent == agent and runtime.runtime_id in self.watched else None
+
+    def _local(self) -> str:
+        """The name of this machine among the targets; empty if it is none of them."""
+        return next((known.name for known in self.book.all if known.kind == LOCAL and known.name in self._targets), "")
 
     def _bind_pending(self) -> None:
         waiting, self._pending = self._pending, deque(maxlen=self._pending.maxlen)
@@ -154,12 +201,9 @@ class Fleet:
             self.watched[runtime.runtime_id].runtime = runtime
             self._settle(runtime.runtime_id)
 
-    def stands(self, server: ServerWatch, standing: Standing) -> None:
-        self._standings[server.socket] = standing
-        if standing.liveness is Liveness.UNREACHABLE:
-            for runtime in self.runtimes.all:
-                if runtime.socket == server.socket:
-                    self._settle(runtime.runtime_id)
+    def stands(self, server: ServerWatch) -> None:
+        if server.target in self._targets:
+            self._tell(self.target(server.target), server.socket)
 
     def moved(self, runtime_id: str) -> None:
         """A pane has another title, name or place: its row is another, but no news."""
@@ -173,9 +217,11 @@ class Fleet:
         def say(source: str, claim: Claim | None, key: str, at: float) -> None:
             self._say(runtime.runtime_id, source, claim, key, at)
 
-        self.watched[runtime.runtime_id] = Watched(runtime, adapter, say, self._clock)
+        here = runtime.target == self._local()
+        self.watched[runtime.runtime_id] = Watched(runtime, adapter, say, self._clock, here=here)
         self._engine.start(runtime.runtime_id)
-        self._exits.watch(runtime.runtime_id, runtime.pid, runtime.process_started)
+        if here:
+            self._exits.watch(runtime.runtime_id, runtime.pid, runtime.process_started)
         self._settle(runtime.runtime_id, kind="agent.started")
         self.watched[runtime.runtime_id].start()
         self._bind_pending()
@@ -216,11 +262,14 @@ class Fleet:
             return
         now = self._clock.time()
         verdict, changed = self._engine.settle(runtime_id, now)
-        standing = self._standings.get(watched.runtime.socket)
-        if standing is not None and standing.liveness is Liveness.UNREACHABLE:
-            verdict = Verdict(state="unknown", reason="target_unreachable", confidence="low", since=now, detail=standing.reason)
-            changed = self._verdicts.get(runtime_id) is None or self._verdicts[runtime_id].reason != verdict.reason
-        before = self._rows.get(runtime_id)
+        before, last = self._rows.get(runtime_id), self._verdicts.get(runtime_id)
+        lost_since = last.since if last and last.reason == UNREACHABLE else None
+        out_of_reach = self.target(watched.runtime.target).out_of_reach(watched.runtime.socket)
+        if out_of_reach is not None:
+            verdict = Verdict(state="unknown", reason=UNREACHABLE, confidence="low", since=lost_since or now, detail=out_of_reach)
+            changed = lost_since is None
+        else:
+            changed = changed or lost_since is not None
         self._verdicts[runtime_id] = verdict
         row = self._rows[runtime_id] = self._row(watched.runtime, verdict)
         if changed or kind != "agent.state":
@@ -235,59 +284,19 @@ class Fleet:
             self._timers[runtime_id] = asyncio.get_running_loop().call_later(later, self._settle, runtime_id)
 
     def _row(self, runtime: Runtime, verdict: Verdict) -> Row:
-        server = self._servers.get(runtime.socket)
-        pane = server[0].panes.get(runtime.pane_id) if server else None
-        return Row(
-            target=runtime.target,
-            session_name=pane.session_name if pane else "",
-            window_id=runtime.window_id,
-            pane_id=runtime.pane_id,
-            runtime_id=runtime.runtime_id,
-            agent=runtime.agent,
-            state=verdict.state,
-            reason=verdict.reason,
-            confidence=verdict.confidence,
-            since=verdict.since,
-            as_of=self._clock.time(),
-            detail=verdict.detail,
-            cwd=pane.path if pane else "",
-            pid=runtime.pid,
-            window_name=pane.window_name if pane else "",
-            window_index=pane.window_index if pane else 0,
-            pane_index=pane.pane_index if pane else 0,
-            title=pane.title if pane else "",
-            socket=runtime.socket,
-            evidence=evidence_of(verdict),
-        )
+        pane = self.target(runtime.target).pane(runtime.socket, runtime.pane_id)
+        return row_of(runtime, verdict, pane, self._rows.get(runtime.runtime_id), self._clock.time())
 
     # Chores.
 
-    async def _rescan_sockets(self) -> None:
-        while True:
-            for socket in self._sockets.live(self._executor):
-                if socket not in self._servers:
-                    server = ServerWatch(HOST, self._executor, socket, self, self._clock)
-                    self._servers[socket] = server, asyncio.create_task(self._watch(server), name=f"tmux {socket}")
-            await self._clock.sleep(SOCKETS_EVERY_S)
-
-    async def _watch(self, server: ServerWatch) -> None:
-        try:
-            await server.run()
-        except asyncio.CancelledError:
-            raise
-        except Exception:
-            log.exception("watching a tmux server failed", extra={"socket": server.socket})
-            self.changed(self.runtimes.server_gone(server.target, server.socket, self._clock.time()))
-        finally:
-            self._servers.pop(server.socket, None)
-            self._standings.pop(server.socket, None)
-
     async def _publish(self) -> None:
         """Events in the order in which things happened; many at once share a commit."""
-        writing: deque[asyncio.Task[Any]] = deque()
         while True:
-            kind, subject, data = await self._outbox.get()
-            writing.append(asyncio.create_task(self._events.append(kind, subject=subject, data=data, source="fleet")))
-            while writing and (writing[0].done() or len(writing) >= OUTSTANDING):
+            self._write(*await self._outbox.get())
+            while self._writing and (self._writing[0].done() or len(self._writing) >= OUTSTANDING):
                 with contextlib.suppress(Exception):  # the store has told its own story in the log
-                    await writing.popleft()
+                    await self._writing[0]
+                self._writing.popleft()
+
+    def _write(self, kind: str, subject: str, data: dict[str, Any]) -> None:
+        self._writing.append(asyncio.create_task(self._events.append(kind, subject=subject, data=data, source="fleet")))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 STALE = "stale: nothing heard since"
+WAITING = frozenset({"waiting_approval", "waiting_input"})
 RANK = {state: place for place, state in enumerate(STATES)}
 
 
@@ -26,6 +27,8 @@ class Rules(Struct, frozen=True, kw_only=True):
     """An edge is stale after this."""
     settle: float = 0.3
     """A weaker level must have stood this long before it refutes what the agent itself said."""
+    stands: float = 0.5
+    """A dialog that is still there so long after somebody said that the agent works on has not been answered."""
     completed_for: float = 120.0
     """A completed turn is fresh for so long; then the agent is idle."""
 
@@ -64,6 +67,7 @@ def refuted(claim: Claim, other: Claim, now: float, rules: Rules) -> str:
     level, edge = (claim, other) if claim.level else (other, claim)
     # A level that has not moved since the edge has not noticed it, and cannot refute it; a weak one must have stood for a moment.
     moved = level.at > edge.at and (level.strength >= edge.strength or now - level.at >= rules.settle)
+    moved |= level.state in WAITING and level.strength >= edge.strength and now - edge.at >= rules.stands
     if moved == (other is level):
         return f"{other.source} has changed since" if moved else f"{other.source} is newer"
     return ""
@@ -77,6 +81,7 @@ def horizon(claims: Iterable[Claim], now: float, rules: Rules) -> float | None:
         for moment in (
             claim.at + rules.settle if claim.level else claim.at + rules.edge_ttl,
             claim.at + rules.completed_for if claim.state == "completed" else 0.0,
+            0.0 if claim.level else claim.at + rules.stands,
         )
     ]
     return min((moment for moment in moments if moment > now), default=None)

@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from covey.contract.fleet import OPERATIONS
+from covey.contract.replay import REPLAY
 from covey.fleet import integrate
 from covey.fleet.adapters.registry import load
 from covey.fleet.bar import bar
 from covey.fleet.fleet import Fleet
+from covey.fleet.history import History
 from covey.fleet.integrate.spool import Spool
 from covey.fleet.judge import Rules
 from covey.fleet.references import resolve
+from covey.fleet.target_operations import TargetOperations, places
+from covey.fleet.targets import LOCAL, MIGRATION, Targets
 from covey.fleet.view import Filters, panes, sessions, summary, windows
 from covey.fleet.wait import Wait
 from covey.fleet.watch import Watch
@@ -48,27 +52,36 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
     for problem in registry.problems:
         log.warning("an adapter was left out", extra={"problem": str(problem), "suggestion": problem.suggestion})
     rules = Rules(completed_for=float(get("fleet.completed_s")))
+    place = places(get("fleet.sockets"), os.environ, get("fleet.ssh_config"), Path(daemon.home.node_dir) / "ssh")
     integrate.refresh(Path.home(), {**os.environ, "COVEY_HOME": daemon.home.path})
-    async with Fleet(registry, daemon.events, daemon.clock, rules=rules, patterns=get("fleet.sockets"), environment=os.environ) as fleet:
-        operations = FleetOperations(daemon, fleet)
-        chore = asyncio.create_task(operations.read_spool(), name="spool")
+    async with (
+        History.kept(daemon.events, daemon.clock, rules) as history,
+        Fleet(registry, daemon.events, daemon.clock, rules=rules, book=await Targets.open(daemon.store, daemon.clock), place=place) as fleet,
+    ):
+        operations = FleetOperations(daemon, fleet, history)
+        chores = [
+            asyncio.create_task(operations.read_spool(), name="spool"),
+            asyncio.create_task(history.picture(fleet), name="pictures of the fleet"),
+        ]
         daemon.parts["fleet"] = operations.status
         try:
             yield operations.handlers()
         finally:
-            chore.cancel()
-            await asyncio.gather(chore, return_exceptions=True)
+            for chore in chores:
+                chore.cancel()
+            await asyncio.gather(*chores, return_exceptions=True)
 
 
-FLEET = Subsystem(OPERATIONS, migrations=(), open=opened)
+FLEET = Subsystem((*OPERATIONS, REPLAY), migrations=(MIGRATION,), open=opened)
 
 
 class FleetOperations:
     """The handlers, each a method that takes a call and returns a result."""
 
-    def __init__(self, daemon: Daemon, fleet: Fleet) -> None:
+    def __init__(self, daemon: Daemon, fleet: Fleet, history: History) -> None:
         self._daemon = daemon
         self._fleet = fleet
+        self._history = history
         self._spool = Spool(Path(daemon.home.node_dir) / "spool")
         daemon.metrics.gauge("covey_agents", "Agents that are seen.", lambda: len(fleet.rows()))
 
@@ -81,9 +94,11 @@ class FleetOperations:
             "why": self.why,
             "wait": self.wait,
             "bar": self.bar,
+            "replay": self.replay,
             "adapters.list": self.adapters,
             "adapters.explain": self.explain,
             "hooks": self.hooks,
+            **TargetOperations(self._fleet).handlers(),
         }
 
     def status(self) -> dict[str, Any]:
@@ -113,13 +128,17 @@ class FleetOperations:
 
     async def why(self, call: Call) -> dict[str, Any]:
         row = resolve(call.params["ref"], self._fleet.rows())
-        return why(row, self._fleet.verdict(row.runtime_id), self._daemon.clock.time())
+        here = self._fleet.book.get(row.target).kind == LOCAL
+        return why(row, self._fleet.verdict(row.runtime_id), self._daemon.clock.time(), here=here)
 
     async def bar(self, call: Call) -> dict[str, Any]:
         targets = self._fleet.targets()
         filters = Filters.of(call.params, targets)
         rows = [row for row in self._fleet.rows() if filters.match(row)]
         return bar(rows, [target for target in targets if filters.covers(target.target)], call.params["format"])
+
+    async def replay(self, call: Call) -> dict[str, Any]:
+        return await self._history.replay(call.params, self._fleet.targets())
 
     async def adapters(self, _: Call) -> dict[str, Any]:
         return {"items": [await asyncio.to_thread(self._adapter, name) for name in self._fleet.registry.adapters]}

@@ -7,7 +7,7 @@ import logging
 import re
 from typing import TYPE_CHECKING, Protocol
 
-from covey.fleet.processes import ProcessTable
+from covey.fleet.processes import ProcessesError
 from covey.fleet.runtimes import Change, Pane, Runtimes, Server
 from covey.tmux.changes import Liveness
 from covey.tmux.errors import TmuxError
@@ -16,11 +16,11 @@ from covey.tmux.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from covey.fleet.place import Place
     from covey.fleet.watched import Watched
     from covey.kernel.clock import Clock
     from covey.tmux import listing
     from covey.tmux.changes import Standing
-    from covey.tmux.executor import Executor
 
 LATER_S = (0.3, 1.0, 3.0)
 """When to look at the processes again after something began in a pane: a launcher's program comes late."""
@@ -39,23 +39,28 @@ class Station(Protocol):
     @property
     def watched(self) -> Mapping[str, Watched]: ...
     def changed(self, changes: Iterable[Change]) -> None: ...
-    def stands(self, server: ServerWatch, standing: Standing) -> None: ...
+    def stands(self, server: ServerWatch) -> None: ...
     def moved(self, runtime_id: str) -> None: ...
 
 
 class ServerWatch:
-    def __init__(self, target: str, executor: Executor, socket: str, station: Station, clock: Clock) -> None:
+    def __init__(self, target: str, place: Place, socket: str, station: Station, clock: Clock) -> None:
         self.target = target
         self.socket = socket
-        self._executor = executor
+        self.standing: Standing | None = None
+        """How it stands with the server; None until that is known."""
+        self.trouble = ""
+        """Why the processes in its panes cannot be seen, if they cannot."""
+        self._place = place
         self._station = station
         self._clock = clock
         self._watch: Watch | None = None
-        self._table: ProcessTable | None = None
         self._jobs: dict[str, tuple[int, str]] = {}
+        self._followed: frozenset[str] = frozenset()
         self._due: set[str] = set()
         self._looked: dict[str, float] = {}
         self._wake = asyncio.Event()
+        self._stale = asyncio.Event()
         self._again: list[asyncio.TimerHandle] = []
 
     @property
@@ -64,21 +69,25 @@ class ServerWatch:
 
     async def run(self) -> None:
         """Watch until cancelled."""
-        async with Watch(self._executor, self.socket, clock=self._clock) as watch:
+        async with Watch(self._place.executor, self.socket, clock=self._clock) as watch, asyncio.TaskGroup() as group:
             self._watch = watch
-            sampler = asyncio.create_task(self._sample(watch), name=f"screens of {self.socket}")
+            chores = [
+                group.create_task(self._sample(watch), name=f"screens of {self.socket}"),
+                group.create_task(self._keep_scanning(watch), name=f"processes of {self.socket}"),
+            ]
             try:
                 async for change in watch:
                     if change.kind == "server":
-                        self._station.stands(self, change.standing)
+                        self.standing = change.standing
+                        self._station.stands(self)
                     if change.standing.liveness is Liveness.GONE:
                         self._jobs.clear()
                         self._station.changed(self._station.runtimes.server_gone(self.target, self.socket, self._clock.time()))
                     elif change.standing.liveness is Liveness.ALIVE:
                         self._news(change.panes, change.gone, change.touched)
             finally:
-                sampler.cancel()
-                await asyncio.wait({sampler})
+                for chore in chores:
+                    chore.cancel()
                 for timer in self._again:
                     timer.cancel()
                 self._watch = None
@@ -89,11 +98,11 @@ class ServerWatch:
         self._jobs.update(jobs)
         ended = [pane_id for pane_id in gone if self._jobs.pop(pane_id, None)]
         if begun or ended:
-            self._scan()
+            self.rescan()
             loop = asyncio.get_running_loop()
             self._again = [timer for timer in self._again if timer.when() > loop.time()]
             if not self._again:
-                self._again = [loop.call_later(later, self._scan) for later in LATER_S]
+                self._again = [loop.call_later(later, self.rescan) for later in LATER_S]
         now = self._clock.time()
         ours = self._ours()
         for pane in panes:
@@ -102,28 +111,44 @@ class ServerWatch:
                 self._station.moved(runtime_id)
         self._look_at(pane_id for pane_id in {*touched, *jobs} if pane_id in ours)
 
-    def _scan(self) -> None:
-        """Which agent is in which pane."""
-        watch = self._watch
-        if watch is None or watch.standing.identity is None or watch.standing.liveness is not Liveness.ALIVE:
-            return
-        self._table = ProcessTable.read(self._table)
-        identity = watch.standing.identity
-        server = Server(self.target, self.socket, identity.pid, identity.started)
-        panes = [Pane(pane.id, pane.pid, pane.window_id) for pane in watch.panes.values()]
-        before = self._ours()
-        self._station.changed(self._station.runtimes.update(server, panes, self._table, self._clock.time()))
-        now = self._ours()
-        if now != before:
-            watch.follow(now)
-            for pane_id, runtime_id in now.items():
-                if pane_id not in before and pane_id in watch.panes:
-                    self._station.watched[runtime_id].title(watch.panes[pane_id].title, self._clock.time())
-            self._look_at(now)
-
     def rescan(self) -> None:
-        """Something ended: look what is in front now."""
-        self._scan()
+        """Look soon what is in front in each pane."""
+        self._stale.set()
+
+    async def _keep_scanning(self, watch: Watch) -> None:
+        """Scan when something may be another, resting as long as it took: a machine where much begins and ends has better things to do."""
+        while True:
+            await self._stale.wait()
+            self._stale.clear()
+            began, before = self._clock.monotonic(), self.trouble
+            try:
+                await self._scan(watch)
+                self.trouble = ""
+            except (ProcessesError, TmuxError) as error:
+                self.trouble = str(error)
+            if self.trouble != before:
+                self._station.stands(self)
+            await self._clock.sleep(self._clock.monotonic() - began)
+
+    async def _scan(self, watch: Watch) -> None:
+        """Which agent is in which pane."""
+        identity = watch.standing.identity
+        if identity is None or watch.standing.liveness is not Liveness.ALIVE:
+            return
+        panes = [Pane(pane.id, pane.pid, pane.window_id) for pane in watch.panes.values()]
+        table = await self._place.processes([pane.pid for pane in panes])
+        if watch.standing.identity != identity or watch.standing.liveness is not Liveness.ALIVE:
+            return  # meanwhile it is another server, or who knows
+        server = Server(self.target, self.socket, identity.pid, identity.started)
+        self._station.changed(self._station.runtimes.update(server, panes, table, self._clock.time()))
+        ours = self._ours()
+        new = ours.keys() - self._followed
+        if new or ours.keys() != self._followed:
+            self._followed = frozenset(ours)
+            watch.follow(ours)
+            for pane_id in new & watch.panes.keys():
+                self._station.watched[ours[pane_id]].title(watch.panes[pane_id].title, self._clock.time())
+            self._look_at(ours)
 
     def _ours(self) -> dict[str, str]:
         """Runtimes by pane."""

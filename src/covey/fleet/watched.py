@@ -40,16 +40,18 @@ log = logging.getLogger("covey.fleet")
 
 
 class Watched:
-    """The sources of one runtime."""
+    """The sources of one runtime. One that is not `here` has only its title and its screen: its files are on another machine."""
 
-    def __init__(self, runtime: Runtime, adapter: Adapter, say: Say, clock: Clock) -> None:
+    def __init__(self, runtime: Runtime, adapter: Adapter, say: Say, clock: Clock, *, here: bool = True) -> None:
         self.runtime = runtime
         self.adapter = adapter
-        self._signals = SIGNALS.get(adapter.name)
+        self._signals = SIGNALS.get(adapter.name) if here else None
         self._hooks: Hooks | None = self._signals.hooks() if self._signals else None
         self._say = say
         self._clock = clock
         self._levels: dict[str, Claim] = {}
+        self._drawn: tuple[str, str, str] | None = None
+        self._reading: Reading | None = None
         self._unread_since: float | None = None
         self._session = ""
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
@@ -74,7 +76,9 @@ class Watched:
         self._level("title", self.adapter.read_title(title), DERIVED, now)
 
     def screen(self, plain: str, escapes: str, title: str, now: float) -> None:
-        reading = self.adapter.read_screen(plain, escapes, title)
+        if self._drawn != (plain, escapes, title):  # most looks find what the last one found
+            self._drawn, self._reading = (plain, escapes, title), self.adapter.read_screen(plain, escapes, title)
+        reading = self._reading
         if reading is None and "screen" in self._levels:
             self._unread_since = self._unread_since or now
             if now - self._unread_since < BLIND_S:

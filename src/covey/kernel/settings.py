@@ -191,6 +191,7 @@ FLEET = (
         default=[],
         restart=True,
     ),
+    Setting("fleet.ssh_config", "Configuration file for ssh to other targets; empty for your own.", default="", restart=True),
     Setting(
         "fleet.completed_s",
         "Seconds for which an agent that has finished counts as completed; then it is idle.",

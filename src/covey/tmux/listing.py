@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -55,8 +56,9 @@ _FIELDS = (
 FORMAT = SEPARATOR.join(f"#{{{field}}}" for field in _FIELDS)
 
 
+@lru_cache(maxsize=4096)
 def parse(line: str) -> Pane | None:
-    """One line of `FORMAT`; None if it is none."""
+    """One line of `FORMAT`; None if it is none. The same line gives the same pane: most panes have not changed since they were listed last."""
     fields = line.split(SEPARATOR, len(_FIELDS) - 1)
     if len(fields) != len(_FIELDS):
         return None

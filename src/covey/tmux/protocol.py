@@ -31,6 +31,8 @@ def quote(word: str) -> str:
     """One word as tmux reads it back unchanged from a command line."""
     if "\0" in word:
         raise ValueError("tmux cannot take a NUL")
+    if word and "\n" not in word and "'" not in word:
+        return f"'{word}'"
     parts = (
         '"' + "\\n" * len(part) + '"' if part.startswith("\n") else "'" + part.replace("'", "'\\''") + "'" for part in _NEWLINES.split(word) if part
     )
@@ -49,26 +51,30 @@ class Parser:
 
     def __init__(self) -> None:
         self._rest = b""
-        self._guard: bytes | None = None
+        self._ends: tuple[bytes, ...] = ()
+        """The lines that may end the block at hand; none outside of blocks."""
         self._lines: list[str] = []
 
     def feed(self, data: bytes) -> list[Block | Notice]:
         """What is complete with these bytes. Raises `TmuxProtocolError` if the stream has lost its order: nothing after that can be trusted."""
         *lines, self._rest = (self._rest + data).split(b"\n") if b"\n" in data else (self._rest + data,)
-        return [found for found in map(self._line, lines) if found is not None]
+        found: list[Block | Notice] = []
+        for line in lines:
+            # Only the guard of this very block ends it: a screen may show the text of a block.
+            if self._ends and line not in self._ends:  # thousands of lines a second come this way
+                self._lines.append(line.decode(errors="backslashreplace"))
+            elif one := self._line(line):
+                found.append(one)
+        return found
 
     def _line(self, line: bytes) -> Block | Notice | None:
-        if self._guard is not None:
-            word, _, guard = line.partition(b" ")
-            # Only the guard of this very block ends it: a screen may show the text of a block.
-            if guard != self._guard or word not in (b"%end", b"%error"):
-                self._lines.append(line.decode(errors="backslashreplace"))
-                return None
-            block = Block(word == b"%end", guard.endswith(b" %d" % OURS), self._lines)
-            self._guard, self._lines = None, []
+        if self._ends:
+            block = Block(line.startswith(b"%end"), line.endswith(b" %d" % OURS), self._lines)
+            self._ends, self._lines = (), []
             return block
         if line.startswith(b"%begin "):
-            self._guard = line[len(b"%begin ") :]
+            guard = line[len(b"%begin ") :]
+            self._ends = (b"%end " + guard, b"%error " + guard)
             return None
         if not line.startswith(b"%") or line.startswith((b"%end ", b"%error ")):
             raise TmuxProtocolError(f"tmux sent a line that has no place: {line[:80]!r}")

@@ -8,17 +8,15 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from covey.tmux.errors import TmuxUnreachableError
-from covey.tmux.executor import run
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from covey.tmux.executor import Executor
+    from covey.tmux.shell import Shell
 
-FIND_S = 15.0
-# tmux itself looks in $TMUX_TMPDIR, else in /tmp; a login shell has the same environment as the user's own tmux.
-_FIND = 'for s in "${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)"/*; do [ -S "$s" ] && printf "%s\\n" "$s"; done; true'
+FIND_S, CONNECT_S = 4.0, 12.0
+# tmux itself looks in $TMUX_TMPDIR, else in /tmp. Nothing but the shell runs here: it is asked every few seconds.
+_FIND = ': "${covey_uid:=$(id -u)}"; for s in "${TMUX_TMPDIR:-/tmp}/tmux-$covey_uid"/*; do [ -S "$s" ] && printf "%s\\n" "$s"; done'
 
 
 def usual(environment: Mapping[str, str]) -> str:
@@ -53,12 +51,10 @@ class Sockets:
         return self._read[pattern][1]
 
 
-async def remote(executor: Executor) -> list[str]:
-    """The sockets in the usual folder of another machine, through one process; whether a server still listens at each shows when it is watched."""
-    code, out, complaints = await run(executor, ["sh", "-c", _FIND], deadline_s=FIND_S)
-    if code:
-        raise TmuxUnreachableError(complaints.strip() or f"the shell of {executor.name} ended with code {code}")
-    return sorted(out.splitlines())
+async def remote(shell: Shell) -> list[str]:
+    """The sockets in the usual folder of another machine; whether a server still listens at each shows when it is watched."""
+    told = await shell.run(_FIND, deadline_s=FIND_S, first_s=CONNECT_S)
+    return sorted(path for path in told.decode(errors="replace").splitlines() if path.startswith("/"))
 
 
 def _own_socket(path: str) -> bool:

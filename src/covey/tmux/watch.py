@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from covey.kernel.clock import SystemClock
+from covey.tmux.attention import Attention
 from covey.tmux.changes import Change, Changes, Liveness, Standing
 from covey.tmux.errors import TmuxError, TmuxGoneError, TmuxProtocolError, TmuxRefusedError, TmuxTimeoutError
 from covey.tmux.link import Link
@@ -35,7 +36,9 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
     """Everything is listed, whatever happens or not."""
     follow: float = 0.1
     follow_calm: float = 0.25
-    """Followed panes are looked at this often while they change, and when nothing changes."""
+    """A followed pane is looked at this often while it changes, and while it does not."""
+    redrawn: float = 0.2
+    """How often a pane that may have been redrawn in place is called touched."""
     gap: float = 0.02
     """Between two listings at least; after a long listing four times as long as it took."""
     poll: float = 1.0
@@ -189,21 +192,17 @@ class Watch:
             await self._wake.wait()
 
     async def _closely(self, link: Link) -> None:
-        pace, before, seen = self._pace.follow, 0, frozenset[str]()
+        attention = Attention(calm=self._pace.follow_calm, redrawn=self._pace.redrawn)
         while True:
             await self._follows.wait()
-            followed = self._followed
-            now, panes = await link.followed(followed)
-            # Activity is told in whole seconds: output in or after the second of the last look may be newer than that look.
-            touched = [pane.id for pane in panes.values() if pane.activity >= before or pane.id not in seen]
-            if panes.keys() != self.panes.keys() & followed:
-                self._wake.set()
-            different = [pane for pane in panes.values() if pane.id in self.panes and self.panes[pane.id] != pane]
-            self.panes.update((pane.id, pane) for pane in different)
-            self._changes.changed(self.standing, different, (), touched)
-            before, seen = now, followed
-            pace = self._pace.follow if different or touched else min(self._pace.follow_calm, pace * 1.25)
-            await self._clock.sleep(pace)
+            if wanted := attention.wanted(self._followed, self._clock.monotonic()):
+                second, panes = await link.followed(wanted)
+                if panes.keys() != self.panes.keys() & wanted:
+                    self._wake.set()
+                different = {pane.id: pane for pane in panes.values() if pane.id in self.panes and self.panes[pane.id] != pane}
+                self.panes.update(different)
+                self._changes.changed(self.standing, different.values(), (), attention.touched(panes, different, second, self._clock.monotonic()))
+            await self._clock.sleep(self._pace.follow if attention.warm(self._clock.monotonic()) else self._pace.follow_calm)
 
     async def _glance(self, link: Link) -> None:
         listed = self._clock.monotonic()

@@ -278,7 +278,9 @@ def _wrapped(text: str, stream: TextIO | None) -> list[str]:
     """A long list on lines that fit the terminal."""
     import textwrap  # only mistakes at a terminal pay for it
 
-    return textwrap.wrap(text, max(_columns(stream) - 1, 40), initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        text, max(_columns(stream) - 1, 40), initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _columns(stream: TextIO | None) -> int:

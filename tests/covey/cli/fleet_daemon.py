@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from covey import contract
 from covey.contract import fleet as declared
-from covey.contract import kernel
+from covey.contract import kernel, replay, targets
 from covey.fleet import view
 from covey.fleet.bar import bar
 from covey.fleet.judge import Rules, judge
@@ -29,7 +29,8 @@ from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 from tests.covey.fleet.fleets import NOW, TARGETS, sketch
 
-OPERATIONS = (*kernel.OPERATIONS, *(operation for operation in declared.OPERATIONS if not operation.payload))
+DECLARED = (*declared.OPERATIONS, *(operation for operation in targets.TARGETS if operation not in declared.OPERATIONS))
+OPERATIONS = (*kernel.OPERATIONS, *(operation for operation in DECLARED if not operation.payload), replay.REPLAY)
 
 
 class Fleet:
@@ -67,9 +68,6 @@ class Fleet:
         told = {"agent": call.params["agent"], "state": "idle", "reason": "r", "rule": "r", "evidence": "e", "caveat": "", "tried": []}
         return {**told, "detail": call.params["screen"][:40]}
 
-    async def integrate(self, call: Call) -> object:
-        return {"agent": call.params["agent"], "state": "installed", "changed": not call.params["dry_run"], "files": [], "notes": []}
-
     async def target(self, call: Call) -> object:
         name = call.params["name"]
         if name == "vm9":
@@ -87,8 +85,8 @@ def handlers(daemon: Daemon) -> dict[str, Handler]:
     return {
         **{f"list.{scope}": fleet.listed for scope in ("panes", "windows", "sessions")},
         **{f"target.{verb}": fleet.target for verb in ("add", "connect", "remove")},
-        **dict.fromkeys(("adapters.list", "target.list"), fleet.nothing),
-        **{name: getattr(fleet, name) for name in ("why", "watch", "wait", "bar", "integrate")},
+        **dict.fromkeys(("adapters.list", "target.list", "replay"), fleet.nothing),
+        **{name: getattr(fleet, name) for name in ("why", "watch", "wait", "bar")},
         "adapters.explain": fleet.explain,
     }
 

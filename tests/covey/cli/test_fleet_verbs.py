@@ -222,9 +222,11 @@ def test_a_saved_screen_is_read_where_the_caller_stands(seen: FleetCovey) -> Non
 
 def test_a_dry_run_of_an_integration_is_a_plan(seen: FleetCovey) -> None:
     planned = json.loads(seen.run("integrate", "claude", "--dry-run").stdout)
-    assert (planned["status"], planned["result"]["changed"]) == ("plan", False)
+    assert (planned["status"], planned["result"]["state"]) == ("plan", "absent")
     done = json.loads(seen.run("integrate", "claude").stdout)
-    assert (done["status"], done["result"]["changed"]) == ("ok", True)
+    assert (done["status"], done["result"]["state"]) == ("ok", "installed")
+    undone = json.loads(seen.run("integrate", "claude", "--remove").stdout)
+    assert (undone["status"], undone["result"]["state"]) == ("ok", "absent")
 
 
 def test_removing_a_target_needs_a_yes(seen: FleetCovey, terminals: list[Terminal]) -> None:

@@ -186,7 +186,7 @@ def test_why_tells_the_whole_story(monkeypatch: pytest.MonkeyPatch) -> None:
         Claim(source="title", state="running", at=NOW - 120, level=True, strength=SEEN, evidence="title ✳ Working"),
     ]
     told = json.loads(encode(why(sketch()[2], judge(claims, NOW, Rules()), NOW)))
-    monkeypatch.setattr(render_fleet, "_clock", lambda _: "14:05:11")
+    monkeypatch.setattr(render_fleet, "clock_of", lambda _: "14:05:11")
     lines = render_fleet.why(told, NARROW).split("\n")
     assert lines[0] == "waiting_approval, high confidence, since 14:05:11 (1m 4s ago)"
     assert lines[1] == "  because    hook PermissionRequest            Bash: rm -rf build/  1m 4s ago"
@@ -203,7 +203,7 @@ def test_why_tells_the_whole_story(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_time_of_another_day_has_its_date() -> None:
-    assert re.fullmatch(r"20(25-12-31|26-01-01) \d\d:\d\d:\d\d", render_fleet._clock("2025-12-31T23:58:55.888Z"))
+    assert re.fullmatch(r"20(25-12-31|26-01-01) \d\d:\d\d:\d\d", render_fleet.clock_of("2025-12-31T23:58:55.888Z"))
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,17 @@ from covey.contract import GROUPS, fleet
 from covey.contract.fleet_shapes import STATES
 from covey.contract.operation import Operation
 from covey.contract.reference import page
+from covey.contract.targets import TARGETS
 from covey.fleet import bar, model
 from covey.kernel.openapi import document
 from murli import self_check
 from murli.argparse import describe
 
+OPERATIONS = (*fleet.OPERATIONS, *(operation for operation in TARGETS if operation not in fleet.OPERATIONS))
+
 
 def by_name(name: str) -> Operation:
-    return next(operation for operation in fleet.OPERATIONS if operation.name == name)
+    return next(operation for operation in OPERATIONS if operation.name == name)
 
 
 def flags(name: str) -> set[str]:
@@ -37,7 +40,7 @@ def flags(name: str) -> set[str]:
         ("watch", {"target", "all-targets", "scope", "format", "interval", "since", "once"}),
         ("wait", {"any", "all", "state", "timeout"}),
         ("adapters.explain", {"screen", "title", "agent-version"}),
-        ("integrate", {"remove", "dry-run"}),
+        ("integrate", {"remove"}),
         ("target.add", {"kind", "ssh-target"}),
     ],
 )
@@ -53,7 +56,7 @@ def test_states_and_formats_are_the_same_everywhere() -> None:
 
 
 def test_every_operation_is_one_of_its_own() -> None:
-    operations = fleet.OPERATIONS
+    operations = [operation for operation in OPERATIONS if not operation.local]
     assert len({operation.name for operation in operations}) == len(operations)
     assert len({(operation.method, operation.route) for operation in operations}) == len(operations)
     for operation in operations:
@@ -63,16 +66,16 @@ def test_every_operation_is_one_of_its_own() -> None:
 
 
 def test_only_removing_a_target_needs_a_confirmation_and_reading_changes_nothing() -> None:
-    assert [operation.name for operation in fleet.OPERATIONS if operation.destructive] == ["target.remove"]
-    assert [operation.name for operation in fleet.OPERATIONS if operation.mutating and operation.guard] == ["target.remove"]
-    assert all(operation.idempotent for operation in fleet.OPERATIONS if not operation.mutating)
+    assert [operation.name for operation in OPERATIONS if operation.destructive] == ["target.remove"]
+    assert [operation.name for operation in OPERATIONS if operation.mutating and operation.guard] == ["target.remove"]
+    assert all(operation.idempotent for operation in OPERATIONS if not operation.mutating)
 
 
 @pytest.fixture
 def parser(monkeypatch: pytest.MonkeyPatch) -> argparse.ArgumentParser:
     for name, text in fleet.GROUPS.items():
         monkeypatch.setitem(GROUPS, name, text)
-    return build(fleet.OPERATIONS)
+    return build(OPERATIONS)
 
 
 def test_the_hooks_endpoint_is_for_programs_only(parser: argparse.ArgumentParser) -> None:
@@ -87,20 +90,20 @@ def test_the_verbs_can_be_built_and_describe_themselves_well(parser: argparse.Ar
 
 
 def test_verbs_of_their_own_exist() -> None:
-    for operation in fleet.OPERATIONS:
+    for operation in OPERATIONS:
         if operation.name in VERBS:
             module = __import__(f"covey.cli.verbs.{VERBS[operation.name]}", fromlist=("_",))
             assert callable(getattr(module, operation.name.rpartition(".")[2]))
 
 
 def test_the_openapi_document_and_the_reference_page_can_be_drawn() -> None:
-    jsonschema_rs.validate(OPENAPI_31, document(fleet.OPERATIONS))
-    shown = page(fleet.OPERATIONS)
+    jsonschema_rs.validate(OPENAPI_31, document(OPERATIONS))
+    shown = page(OPERATIONS)
     assert "## covey list panes" in shown
     assert "Also: `covey ps`" in shown
     assert "## hooks (for programs)" in shown
 
 
 def test_results_are_schemas() -> None:
-    for operation in fleet.OPERATIONS:
+    for operation in OPERATIONS:
         assert jsonschema_rs.meta.is_valid(operation.result), operation.name

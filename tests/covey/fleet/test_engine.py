@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from covey.fleet.engine import APPLIED, DUPLICATE, LATE, REMEMBERED, UNBOUND, Engine, Signal
 from covey.fleet.judge import Rules
@@ -99,7 +100,7 @@ def test_the_memory_for_duplicates_is_bounded() -> None:
     it = engine()
     for number in range(REMEMBERED + 10):
         it.take(signal(number))
-    assert it.take(signal(0)) == LATE, "forgotten as a duplicate, but still old news"
+    assert it.take(replace(signal(0), ingested_at=REMEMBERED + 10.0)) == LATE, "forgotten as a duplicate, but still old news"
 
 
 STREAM = st.lists(
@@ -118,8 +119,8 @@ def test_duplicated_and_reordered_streams_converge_on_the_same_state(stream: lis
         straight.take(one)
     disturbed = signals + signals[:copies]
     random.shuffle(disturbed)  # type: ignore[attr-defined]
-    for one in disturbed:
-        crooked.take(one)
+    for place, one in enumerate(disturbed):
+        crooked.take(replace(one, ingested_at=NOW - len(disturbed) + place))
     assert straight.settle("r", NOW)[0] == crooked.settle("r", NOW)[0]
 
 

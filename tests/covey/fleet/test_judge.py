@@ -57,6 +57,14 @@ def test_a_flicker_of_the_screen_does_not_refute_what_the_agent_said() -> None:
     assert state(hook("waiting_approval", 99.5), screen("idle", 99.9)) == "waiting_approval"
 
 
+def test_a_dialog_that_is_still_there_has_not_been_answered_whatever_a_hook_says() -> None:
+    """Hooks of a call can be told a moment after its dialog is drawn, and those of parallel calls much later."""
+    dialog = Claim(source="screen", state="waiting_approval", at=99.0, level=True, strength=SURE)
+    assert state(dialog, hook("running", 99.9)) == "running", "it may be going away"
+    assert state(dialog, hook("running", 99.2)) == "waiting_approval"
+    assert horizon([dialog, hook("running", 99.9)], 100, RULES) == 99.9 + RULES.stands
+
+
 def test_a_session_file_refutes_a_hook_at_once_when_it_has_changed_since() -> None:
     assert state(hook("waiting_approval", 99.0), session("idle", 99.99)) == "idle"
 

@@ -206,9 +206,9 @@ def tmux() -> Iterator[Tmux]:
 
 
 class Sshd:
-    """A real sshd on loopback with a key of its own, and the ssh configuration that reaches it as `loop`."""
+    """A real sshd on loopback with a key of its own, and the ssh configuration that reaches it by an alias. `variables` are set for all who log in."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, alias: str = "loop", **variables: str) -> None:
         program = shutil.which("sshd") or "/usr/sbin/sshd"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -219,9 +219,10 @@ class Sshd:
         (folder / "sshd_config").write_text(
             f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\nPidFile none\n"
             "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
+            + "".join(f"SetEnv {name}={value}\n" for name, value in variables.items())
         )
         (folder / "ssh_config").write_text(
-            f"Host loop\n HostName 127.0.0.1\n Port {port}\n IdentityFile {folder}/user\n IdentitiesOnly yes\n IdentityAgent none\n"
+            f"Host {alias}\n HostName 127.0.0.1\n Port {port}\n IdentityFile {folder}/user\n IdentitiesOnly yes\n IdentityAgent none\n"
             f" UserKnownHostsFile {folder}/known\n GlobalKnownHostsFile none\n StrictHostKeyChecking accept-new\n LogLevel ERROR\n"
         )
         if os.getuid() == 0:

@@ -12,6 +12,7 @@ import pytest
 from covey.tmux import executor as module
 from covey.tmux.errors import TmuxTimeoutError, TmuxUnreachableError
 from covey.tmux.executor import Executor, Local, Ssh, run
+from covey.tmux.shell import Shell
 from covey.tmux.sockets import remote
 from tests.covey.tmux.conftest import Sshd, Tmux, until, watching
 
@@ -77,7 +78,7 @@ def test_a_host_that_is_down_is_unreachable(sshd: Sshd) -> None:
     async def main() -> None:
         there = ssh(sshd)
         with pytest.raises(TmuxUnreachableError, match="Connection refused"):
-            await remote(there)
+            await remote(Shell(there))
         await there.aclose()
 
     asyncio.run(main())

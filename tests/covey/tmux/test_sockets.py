@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from covey.tmux.executor import Local
+from covey.tmux.shell import Shell
 from covey.tmux.sockets import Sockets, remote, usual
 from tests.covey.tmux.conftest import Tmux, until_now
 
@@ -57,7 +58,15 @@ def test_sockets_are_found_through_a_shell_where_nothing_else_reaches(tmux: Tmux
     folder.mkdir()
     Path(folder / "file").touch()
     monkeypatch.setenv("TMUX_TMPDIR", str(tmux.folder))
-    assert asyncio.run(remote(Local())) == []
+
+    async def found() -> list[str]:
+        shell = Shell(Local())
+        try:
+            return await remote(shell)
+        finally:
+            await shell.aclose()
+
+    assert asyncio.run(found()) == []
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(folder / "default"))
-    assert asyncio.run(remote(Local())) == [str(folder / "default")]
+    assert asyncio.run(found()) == [str(folder / "default")]

@@ -1,0 +1,61 @@
+"""The operations about targets: the machines whose agents are seen."""
+
+from __future__ import annotations
+
+from covey.contract.fleet_shapes import KNOWN_TARGET
+from covey.contract.operation import Operation, Parameter, array, shape
+
+TARGET_NAME = Parameter("name", "Name of the target.", required=True, positional=True)
+
+TARGETS = (
+    Operation(
+        "target.add",
+        "Add a host whose agents are to be seen.",
+        cli=["target", "add"],
+        method="POST",
+        route="/v1/targets",
+        description="Only the alias for ssh is stored; keys, users and ports stay in your ssh configuration.",
+        parameters=[
+            TARGET_NAME,
+            Parameter("kind", "This machine, or one reached by ssh.", required=True, enum=["local", "ssh"]),
+            Parameter("ssh_target", "Host or alias as you would give it to ssh; the name of the target if left out.", content="id"),
+        ],
+        result=KNOWN_TARGET,
+        mutating=True,
+        guard=False,
+        mcp=False,
+    ),
+    Operation(
+        "target.connect",
+        "Connect to a target now, and say how it went.",
+        cli=["target", "connect"],
+        method="POST",
+        route="/v1/targets/{name}/connect",
+        parameters=[TARGET_NAME],
+        result=KNOWN_TARGET,
+        mutating=True,
+        idempotent=True,
+        guard=False,
+        mcp=False,
+    ),
+    Operation(
+        "target.list",
+        "List the targets and how well each can be reached.",
+        cli=["target", "list"],
+        route="/v1/targets",
+        result=shape(items=array(KNOWN_TARGET)),
+        idempotent=True,
+    ),
+    Operation(
+        "target.remove",
+        "Forget a target. Its agents keep running.",
+        cli=["target", "remove"],
+        method="DELETE",
+        route="/v1/targets/{name}",
+        parameters=[TARGET_NAME],
+        result=shape(target="string", removed="boolean"),
+        mutating=True,
+        destructive=True,
+        mcp=False,
+    ),
+)

@@ -1,0 +1,43 @@
+"""A row out of what is known: the runtime, the verdict about it, and the pane as it is or was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from covey.fleet.view import Row
+from covey.fleet.why import evidence_of
+
+if TYPE_CHECKING:
+    from covey.fleet.model import Verdict
+    from covey.fleet.runtimes import Runtime
+    from covey.tmux.listing import Pane
+
+UNREACHABLE = "target_unreachable"
+"""The reason of a state that cannot be known, because nothing comes through from where the agent is."""
+
+
+def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | None, now: float) -> Row:
+    """Of a pane that cannot be looked at now, the row says how it was before."""
+    seen = pane or before
+    return Row(
+        target=runtime.target,
+        session_name=seen.session_name if seen else "",
+        window_id=runtime.window_id,
+        pane_id=runtime.pane_id,
+        runtime_id=runtime.runtime_id,
+        agent=runtime.agent,
+        state=verdict.state,
+        reason=verdict.reason,
+        confidence=verdict.confidence,
+        since=verdict.since,
+        as_of=before.as_of if before and verdict.reason == UNREACHABLE else now,
+        detail=verdict.detail,
+        cwd=pane.path if pane else before.cwd if before else "",
+        pid=runtime.pid,
+        window_name=seen.window_name if seen else "",
+        window_index=seen.window_index if seen else 0,
+        pane_index=seen.pane_index if seen else 0,
+        title=seen.title if seen else "",
+        socket=runtime.socket,
+        evidence=evidence_of(verdict),
+    )

@@ -1,0 +1,73 @@
+"""What the daemon does for each operation about targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from covey.fleet.place import Here, There
+from covey.fleet.targets import LOCAL
+from covey.kernel.clock import timestamp
+from covey.tmux.sockets import usual
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from covey.fleet.fleet import Fleet
+    from covey.fleet.place import Place
+    from covey.fleet.targets import Known
+    from covey.kernel.api import Call, Handler
+
+
+def places(patterns: Sequence[str], environment: Mapping[str, str], ssh_config: str, control_dir: Path) -> Callable[[Known], Place]:
+    """How targets are reached: this machine's tmux servers by the patterns of their sockets, others by ssh."""
+    options = ("-F", ssh_config) if ssh_config else ()
+
+    def place(known: Known) -> Place:
+        if known.kind == LOCAL:
+            return Here(patterns or [usual(environment)])
+        return There(known.connection_ref, control_dir=control_dir, options=options)
+
+    return place
+
+
+class TargetOperations:
+    """The handlers, each a method that takes a call and returns a result."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+
+    def handlers(self) -> Mapping[str, Handler]:
+        return {"target.add": self.add, "target.connect": self.connect, "target.list": self.list, "target.remove": self.remove}
+
+    async def add(self, call: Call) -> dict[str, Any]:
+        known = await self._fleet.book.add(call.params["name"], call.params["kind"], call.params["ssh_target"] or "")
+        self._fleet.look_at(known)
+        return self._shown(known)
+
+    async def connect(self, call: Call) -> dict[str, Any]:
+        name = call.params["name"]
+        self._fleet.book.get(name)
+        await self._fleet.target(name).connect()
+        return self._shown(self._fleet.book.get(name))  # it may have been removed meanwhile
+
+    async def list(self, _: Call) -> dict[str, Any]:
+        return {"items": [self._shown(known) for known in self._fleet.book.all]}
+
+    async def remove(self, call: Call) -> dict[str, Any]:
+        name = call.params["name"]
+        await self._fleet.book.remove(name)
+        await self._fleet.forget(name)
+        return {"target": name, "removed": True}
+
+    def _shown(self, known: Known) -> dict[str, Any]:
+        watch = self._fleet.target(known.name)
+        return {
+            "target": known.name,
+            "kind": known.kind,
+            "ssh_target": known.connection_ref,
+            "is_default": known.is_default,
+            "health": watch.target.health,
+            "reason": watch.target.reason,
+            "last_seen_at": None if watch.last_seen is None else timestamp(watch.last_seen),
+        }

@@ -1,0 +1,60 @@
+"""How closely each followed pane is looked at, and which of them may have printed something. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from covey.tmux.listing import Pane
+
+WARM_S = 2.0
+"""So long after its last output a pane counts as one that changes."""
+
+
+class Attention:
+    """Panes that change are wanted at every look, all of them only when `calm` seconds have passed: fifty agents of which two are busy cost what two cost."""
+
+    def __init__(self, *, calm: float, redrawn: float) -> None:
+        self._calm = calm
+        self._redrawn = redrawn
+        self._followed: frozenset[str] = frozenset()
+        self._all_at = -math.inf
+        self._seconds: dict[str, int] = {}
+        self._changed_at: dict[str, float] = {}
+        self._told_at: dict[str, float] = {}
+        self._owed: set[str] = set()
+
+    def warm(self, now: float) -> frozenset[str]:
+        """The panes that change."""
+        return self._followed & {pane_id for pane_id, at in self._changed_at.items() if now - at < WARM_S}
+
+    def wanted(self, followed: frozenset[str], now: float) -> frozenset[str]:
+        """Which of the followed panes to look at now."""
+        if followed == self._followed and now - self._all_at < self._calm:
+            return self.warm(now)
+        for book in (self._seconds, self._changed_at, self._told_at):
+            for pane_id in book.keys() - followed:
+                del book[pane_id]
+        self._owed &= followed
+        self._followed, self._all_at = followed, now
+        return followed
+
+    def touched(self, panes: Mapping[str, Pane], different: Collection[str], second: int, now: float) -> set[str]:
+        """Who may have printed something since they were last called touched; `second` is the server's clock as it was right before the look.
+
+        Activity is told in whole seconds: output in or after the second of the last look may be newer than that look. A pane in which nothing else is
+        different, not even the cursor, has mostly not been touched again: it is owed a look, but not at once.
+        """
+        perhaps = {pane.id for pane in panes.values() if pane.activity >= self._seconds.get(pane.id, 0)}
+        self._seconds.update(dict.fromkeys(panes, second))
+        self._changed_at.update(dict.fromkeys(perhaps.union(different), now))
+        self._owed |= perhaps
+        touched = {
+            pane_id for pane_id in self._owed & panes.keys() if pane_id in different or now - self._told_at.get(pane_id, -math.inf) >= self._redrawn
+        }
+        self._owed -= touched
+        self._told_at.update(dict.fromkeys(touched, now))
+        return touched

@@ -1,0 +1,259 @@
+"""`covey replay` over a real journal, and with a real daemon that watches a toy agent in a tmux server of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from covey.cli.render_fleet import Paint
+from covey.cli.render_replay import replay as rendered
+from covey.contract.replay import REPLAY
+from covey.fleet.history import PICTURE_EVERY_S, History
+from covey.fleet.view import Row, Target
+from covey.kernel.clock import ManualClock, timestamp
+from covey.kernel.event import Event
+from covey.kernel.events import Events
+from covey.kernel.store import Store
+from murli import AgentError
+from tests.covey.conftest import Covey, Ran
+from tests.covey.fleet.fleets import TARGETS, sketch
+from tests.covey.fleet.recorded import RULES, Recorded
+from tests.covey.fleet.room import Room, TmuxPane, until
+
+LIMIT_S = 60
+ASKED: dict[str, Any] = {"at": None, "check": False, "since": None}
+TOY = Path(__file__).parent / "adapters" / "data" / "toy.toml"
+PROGRAM = r"""
+while True:
+    print("\x1b[2J\x1b[H" + input().replace("|", "\n"), end="", flush=True)
+"""
+
+
+class Fleet:
+    def rows(self) -> list[Row]:
+        return sketch()
+
+    def targets(self) -> list[Target]:
+        return TARGETS
+
+
+class Past:
+    """A journal in which a test writes, and what is asked of it."""
+
+    def __init__(self, events: Events, clock: ManualClock) -> None:
+        self.events = events
+        self.clock = clock
+        self.history = History(events, clock, RULES)
+
+    async def write(self, *written: Event) -> None:
+        """Write as if it were the time that each event has."""
+        for event in written:
+            self.clock.set_wall(event.time)
+            await self.events.append(event.kind, event.subject, event.data)
+
+    async def ask(self, **params: Any) -> dict[str, Any]:
+        answer = await self.history.replay({**ASKED, **params}, TARGETS)
+        jsonschema_rs.validate(REPLAY.result, answer)
+        return answer
+
+    async def refusal(self, **params: Any) -> AgentError:
+        with pytest.raises(AgentError) as caught:
+            await self.ask(**params)
+        return caught.value
+
+
+def run(path: Path, body: Callable[[Past], Awaitable[None]]) -> None:
+    async def main() -> None:
+        clock = ManualClock()
+        async with asyncio.timeout(LIMIT_S), await Store.open(path / "a.db", Events.MIGRATIONS, fsync="off") as store:
+            await body(Past(await Events.open(store, clock=clock.time, max_age_s=7200.0), clock))
+
+    asyncio.run(main())
+
+
+def busy() -> Recorded:
+    fleet = Recorded()
+    for number, (state, source) in enumerate([("running", "hook"), ("waiting_approval", "hook"), ("running", "hook"), ("completed", "hook")] * 200):
+        runtime = str(number % 7)
+        fleet.start(runtime)
+        fleet.say(runtime, source, state, f"{number:04d}", at=fleet.now, level=False, strength=3)
+        fleet.sleep(400)
+    return fleet
+
+
+def test_a_long_journal_is_read_to_the_moment_and_checked_to_its_end(tmp_path: Path) -> None:
+    async def body(past: Past) -> None:
+        fleet = busy()
+        await past.write(*fleet.events)
+        for moment in sorted(fleet.pictures)[:: len(fleet.pictures) // 9]:
+            items = (await past.ask(at=timestamp(moment)))["items"]
+            assert {item["runtime_id"]: item["state"] for item in items} == {row.runtime_id: row.state for row in fleet.pictures[moment].values()}
+        every = await past.ask(check=True)
+        assert (every["matches"], every["changes"], every["late"], every["unknown"]) == (True, len(fleet.told), 0, 0)
+        half = await past.ask(check=True, since=timestamp(fleet.events[len(fleet.events) // 2].time))
+        assert half["matches"]
+        assert 0 < half["signals"] < every["signals"]
+        assert 0 < half["changes"] < every["changes"]
+
+    run(tmp_path, body)
+
+
+def test_a_difference_is_counted_and_told(tmp_path: Path) -> None:
+    async def body(past: Past) -> None:
+        events = busy().events
+        gone = next(event for event in events if event.kind == "agent.signal" and event.data["claim"]["state"] == "waiting_approval")
+        await past.write(*(event for event in events if event is not gone))
+        answer = await past.ask(check=True)
+        assert (answer["matches"], answer["mismatched"], answer["mismatches"][0]["runtime_id"]) == (False, 1, gone.subject)
+        assert "does not match" in rendered(answer, Paint(100, colour=False))
+        after = await past.ask(check=True, since=timestamp(gone.time + 10))
+        assert after["matches"]
+
+    run(tmp_path, body)
+
+
+def test_a_journal_that_does_not_reach_back_so_far_says_how_far_it_does(tmp_path: Path) -> None:
+    async def body(past: Past) -> None:
+        assert (await past.refusal(at="10m")).error == "E_NOT_RECORDED"
+        assert (await past.refusal(check=True)).error == "E_NOT_RECORDED"
+        fleet = busy()
+        await past.write(*fleet.events)
+        early = fleet.events[0].time - 1
+        for params in ({"at": timestamp(early)}, {"check": True, "since": timestamp(early)}):
+            error = await past.refusal(**params)
+            assert (error.error, error.code) == ("E_NOT_RECORDED", 5)
+            assert timestamp(fleet.events[0].time) in error.suggestion
+
+    run(tmp_path, body)
+
+
+def test_after_old_events_are_pruned_the_next_picture_tells_of_everybody_again(tmp_path: Path) -> None:
+    async def body(past: Past) -> None:
+        await past.write(*busy().events)
+        chore = asyncio.create_task(past.history.picture(Fleet()))
+        await asyncio.sleep(0)
+        assert past.clock.sleepers == 1
+        async with past.events.subscribe(kinds=["fleet.picture"]) as pictures:
+            past.clock.advance(PICTURE_EVERY_S)
+            assert await pictures.take(LIMIT_S)
+        chore.cancel()
+        await asyncio.gather(chore, return_exceptions=True)
+        seen_at = past.clock.time()
+        past.clock.advance(7200.0 - 60)
+        assert await past.events.prune()
+        answer = await past.ask(at=timestamp(seen_at))
+        assert answer["summary"]["total"] == 6
+        assert [target["health"] for target in answer["targets"]] == ["ok", "ok", "down"]
+        assert (await past.ask(at="1m", needs_action=True))["summary"]["total"] == 2
+        assert timestamp(seen_at) in (await past.refusal(at=timestamp(seen_at - 1))).suggestion
+
+    run(tmp_path, body)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"at": "10m", "check": True},
+        {"at": "10m", "since": "10m"},
+        {"at": "yesterday"},
+        {"at": "2999-01-01"},
+        {"check": True, "since": "soon"},
+        {"check": True, "target": "vm1"},
+        {"at": "0s", "target": "vm9"},
+    ],
+)
+def test_nonsense_is_refused(tmp_path: Path, params: dict[str, Any]) -> None:
+    async def body(past: Past) -> None:
+        await past.write(*busy().events)
+        assert (await past.refusal(**params)).code in {1, 5}
+
+    run(tmp_path, body)
+
+
+def test_a_person_sees_the_table_and_of_which_time_it_is(tmp_path: Path) -> None:
+    async def body(past: Past) -> None:
+        await past.write(*busy().events)
+        text = rendered(await past.ask(at="0s"), Paint(100, colour=False))
+        assert text.startswith("As it was at ")
+        assert "7 agents on 1 target" in text
+        assert "covey why" not in text
+        assert rendered(await past.ask(at="0s", state=["error"]), Paint(100, colour=False)).startswith("No agent matched at ")
+        assert "It matches: " in rendered(await past.ask(check=True), Paint(100, colour=False))
+
+    run(tmp_path, body)
+
+
+@pytest.fixture(name="pane")
+def _pane(covey: Covey) -> Iterator[TmuxPane]:
+    """A toy agent, described by a file alone, in the tmux server that the daemon of this home sees."""
+    (covey.home / "adapters").mkdir(parents=True, mode=0o700)
+    covey.home.chmod(0o700)
+    (covey.home / "adapters" / "toy.toml").write_text(TOY.read_text(encoding="utf-8"), encoding="utf-8")
+    (covey.home / "config.toml").write_text("[fleet]\ncompleted_s = 0.5\n", encoding="utf-8")
+    program = covey.folder / "toy_agent.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    sockets = covey.folder / f"tmux-{os.getuid()}"
+    sockets.mkdir(mode=0o700)
+    room = Room(sockets / "default")
+    try:
+        yield room.pane(sys.executable, str(program))
+    finally:
+        room.close()
+
+
+def lasting(item: dict[str, Any]) -> dict[str, Any]:
+    """A row without what counts on by itself, or is confirmed again without being news."""
+    evidence = [{name: value for name, value in one.items() if name != "age_ms"} for one in item["evidence"]]
+    return {**{name: value for name, value in item.items() if name not in {"age_ms", "as_of", "title"}}, "evidence": evidence}
+
+
+def test_a_moment_in_the_past_shows_what_was_seen_then_and_the_record_agrees_with_itself(covey: Covey, pane: TmuxPane) -> None:
+    assert covey.run("up").code == 0
+    seen = []
+
+    def becomes(state: str, reason: str = "") -> None:
+        until(lambda: [one for one in covey.run("ps").result["items"] if one["state"] == state and reason in one["reason"]])
+        seen.append(covey.run("ps").result)
+
+    for words, state in (("[work] building", "running"), ("[ask] rm -rf build/", "waiting_approval"), ("[work] again", "running")):
+        pane.type(words)
+        becomes(state)
+    pane.type("[done] built|> ")
+    becomes("idle", "completed_earlier")  # by itself: nothing was said
+    pane.key("C-c")
+    until(lambda: not covey.run("ps").result["items"])
+
+    def check_all() -> None:
+        for ps in seen:
+            then = covey.run("replay", "--at", ps["generated_at"]).result
+            assert [lasting(item) for item in then["items"]] == [lasting(item) for item in ps["items"]]
+            assert abs(then["items"][0]["age_ms"] - ps["items"][0]["age_ms"]) <= 2
+            assert then["summary"] == ps["summary"]
+        assert covey.run("replay", "--at", seen[1]["generated_at"], "--needs-action", "--agent", "toy").result["summary"]["total"] == 1
+        assert covey.run("replay", "--at", seen[0]["generated_at"], "--needs-action").result["items"] == []
+        checked = covey.run("replay", "--check")
+        assert checked.result["matches"], checked.stdout
+        assert (checked.result["late"], checked.result["unknown"]) == (0, 0)
+        assert checked.result["changes"] >= len(seen)
+
+    check_all()
+    assert covey.run("replay", "--at", "0s").result["items"] == []
+    too_early = covey.run("replay", "--at", "1d").error
+    assert too_early["error"] == "E_NOT_RECORDED"
+    assert covey.run("replay", *too_early["suggestion"].split()[1:3]).code == 0, "what it suggests works"
+    assert covey.run("down").code == 0
+    assert covey.run("up").code == 0
+    mark = json.loads(covey.run("events", "--kind", "fleet.stopped").stdout.splitlines()[0])
+    between: Ran = covey.run("replay", "--at", timestamp(mark["time"] + 0.001))
+    assert (between.code, between.error["error"]) == (5, "E_NOT_RECORDED")
+    assert "stopped" in between.error["message"]
+    check_all()

@@ -1,0 +1,233 @@
+"""The past in small, without IO: as the fleet was, and as it must have been."""
+
+from __future__ import annotations
+
+from dataclasses import replace as altered
+from random import Random
+from typing import NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covey.fleet.judge import Rules
+from covey.fleet.model import DERIVED, SEEN, STATES, SURE
+from covey.fleet.replay import Told, as_of, rederive, row_of
+from covey.fleet.view import Row
+from covey.kernel.event import Event
+from tests.covey.fleet.fleets import ROWS
+from tests.covey.fleet.recorded import RULES, Recorded
+
+SOURCES = {"hook": (False, SURE), "transcript": (False, DERIVED), "title": (True, DERIVED), "screen": (True, SEEN), "dialog": (True, SURE)}
+RUNTIMES = ("1", "2", "3")
+OTHER = Rules(edge_ttl=1.0, settle=9.0, completed_for=0.0)
+"""Not those of the journal, which names its own."""
+
+
+class Word(NamedTuple):
+    """What a source says about an agent, how long after it happened, how long the next one is in coming, and how late timers are meanwhile."""
+
+    runtime: str
+    source: str
+    state: str | None
+    lag: int
+    pause: int
+    late: int = 0
+
+
+WORDS = st.lists(
+    st.builds(
+        Word,
+        st.sampled_from(RUNTIMES),
+        st.sampled_from(sorted(SOURCES)),
+        st.sampled_from([*STATES[:-1], None]),
+        st.sampled_from([0, 0, 0, 1, 40, 900, 4000]),
+        st.sampled_from([0, 1, 5, 100, 299, 300, 301, 800, 2000, 6000]),
+        st.sampled_from([0, 0, 1, 3, 400]),
+    ),
+    max_size=40,
+)
+
+
+def play(words: list[Word], random: Random, *, jumps: bool = False) -> Recorded:
+    """Agents come and go, and cannot be reached for a while; words are doubled, and each comes as late as it says, so that they overtake one another."""
+    fleet = Recorded()
+    for number, word in enumerate(words):
+        if random.random() < 0.15:
+            fleet.end(word.runtime)
+        if random.random() < 0.9:
+            fleet.start(word.runtime)
+        if random.random() < 0.1:
+            fleet.reach(word.runtime, reached=random.random() < 0.5)
+        level, strength = SOURCES[word.source]
+        at = round(fleet.now - word.lag / 1000, 3)
+        for _ in range(random.choice([1, 1, 1, 2])):
+            fleet.say(word.runtime, word.source, word.state, f"{number:04d}", at=at, level=level, strength=strength)
+        if jumps and random.random() < 0.2:
+            fleet.set_clock(random.choice([-3600.0, -1.5, -0.2, 0.2, 1.5, 3600.0]))
+        fleet.sleep(word.pause, word.late)
+    return fleet
+
+
+def told(rows: list[Row]) -> dict[str, Row]:
+    return {row.runtime_id: row for row in rows}
+
+
+@given(WORDS, st.randoms(use_true_random=False))
+def test_the_fleet_at_any_moment_is_what_was_seen_then(words: list[Word], random: Random) -> None:
+    fleet = play(words, random)
+    for moment, rows in fleet.pictures.items():
+        found = told(as_of(fleet.events, moment))
+        assert found.keys() == rows.keys()
+        assert [row.as_dict() for row in found.values()] == [rows[one].as_dict() for one in found]
+
+
+@given(WORDS, st.randoms(use_true_random=False))
+def test_what_was_heard_gives_exactly_the_states_that_were_told(words: list[Word], random: Random) -> None:
+    fleet = play(words, random)
+    again = rederive(fleet.events, OTHER)
+    assert again.mismatches == []
+    assert again.late == []
+    assert [(step.runtime_id, step.told) for step in again.states] == fleet.told
+
+
+@given(WORDS, st.randoms(use_true_random=False))
+def test_a_clock_that_is_set_changes_nothing_of_that(words: list[Word], random: Random) -> None:
+    fleet = play(words, random, jumps=True)
+    again = rederive(fleet.events, OTHER)
+    assert again.mismatches == []
+    assert [(step.runtime_id, step.told) for step in again.states] == fleet.told
+
+
+@given(WORDS, st.randoms(use_true_random=False))
+def test_a_journal_whose_beginning_is_lost_is_checked_from_the_next_start_of_an_agent_on(words: list[Word], random: Random) -> None:
+    fleet = play(words, random)
+    cut = fleet.events[random.randrange(len(fleet.events)) :]
+    again = rederive(cut, RULES)
+    assert again.mismatches == []
+    begun = {event.subject for event in cut if event.kind == "agent.started"}
+    assert again.unknown <= {event.subject for event in cut}
+    assert {step.runtime_id for step in again.states} == begun
+
+
+@given(WORDS, st.randoms(use_true_random=False), st.data())
+def test_a_state_that_does_not_follow_is_found(words: list[Word], random: Random, data: st.DataObject) -> None:
+    fleet = play(words, random)
+    states = [place for place, event in enumerate(fleet.events) if event.kind in {"agent.state", "agent.started"}]
+    if not states:
+        return
+    place = data.draw(st.sampled_from(states))
+    event = fleet.events[place]
+    wrong = next(state for state in STATES if state != event.data["state"])
+    fleet.events[place] = altered(event, data={**event.data, "state": wrong})
+    [found] = rederive(fleet.events, OTHER).mismatches
+    assert found.cursor == event.cursor
+    assert found.recorded
+    assert found.derived
+    assert (found.recorded.state, found.derived.state) == (wrong, event.data["state"])
+
+
+@given(ROWS)
+def test_a_row_comes_back_from_its_event_as_it_was(rows: list[Row]) -> None:
+    for row in rows:
+        assert row_of(row.as_dict()).as_dict() == row.as_dict()
+
+
+def heard(fleet: Recorded, state: str, key: str, *, source: str = "hook") -> None:
+    level, strength = SOURCES[source]
+    fleet.say("1", source, state, key, at=fleet.now, level=level, strength=strength)
+
+
+def fleet_with(*words: tuple[str, int]) -> Recorded:
+    """One agent that says these things by its hooks, each followed by a pause."""
+    fleet = Recorded()
+    fleet.start("1")
+    for number, (state, pause) in enumerate(words):
+        heard(fleet, state, str(number))
+        fleet.sleep(pause)
+    return fleet
+
+
+def without(events: list[Event], kind: str, number: int) -> list[Event]:
+    gone = [event for event in events if event.kind == kind][number]
+    return [event for event in events if event is not gone]
+
+
+def test_a_signal_that_is_missing_is_noticed_by_the_state_that_came_of_it() -> None:
+    fleet = fleet_with(("running", 100), ("waiting_approval", 100))
+    [found] = rederive(without(fleet.events, "agent.signal", 1), OTHER).mismatches
+    assert (found.why, found.derived) == ("another state follows from what was heard", Told("running", "running", "high", "running 0"))
+
+
+def test_a_change_that_is_missing_is_noticed_at_the_next_sign() -> None:
+    fleet = fleet_with(("running", 100), ("waiting_approval", 100), ("running", 100))
+    [found] = rederive(without(fleet.events, "agent.state", 1), OTHER).mismatches
+    assert (found.why, found.recorded) == ("a change follows from it that was not told", None)
+    fleet = fleet_with(("running", 100), ("waiting_approval", 100))
+    fleet.end("1")
+    assert len(rederive(without(fleet.events, "agent.state", 1), OTHER).mismatches) == 1
+
+
+def test_what_was_about_to_be_told_when_the_daemon_was_killed_is_no_difference() -> None:
+    fleet = fleet_with(("running", 100), ("waiting_approval", 0))
+    events = without(fleet.events, "agent.state", 1)
+    assert rederive(events, OTHER).mismatches == []
+    restarted = [*events, altered(fleet.events[0], cursor=100), *(altered(event, cursor=100 + event.cursor) for event in fleet.events[1:3])]
+    assert rederive(restarted, OTHER).mismatches == []
+    assert [row.state for row in as_of(restarted, fleet.now)] == ["unknown"]
+
+
+def test_the_same_state_told_twice_is_a_difference() -> None:
+    fleet = fleet_with(("running", 100))
+    again = rederive([*fleet.events, fleet.events[-1]], OTHER)
+    assert [one.why for one in again.mismatches] == ["it was told although nothing had changed"]
+
+
+def test_a_signal_that_would_not_be_applied_now_is_a_difference() -> None:
+    fleet = fleet_with(("running", 100))
+    signal = next(event for event in fleet.events if event.kind == "agent.signal")
+    broken = altered(signal, data={**signal.data, "claim": 5})
+    whys = [one.why for one in rederive([*fleet.events, signal, broken], OTHER).mismatches]
+    assert whys[0].endswith("duplicate")
+    assert whys[1].startswith("the signal cannot be read")
+
+
+def test_a_change_that_was_due_by_itself_and_seen_much_later_is_late_and_not_wrong() -> None:
+    fleet = fleet_with(("completed", 0))
+    fleet.set_clock(3.5)  # the machine slept: no timer went off
+    heard(fleet, "running", "9", source="dialog")
+    fleet.sleep(10)
+    again = rederive(fleet.events, OTHER)
+    assert again.mismatches == []
+    [late] = again.late
+    assert (late.derived.reason, round(late.seen - late.due, 3)) == ("completed_earlier", 1.5)
+
+
+def test_an_agent_that_could_not_be_reached_is_what_follows_from_its_words_as_soon_as_it_can() -> None:
+    fleet = fleet_with(("running", 100))
+    fleet.reach("1", reached=False)
+    heard(fleet, "waiting_approval", "9")
+    fleet.sleep(100)
+    assert [row.reason for row in as_of(fleet.events, fleet.now)] == ["target_unreachable"]
+    fleet.reach("1", reached=True)
+    again = rederive(fleet.events, OTHER)
+    assert (again.mismatches, [step.told.state for step in again.states]) == ([], ["unknown", "running", "unknown", "waiting_approval"])
+
+
+def test_a_picture_tells_of_agents_whose_beginning_is_no_longer_kept() -> None:
+    fleet = fleet_with(("running", 100))
+    fleet.write("fleet.picture", "", {"rows": [row.as_dict() for row in fleet.rows.values()]})
+    assert [row.state for row in as_of(fleet.events[-1:], fleet.now)] == ["running"]
+
+
+def test_when_nobody_looks_any_more_nobody_is_seen() -> None:
+    fleet = fleet_with(("running", 100))
+    fleet.write("fleet.stopped", "", {})
+    assert as_of(fleet.events, fleet.now) == []
+
+
+def test_a_moment_that_the_clock_showed_twice_is_the_second_one() -> None:
+    fleet = fleet_with(("running", 60_000))
+    noon = fleet.now
+    fleet.set_clock(-30.0)
+    heard(fleet, "waiting_approval", "9")
+    assert [row.state for row in as_of(fleet.events, noon)] == ["waiting_approval"]

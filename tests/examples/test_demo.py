@@ -1,0 +1,75 @@
+"""`./run demo`, as a newcomer runs it: it shows what it promises, and leaves nothing behind however it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lab.agents.claude import Claude
+from lab.install import program_of
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [str(ROOT / "run"), "demo"]
+LIMIT_S = 100
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where the demo makes its own folder. The path is short: sockets lie below it."""
+    found = Path(tempfile.mkdtemp(prefix="cv-"))
+    yield found
+    shutil.rmtree(found, ignore_errors=True)
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "XDG_CACHE_HOME", "COVEY_LAB_DIR"}}
+    return {**kept, "TMPDIR": str(folder), **more}
+
+
+def left_behind(folder: Path) -> list[str]:
+    """Files, and processes that were started with the folder in their environment."""
+    listed = subprocess.run(["ps", "axeww", "-o", "command"], capture_output=True, text=True, check=True).stdout
+    return [*map(str, folder.iterdir()), *(line for line in listed.splitlines() if f"TMPDIR={folder}" in line)]
+
+
+def test_a_newcomer_without_any_agent_sees_the_main_job(folder: Path) -> None:
+    nothing_installed = str(folder / "none")
+    ended = subprocess.run(
+        COMMAND, env=environment(folder, COVEY_LAB_DIR=nothing_installed), capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    scenes = dict(re.findall(r"^\$ covey (\w+).*\n((?:(?!\$ covey ).*\n)*)", ended.stdout, re.MULTILINE))
+    listed = re.findall(r"^  \S (\w+) +demo-agent +host/(\w+):0\.0 ", scenes["ps"], re.MULTILINE)
+    assert listed == [("waiting_approval", "api"), ("running", "web"), ("idle", "docs")]
+    assert "1 needs you" in scenes["ps"]
+    assert 'screen permission "Allow? [y/n]"  Shell: rm -rf build/' in scenes["why"]
+    assert re.findall(r"^  \S (\w+) +demo-agent +host/api", scenes["watch"], re.MULTILINE) == ["waiting_approval", "running", "completed"]
+    assert "./run up" in ended.stdout
+    assert left_behind(folder) == []
+
+
+@pytest.mark.skipif(not program_of(Claude).exists(), reason="the lab has not installed Claude Code: ./run lab install claude")
+def test_real_agents_join_where_the_lab_has_them(folder: Path) -> None:
+    ended = subprocess.run(COMMAND, env=environment(folder), capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert re.search(r"^  ○ idle +claude +host/claude:0\.0 ", ended.stdout, re.MULTILINE)
+    assert left_behind(folder) == []
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_it_leaves_nothing_behind_either(folder: Path, number: signal.Signals, code: int) -> None:
+    with subprocess.Popen(COMMAND, env=environment(folder), stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        next(line for line in demo.stdout if line.startswith("$ covey watch"))
+        demo.send_signal(number)
+        demo.stdout.read()
+        assert demo.wait(LIMIT_S) == code
+    assert left_behind(folder) == []
