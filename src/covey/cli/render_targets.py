@@ -33,7 +33,10 @@ def adapters(result: dict[str, Any], paint: Paint) -> str:
         can = item["capabilities"]
         sees = [name.removeprefix("supports_") for name, on in can.items() if on and name.startswith("supports_")]
         rows.append([clean(item["agent"]), item["integration"]["state"], short(clean(item["origin"])), " ".join(sees)])
-    return "\n".join(table(["AGENT", "INTEGRATION", "ORIGIN", "SEES"], rows, [("○", DIM)] * len(rows), paint))
+    lines = table(["AGENT", "INTEGRATION", "ORIGIN", "SEES"], rows, [("○", DIM)] * len(rows), paint)
+    for one in result["problems"]:
+        lines += ["", paint(f"✗ {clean(one['problem'])}", RED), f"  {clean(one['suggestion'])}"]
+    return "\n".join(lines)
 
 
 def explained(result: dict[str, Any], paint: Paint) -> str:

@@ -178,7 +178,8 @@ OPERATIONS = (
                     capabilities={"type": "object", "additionalProperties": {"type": "boolean"}},
                     integration=shape(state="string", file="string", detail="string"),
                 )
-            )
+            ),
+            problems=array(shape(problem="string", suggestion="string")),
         ),
         idempotent=True,
     ),

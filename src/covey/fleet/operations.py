@@ -141,7 +141,9 @@ class FleetOperations:
         return await self._history.replay(call.params, self._fleet.targets())
 
     async def adapters(self, _: Call) -> dict[str, Any]:
-        return {"items": [await asyncio.to_thread(self._adapter, name) for name in self._fleet.registry.adapters]}
+        registry = self._fleet.registry
+        items = [await asyncio.to_thread(self._adapter, name) for name in registry.adapters]
+        return {"items": items, "problems": [{"problem": str(problem), "suggestion": problem.suggestion} for problem in registry.problems]}
 
     def _adapter(self, name: str) -> dict[str, Any]:
         adapter = self._fleet.registry.adapters[name]

@@ -77,7 +77,7 @@ class Fleet:
         return {"target": name, "kind": "ssh", "ssh_target": "", "health": "ok", "reason": "", "last_seen_at": None}
 
     async def nothing(self, _: Call) -> object:
-        return {"items": []}
+        return {"items": [], "problems": []}
 
 
 def handlers(daemon: Daemon) -> dict[str, Handler]:

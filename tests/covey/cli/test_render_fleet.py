@@ -269,7 +269,9 @@ def test_adapters_are_listed_with_what_they_see() -> None:
         "capabilities": {"event_driven": True, "supports_waiting_approval": True, "supports_completed": False},
         "integration": {"state": "absent", "file": "", "detail": ""},
     }
-    assert render_targets.adapters({"items": [item]}, NARROW).split("\n")[1] == "○ claude  absent       built-in  waiting_approval"
+    problems = [{"problem": "mine.toml, line 3: no such key", "suggestion": "Write screens."}]
+    lines = render_targets.adapters({"items": [item], "problems": problems}, NARROW).split("\n")
+    assert lines[1:] == ["○ claude  absent       built-in  waiting_approval", "", "✗ mine.toml, line 3: no such key", "  Write screens."]
 
 
 def test_status_has_two_lines_about_the_fleet() -> None:
