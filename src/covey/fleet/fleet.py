@@ -173,6 +173,11 @@ class Fleet:
         """The name of this machine among the targets; empty if it is none of them."""
         return next((known.name for known in self.book.all if known.kind == LOCAL and known.name in self._targets), "")
 
+    @property
+    def crowded(self) -> bool:
+        """Whether as many words wait for their agents as can be kept."""
+        return len(self._pending) == self._pending.maxlen
+
     def _bind_pending(self) -> None:
         waiting, self._pending = self._pending, deque(maxlen=self._pending.maxlen)
         now = self._clock.monotonic()

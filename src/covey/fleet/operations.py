@@ -186,9 +186,11 @@ class FleetOperations:
         self._fleet.hook(agent, headers.get("x-covey-tmux", ""), headers.get("x-covey-pane", ""), pids, payload, at)
 
     async def read_spool(self) -> None:
-        """What hooks left while the daemon was down or busy, in order, each once."""
+        """What hooks left while the daemon was down or busy, in order, each once. What nobody can be found for yet stays where it is safe."""
         while True:
             for spooled in self._spool.waiting():
+                if self._fleet.crowded:
+                    break
                 self._hook(spooled.agent, spooled.headers, spooled.body)
                 spooled.done()
                 await asyncio.sleep(0)

@@ -56,7 +56,7 @@ class ServerWatch:
         self._clock = clock
         self._watch: Watch | None = None
         self._jobs: dict[str, tuple[int, str]] = {}
-        self._followed: frozenset[str] = frozenset()
+        self._followed: dict[str, str] = {}
         self._due: set[str] = set()
         self._looked: dict[str, float] = {}
         self._wake = asyncio.Event()
@@ -142,11 +142,11 @@ class ServerWatch:
         server = Server(self.target, self.socket, identity.pid, identity.started)
         self._station.changed(self._station.runtimes.update(server, panes, table, self._clock.time()))
         ours = self._ours()
-        new = ours.keys() - self._followed
-        if new or ours.keys() != self._followed:
-            self._followed = frozenset(ours)
+        if ours != self._followed:  # by runtime: the next server has the same pane ids, and so has the next agent in a pane
+            new = [pane_id for pane_id, runtime_id in ours.items() if self._followed.get(pane_id) != runtime_id and pane_id in watch.panes]
+            self._followed = ours
             watch.follow(ours)
-            for pane_id in new & watch.panes.keys():
+            for pane_id in new:
                 self._station.watched[ours[pane_id]].title(watch.panes[pane_id].title, self._clock.time())
             self._look_at(ours)
 
@@ -171,8 +171,7 @@ class ServerWatch:
             due, self._due = self._due, set()
             now = self._clock.monotonic()
             early = {pane_id for pane_id in due if now - self._looked.get(pane_id, 0.0) < LEAST_S}
-            for pane_id in due - early:
-                await self._look(watch, pane_id)
+            await asyncio.gather(*(self._look(watch, pane_id) for pane_id in due - early))
             if early:
                 await self._clock.sleep(LEAST_S)
                 self._look_at(early)

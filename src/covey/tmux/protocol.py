@@ -53,30 +53,41 @@ class Parser:
         self._rest = b""
         self._ends: tuple[bytes, ...] = ()
         """The lines that may end the block at hand; none outside of blocks."""
-        self._lines: list[str] = []
 
     def feed(self, data: bytes) -> list[Block | Notice]:
         """What is complete with these bytes. Raises `TmuxProtocolError` if the stream has lost its order: nothing after that can be trusted."""
-        *lines, self._rest = (self._rest + data).split(b"\n") if b"\n" in data else (self._rest + data,)
+        rest, start = self._rest + data, 0
         found: list[Block | Notice] = []
-        for line in lines:
-            # Only the guard of this very block ends it: a screen may show the text of a block.
-            if self._ends and line not in self._ends:  # thousands of lines a second come this way
-                self._lines.append(line.decode(errors="backslashreplace"))
-            elif one := self._line(line):
-                found.append(one)
-        return found
+        while True:
+            # A block is cut out in one piece: screens make thousands of lines a second.
+            place = _first_line(rest, start, self._ends) if self._ends else start
+            end = rest.find(b"\n", place) if place >= 0 else -1
+            if end < 0:
+                self._rest = rest[start:]
+                return found
+            line = rest[place:end]
+            if self._ends:
+                lines = rest[start:place].decode(errors="backslashreplace").split("\n")[:-1]
+                found.append(Block(line.startswith(b"%end"), line.endswith(b" %d" % OURS), lines))
+                self._ends = ()
+            elif line.startswith(b"%begin "):
+                guard = line[len(b"%begin ") :]
+                self._ends = (b"%end " + guard + b"\n", b"%error " + guard + b"\n")
+            else:
+                found.append(_notice(line))
+            start = end + 1
 
-    def _line(self, line: bytes) -> Block | Notice | None:
-        if self._ends:
-            block = Block(line.startswith(b"%end"), line.endswith(b" %d" % OURS), self._lines)
-            self._ends, self._lines = (), []
-            return block
-        if line.startswith(b"%begin "):
-            guard = line[len(b"%begin ") :]
-            self._ends = (b"%end " + guard, b"%error " + guard)
-            return None
-        if not line.startswith(b"%") or line.startswith((b"%end ", b"%error ")):
-            raise TmuxProtocolError(f"tmux sent a line that has no place: {line[:80]!r}")
-        name, _, rest = line[1:].decode(errors="backslashreplace").partition(" ")
-        return Notice(name, rest)
+
+def _first_line(text: bytes, start: int, wanted: tuple[bytes, ...]) -> int:
+    """Where the first of these lines begins; -1 if there is none. Only the guard of a block itself ends it: a screen may show the text of another."""
+    if text.startswith(wanted, start):
+        return start
+    places = [place + 1 for line in wanted if (place := text.find(b"\n" + line, start)) >= 0]
+    return min(places, default=-1)
+
+
+def _notice(line: bytes) -> Notice:
+    if not line.startswith(b"%") or line.startswith((b"%end ", b"%error ")):
+        raise TmuxProtocolError(f"tmux sent a line that has no place: {line[:80]!r}")
+    name, _, rest = line[1:].decode(errors="backslashreplace").partition(" ")
+    return Notice(name, rest)

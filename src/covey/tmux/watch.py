@@ -37,7 +37,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
     follow: float = 0.1
     follow_calm: float = 0.25
     """A followed pane is looked at this often while it changes, and while it does not."""
-    redrawn: float = 0.2
+    redrawn: float = 0.25
     """How often a pane that may have been redrawn in place is called touched."""
     gap: float = 0.02
     """Between two listings at least; after a long listing four times as long as it took."""
@@ -129,7 +129,7 @@ class Watch:
         words = ("capture-pane", "-p", *(("-e",) if escapes else ()), "-t", pane_id)
         link = self._link
         lines = await (link.capture(*words) if link else self._address.command(*words))
-        return "".join(f"{line}\n" for line in lines)
+        return "\n".join([*lines, ""])
 
     async def _run(self) -> None:
         while True:
