@@ -19,6 +19,9 @@ FIELDS = (
     "alternate_on cursor_x cursor_y cursor_flag pane_width pane_height mouse_any_flag history_size window_name window_bell_flag session_name"
 ).split()
 SEPARATOR = "\x1f"
+PANE = "#{pane_id} #{pane_pid}"
+LOST = "server exited unexpectedly"
+"""What tmux 3.3a rarely says, while other clients come and go, of a command that it has carried out."""
 
 
 class TerminalError(RuntimeError):
@@ -53,7 +56,12 @@ class Terminal:
         settings = [part for key, value in environment.items() for part in ("-e", f"{key}={value}")]
         command = ["bash", "--norc", "--noprofile"]
         size = ["-x", str(WIDTH), "-y", str(HEIGHT)]
-        out = await self.run("new-session", "-d", "-P", "-F", "#{pane_id} #{pane_pid}", "-s", name, "-c", str(folder), *size, *settings, *command)
+        try:
+            out = await self.run("new-session", "-d", "-P", "-F", PANE, "-s", name, "-c", str(folder), *size, *settings, *command)
+        except TerminalError as error:
+            if LOST not in str(error):
+                raise
+            out = await self.run("list-panes", "-t", f"={name}", "-F", PANE)
         pane, pid = out.split()
         return Pane(self, pane, int(pid))
 
