@@ -24,7 +24,6 @@ OPEN_S = 15.0
 """For the first answer: over ssh a connection is made first, and a login shell starts."""
 CLIENT_FLAGS = "ignore-size"
 """Of the client; what it is shown is only the output of its own session: the echo of the hooks."""
-PASSING_FLAGS = "no-output,ignore-size"
 BELL = ("sh", "-c", "exec cat >/dev/null")
 """What runs in the hidden session: it takes the keys that the hooks press, so that the terminal goes on echoing them."""
 ATTACHED = "session-changed"
@@ -53,7 +52,6 @@ class Link:
         self._stands = asyncio.Event()
         self._client: ControlClient | None = None
         self._strayed = False
-        self._reordered = True
         self._seen: list[str] = []
 
     async def __aenter__(self) -> Self:
@@ -101,13 +99,10 @@ class Link:
         return topology != before
 
     async def tidy(self) -> None:
-        """After notices: see to people who have strayed into our session, and to our place behind the user's sessions."""
+        """After notices: see to people who have strayed into our session."""
         if self._strayed:
             self._strayed = False
             await self._usher()
-        if self._reordered:
-            self._reordered = False
-            await self._step_back()
 
     async def unwanted(self, panes: Collection[Pane]) -> bool:
         """Whether the server would exit, as its options say, were it not for us."""
@@ -155,7 +150,6 @@ class Link:
             self._stands.set()
         if notice.name not in WAKING:
             return
-        self._reordered |= notice.name == "sessions-changed"
         self._strayed |= notice.name == "client-session-changed" and self._session_id in notice.rest.split(" ")
         self._woken()
 
@@ -170,19 +164,6 @@ class Link:
             if goal := sessions.way_out(there, self.session, came_from):
                 with contextlib.suppress(TmuxRefusedError):  # they have left by themselves
                     await self.command("switch-client", "-c", client, "-t", goal.id)
-
-    async def _step_back(self) -> None:
-        """Make the user's most recent session the most recent again: tmux takes the newest when a command from outside names none.
-
-        Nothing but attaching moves a session forward, so a client attaches to it and leaves at once.
-        """
-        if theirs := sessions.outshone(sessions.parse(await self.command("list-sessions", "-F", sessions.FORMAT))):
-            words = ("-C", "attach-session", "-E", "-t", theirs.id, "-f", PASSING_FLAGS)
-            there = asyncio.Event()
-            process = await self._address.executor.spawn(self._address.argv(*words))
-            async with ControlClient(process, lambda notice: there.set() if notice.name == ATTACHED else None) as passing:
-                with contextlib.suppress(TmuxError):  # the session may have ended meanwhile
-                    await _attached(passing, there)
 
 
 async def _attached(client: ControlClient, there: asyncio.Event) -> None:

@@ -28,13 +28,6 @@ def parse(lines: Iterable[str]) -> list[Session]:
     return [Session(int(activity), identity, name) for activity, identity, name in found]
 
 
-def outshone(sessions: Sequence[Session]) -> Session | None:
-    """The user's most recent session, if a hidden one is as recent: a bare `tmux attach` or `kill-session` from outside would mean the hidden one."""
-    theirs = max((session for session in sessions if not session.hidden), default=None)
-    newest_hidden = max((session.activity for session in sessions if session.hidden), default=0)
-    return theirs if theirs is not None and newest_hidden >= theirs.activity else None
-
-
 def way_out(sessions: Sequence[Session], hidden_name: str, came_from: str) -> Session | None:
     """Where a person belongs who has strayed into a hidden session: on to the next one when walking through the sessions, else to the most recent."""
     theirs = [session for session in sessions if not session.hidden]

@@ -190,9 +190,8 @@ def play(tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRI
 
 
 async def settled(reader: Reader, tmux: Tmux) -> None:
-    """Wait until the hidden session has stepped back behind the user's."""
-    await until(lambda: not tmux.run("display-message", "-p", "#{session_name}").startswith(HIDDEN_PREFIX))
-    assert reader.watch.link
+    """Wait until the hidden session stands and the hooks are set."""
+    await until(lambda: reader.watch.link is not None and HIDDEN_PREFIX in tmux.run("show-hooks", "-g"))
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def test_a_user_never_sees_another_size(tmux: Tmux) -> None:
 
 
 @pytest.mark.parametrize("attached", [False, True])
-def test_a_bare_attach_means_the_same_session_as_without_us(tmux: Tmux, *, attached: bool) -> None:
+def test_nobody_who_attaches_without_naming_a_session_stays_in_ours(tmux: Tmux, *, attached: bool) -> None:
     tmux.start("older", "user")
     if attached:
         for name in ("older", "user"):
@@ -47,19 +47,7 @@ def test_a_bare_attach_means_the_same_session_as_without_us(tmux: Tmux, *, attac
             await until(lambda: sorted(tmux.clients()) == ["older", "user"])
         await settled(reader, tmux)
         tmux.attach()
-        await until(lambda: sorted(tmux.clients()) == (["older", "user", "user"] if attached else ["user"]))
-
-    play(tmux, body, PATIENT)
-
-
-def test_a_command_from_outside_that_names_no_session_means_the_users(tmux: Tmux) -> None:
-    tmux.start("user")
-    pid = int(tmux.run("display-message", "-p", "#{pane_pid}"))
-
-    async def body(reader: Reader) -> None:
-        await settled(reader, tmux)
-        tmux.run("kill-session")
-        await until(lambda: not birth_of(pid))
+        await until(lambda: len(tmux.clients()) == (3 if attached else 1) and set(tmux.clients()) <= {"older", "user"})
 
     play(tmux, body, PATIENT)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.tmux.sessions import Session, outshone, parse, way_out
+from covey.tmux.sessions import Session, parse, way_out
 
 OURS = Session(50, "$9", "_covey_ab")
 A, B, Z = Session(10, "$1", "A"), Session(30, "$2", "B b"), Session(20, "$3", "z")
@@ -10,13 +10,6 @@ A, B, Z = Session(10, "$1", "A"), Session(30, "$2", "B b"), Session(20, "$3", "z
 
 def test_sessions_are_read_with_whatever_name() -> None:
     assert parse(["10 $1 A", "30 $2 B b"]) == [A, B]
-
-
-def test_a_hidden_session_steps_back_only_when_it_is_the_newest() -> None:
-    assert outshone([A, B, OURS, Z]) == B
-    assert outshone([A, B, OURS._replace(activity=29)]) is None
-    assert outshone([A, B, OURS._replace(activity=30)]) == B
-    assert outshone([OURS]) is None
 
 
 def test_a_person_walks_on_in_the_direction_they_came_from() -> None:
