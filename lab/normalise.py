@@ -6,12 +6,13 @@ import getpass
 import json
 import re
 import socket
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 LONGEST = 300
@@ -38,6 +39,8 @@ class Normaliser:
             (str(root), "/lab"),
             (re.sub(r"[/._]", "-", str(root)), "-lab"),
             (str(root.parent), "/lab"),  # where an agent has shortened the middle of a path
+            (str(Path(sys.executable).parent), "/opt/covey/bin"),
+            (str(Path(__file__).parents[1]), "/opt/covey"),
             (install, "/opt/agent"),
             (str(program.resolve().parent), "/opt/agent/bin"),
             (socket.gethostname(), "host"),

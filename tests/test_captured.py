@@ -13,7 +13,7 @@ from tests.captured import FOLDER, Capture, captures
 
 WANTED = {"claude": 15, "codex": 10, "gemini": 10, "copilot": 10, "opencode": 8}
 EVERYWHERE = {"ready", "generating", "streaming", "approval-shell", "draft", "interrupted", "denied", "error-auth", "copy-mode", "exited", "killed"}
-PRIVATE = re.compile(r"/root/\.|(?<!/lab)/home/|/Users/|/tmp/covey-lab|registry\.|127\.0\.0\.1:(?!8787|9\b)\d")
+PRIVATE = re.compile(re.escape(str(FOLDER.parents[1])) + r"|/root/\.|(?<!/lab)/home/|/Users/|/tmp/covey-lab|registry\.|127\.0\.0\.1:(?!8787|9\b)\d")
 
 
 def test_there_are_captures_of_every_agent() -> None:
