@@ -27,7 +27,9 @@ def start(
 
 
 def _read_within(descriptor: int, seconds: float) -> bytes:
-    ready, _, _ = select.select([descriptor], [], [], seconds)
+    poll = select.poll()  # unlike select(), it takes any descriptor
+    poll.register(descriptor, select.POLLIN)
+    ready = poll.poll(seconds * 1000)
     assert ready, "somebody still holds the pipe"
     return os.read(descriptor, 100)
 
