@@ -2,8 +2,8 @@
 
 A private tmux server with 10, 100 and 500 panes: up to 50 of them hold an agent (a small script that Covey knows from a TOML file alone), a tenth writes two
 lines a second, half of that tenth agents. A daemon that is confined to this server is left alone for a while; then it is asked for the list. Side by side in
-the same run: one `tmux list-panes -a` in a process of its own, one `tmux display-message` for each pane, and libtmux if it happens to be installed. They only
-list panes, where Covey knows the agents and their states; their share of a core is what one pass a second takes.
+the same run: one `tmux list-panes -a` in a process of its own, one `tmux display-message` for each pane, and `Server.panes` of libtmux. They only list panes,
+where Covey knows the agents and their states; their share of a core is what one pass a second takes.
 
     ./run python bench/fleet.py [panes …]
 """
@@ -11,7 +11,6 @@ list panes, where Covey knows the agents and their states; their share of a core
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import resource
@@ -22,6 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from libtmux import Server
 
 from covey.contract.fleet import OPERATIONS
 from covey.fleet.processes import ProcessTable
@@ -84,7 +85,6 @@ class Figures(NamedTuple):
     asked: list[float]
     others: dict[str, Passes]
     share: float
-    client: float
     server: float
     spawned: str
     memory: float
@@ -163,8 +163,6 @@ class Fleet:
             self.tmux("display-message", "-p", "-t", pane, FORMAT)
 
     def libtmux(self) -> None:
-        from libtmux import Server  # type: ignore[import-not-found]  # noqa: PLC0415 - only where it is
-
         assert len([pane.pane_current_command for pane in Server(socket_path=self.socket).panes]) >= self.panes
 
 
@@ -211,9 +209,8 @@ def measure(folder: Path, panes: int) -> Figures:
         ways: dict[str, tuple[Callable[[], None], int]] = {
             "`tmux list-panes -a`": (fleet.once, PASSES),
             "`display-message` per pane": (fleet.each, NAIVE_PASSES),
+            "libtmux": (fleet.libtmux, PASSES),
         }
-        if importlib.util.find_spec("libtmux"):
-            ways["libtmux"] = (fleet.libtmux, PASSES)
         others = {name: passes(do, count, server) for name, (do, count) in ways.items()}
         with fleet.watched() as pid:
             time.sleep(SETTLE_S)
@@ -229,13 +226,13 @@ def measure(folder: Path, panes: int) -> Figures:
                 asked.append(timed(fleet.ask))
                 if number % (QUESTIONS // PASSES) == 0:
                     others["`tmux list-panes -a`"].seconds.append(timed(fleet.once))
+                    others["libtmux"].seconds.append(timed(fleet.libtmux))
             memory = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
         return Figures(
             fleet.agents,
             asked,
             others,
             (ours + client) / REST_S,
-            client / REST_S,
             max(theirs / REST_S - alone, 0.0),
             "0" if quiet else "some",
             memory,
@@ -266,7 +263,6 @@ def show(sizes: list[int], found: list[Figures]) -> bool:
     for name in found[0].others:
         row(f"  {name}, x median", lambda one, name=name: f"{statistics.median(one.others[name].seconds) / statistics.median(one.asked):.1f}")  # type: ignore[misc]
     row("our CPU at rest, % of a core", lambda one: f"{one.share * 100:.2f}", f"{CPU_SHARE * 100:g} at {CPU_AT}", "cpu")
-    row("  of it the control client", lambda one: f"{one.client * 100:.2f}")
     for name in found[0].others:
         row(f"  {name} a second, x", lambda one, name=name: f"{one.others[name].cpu / one.share:.1f}")  # type: ignore[misc]
     row("tmux's CPU on our behalf, % of a core", lambda one: f"{one.server * 100:.2f}")

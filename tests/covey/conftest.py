@@ -19,6 +19,7 @@ import pytest
 
 COMMAND = str(Path(sys.executable).parent / "covey")
 TIME_LIMIT = 60
+MANY_DESCRIPTORS = 64
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,14 @@ class Covey:
             return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
         finally:
             connection.close()
+
+
+@pytest.fixture(autouse=True)
+def descriptors() -> Iterator[None]:
+    """Tests share a process, and beyond 1,024 descriptors `select` fails: not a few of them may stay open."""
+    before = len(list(Path("/dev/fd").iterdir()))
+    yield
+    assert len(list(Path("/dev/fd").iterdir())) < before + MANY_DESCRIPTORS
 
 
 @pytest.fixture

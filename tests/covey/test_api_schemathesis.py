@@ -34,7 +34,8 @@ CHECKS = [
 ]
 """Not `positive_data_acceptance`: a well-formed name of a setting that does not exist, or a path that is taken, is refused for its meaning, not for its form."""
 
-BLIND = [operation for operation in OPERATIONS if operation.route and operation.name != "down"]
+BLIND = [operation for operation in OPERATIONS if operation.route and operation.name not in {"down", "signals"}]
+"""Not what ends the daemon, nor what has no end itself."""
 EXAMPLES = 40
 VOLATILE = {"backup": 1}  # the first call makes the file, the second finds it
 

@@ -98,6 +98,10 @@ CASES = [
     ("choices", ["covey", "completion", "z"], {"zsh"}),
     ("values of a flag", ["covey", "status", "--output", "n"], {"ndjson"}),
     ("nothing after a flag that takes any value", ["covey", "events", "--since", "s"], set()),
+    ("the agents that can be integrated", ["covey", "integrate", "c"], {"claude", "codex", "copilot", "cursor"}),
+    ("the states", ["covey", "ps", "--state", "w"], {"waiting_approval", "waiting_input"}),
+    ("an alias of two words", ["covey", "ps", "--needs"], {"--needs-action"}),
+    ("the words of the fleet", ["covey", "target", ""], {"add", "connect", "list", "remove"}),
     ("files where a path belongs", ["covey", "backup", "some-fi"], {"some-file"}),
     ("nothing for what is no verb", ["covey", "nonsense", "--f"], set()),
 ]

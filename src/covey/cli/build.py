@@ -13,7 +13,7 @@ from murli.argparse import annotate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
     from typing import Any
 
     from covey.contract import Operation, Parameter
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - its type has no public name
 
 
-class Formatter(argparse.RawDescriptionHelpFormatter):
-    """argparse's formatter with a cheap look at the width: its own imports the compression libraries on every start."""
+class Formatter(argparse.HelpFormatter):
+    """argparse's formatter: breaks between words only, tells the choices of a flag, lists commands without a word for all of them.
+
+    Its look at the width is a cheap one: argparse's own imports the compression libraries on every start.
+    """
 
     def __init__(self, prog: str) -> None:
         try:
@@ -30,6 +33,33 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         except OSError:
             columns = 80
         super().__init__(prog, max_help_position=26, width=max(columns - 2, 40))
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(line for part in text.split("\n") for line in _wrapped(part, width, indent) or [""])
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return _wrapped(" ".join(text.split()), width)
+
+    def _expand_help(self, action: argparse.Action) -> str:
+        text = super()._expand_help(action)
+        if not action.choices or isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
+            return text
+        return f"{text} One of: {', '.join(f'{choice} (default)' if choice == action.default else str(choice) for choice in action.choices)}."
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
+            return "".join(self._format_action(command) for command in self._iter_indented_subactions(action))
+        return super()._format_action(action)
+
+    def _iter_indented_subactions(self, action: argparse.Action) -> Generator[argparse.Action, None, None]:
+        """Without an indent, which argparse forgets where it measures them."""
+        yield from action._get_subactions() if isinstance(action, argparse._SubParsersAction) else ()  # noqa: SLF001 - as above
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    import textwrap  # only help pays for it
+
+    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def wanted(words: Sequence[str]) -> tuple[Operation, ...]:
@@ -57,6 +87,8 @@ def build(operations: Sequence[Operation]) -> argparse.ArgumentParser:
             parser = commands.add_parser(name, help=GROUPS[name], description=GROUPS[name], formatter_class=Formatter)
             groups[name] = parser.add_subparsers(prog=f"covey {name}", metavar="COMMAND", title="commands")
         _add(groups[name], operation)
+        for alias in operation.aliases:  # `expanded` puts the verb in its place before anything is parsed; here it is only told of
+            commands._choices_actions.append(commands._ChoicesPseudoAction(alias, (), operation.summary))  # noqa: SLF001
     return root
 
 
@@ -66,6 +98,7 @@ def _add(commands: Subparsers, operation: Operation) -> None:
         aliases=operation.aliases if len(operation.cli) == 1 else (),
         help=operation.summary,
         description=operation.description or operation.summary,
+        epilog="\n".join(["examples:", *(f"  {line}  # {text}" for line, text, _ in operation.examples)]) if operation.examples else None,
         formatter_class=Formatter,
     )
     for parameter in operation.parameters:
@@ -81,7 +114,9 @@ def _add_parameter(parser: argparse.ArgumentParser, parameter: Parameter) -> Non
     if parameter.type in ("int", "float"):
         options["type"] = int if parameter.type == "int" else float
     if parameter.positional:
-        parser.add_argument(parameter.name, nargs=None if parameter.required else "*" if parameter.multiple else "?", **options)
+        if not parameter.required:
+            options |= {"nargs": "*" if parameter.multiple else "?", "default": parameter.default}
+        parser.add_argument(parameter.name, **options)
         return
     names = [parameter.short] if parameter.short else []
     if parameter.type == "bool":

@@ -49,6 +49,18 @@ def padded(text: str, cells: int) -> str:
     return text + " " * (cells - width(text))
 
 
+def hanging(label: str, text: str, cells: int) -> list[str]:
+    """A label, and behind it a text on as many lines as it needs, broken between words and aligned."""
+    room = max(cells - width(label) - 1, 16)
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and width(lines[-1]) + 1 + width(word) > room:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    margin = " " * width(label)
+    return [cut(f"{label if not number else margin} {line}", cells) for number, line in enumerate(lines)]
+
+
 def _shown(letter: str) -> str:
     category = unicodedata.category(letter)
     if category == "Cs":  # half a character, as broken file names have them

@@ -20,13 +20,21 @@ PAUSE_S = 0.25
 LOST = "covey.lost"
 
 
-def following(path: str, operation: Operation, params: Callable[[], dict[str, Any]], *, endless: bool = True) -> Iterator[dict[str, Any]]:
+def following(
+    path: str,
+    operation: Operation,
+    params: Callable[[], dict[str, Any]],
+    *,
+    endless: bool = True,
+    patience: float = PATIENCE_S,
+    connected: bool = False,
+) -> Iterator[dict[str, Any]]:
     """The messages of a stream. A broken connection is made again, with the parameters as they are then; so is one that ends, if it is `endless`.
 
     An error of the daemon in the middle of the stream is raised; a reader that was too slow begins anew. While nobody is there, one message with the
-    event `covey.lost` says so.
+    event `covey.lost` says so; after `patience` seconds, the error. A daemon that is not there at all is no error for one that was `connected` before.
     """
-    connected, broken_at = False, 0.0
+    broken_at = 0.0
     while True:
         try:
             for message in Client(path).stream(operation, params()):
@@ -41,7 +49,7 @@ def following(path: str, operation: Operation, params: Callable[[], dict[str, An
                     return
                 raise Interrupted("it has stopped")  # noqa: TRY301 - one end of a connection is like another
         except (Interrupted, NotRunning):
-            if not connected or (broken_at and time.monotonic() - broken_at > PATIENCE_S):
+            if not connected or (broken_at and time.monotonic() - broken_at > patience):
                 raise
             if not broken_at:
                 broken_at = time.monotonic()

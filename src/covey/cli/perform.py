@@ -25,12 +25,17 @@ VERBS = {
     "service.uninstall": "service",
     "service.status": "service",
     "completion": "completion",
+    "bar": "bar",
     "watch": "watch",
     "wait": "wait",
     "adapters.explain": "adapters",
     "integrate": "integrate",
     "target.remove": "target",
     "replay": "replay",
+    "signals": "signals",
+    "init": "beats",
+    "beat": "beats",
+    "beats.import_murmur": "beats",
 }
 """Verbs that are more than an operation: the module in `covey.cli.verbs` that has a function of the verb's last name."""
 

@@ -21,9 +21,10 @@ def render(operation: Operation, result: Any, *, colour: bool = False) -> str:
     own = RENDERERS.get(operation.name)
     if own:
         return own(result)
-    from covey.cli import render_fleet, render_replay, render_targets
+    from covey.cli import render_adapters, render_beats, render_fleet, render_replay, render_targets
 
-    renderers = {**render_fleet.RENDERERS, **render_targets.RENDERERS, **render_replay.RENDERERS}
+    modules = (render_fleet, render_adapters, render_targets, render_replay, render_beats)
+    renderers = {name: drawn for module in modules for name, drawn in module.RENDERERS.items()}
     drawn = renderers.get(operation.name)
     return drawn(result, render_fleet.Paint(columns(), colour=colour)) if drawn else fields(result)
 
@@ -44,6 +45,7 @@ def status(result: dict[str, Any]) -> str:
     lines = [f"covey {result['version']} · up {duration(up)} · {result['rss_bytes'] / 1e6:.0f} MB · {cpu}"]
     lines.append(f"home       {short(result['home'])} · pid {result['pid']}" + (f" · TCP port {result['tcp_port']}" if result["tcp_port"] else ""))
     lines += fleet(result["fleet"]) if result.get("fleet") else []
+    lines += beats(result["beats"]) if result.get("beats") else []
     events = result["events"]
     lines.append(f"events     {events['cursor']} recorded · {events['subscribers']} reading along")
     if result["children"]:
@@ -60,15 +62,23 @@ def fleet(result: dict[str, Any]) -> list[str]:
     return [cut(f"targets    {' · '.join(words)}", columns()), cut(f"agents     {' · '.join(counts)}", columns())]
 
 
+def beats(result: dict[str, Any]) -> list[str]:
+    """One line: how many are scheduled, which is next, and what does not run."""
+    from covey.cli import render_beats
+
+    return [render_beats.status(result, columns())]
+
+
 def settings(result: dict[str, Any]) -> str:
-    rows = [(item["key"], _plain(item["value"]), "" if item["source"] == "default" else "set", item["help"]) for item in result["items"]]
+    rows = [(item["key"], _brief(item["value"]), "" if item["source"] == "default" else "set", item["help"]) for item in result["items"]]
     first, second = max(len(row[0]) for row in rows), max(len(row[1]) for row in rows)
     lines = [f"{key:<{first}}  {value:<{second}}  {source:<3}  {text}".rstrip() for key, value, source, text in rows]
     return "\n".join(cut(line, columns()) for line in lines)
 
 
 def setting(result: dict[str, Any]) -> str:
-    return _plain(result["value"])
+    value = result["value"]
+    return "\n".join(map(_plain, value)) if _tables(value) else _plain(value)
 
 
 def changed(result: dict[str, Any]) -> str:
@@ -111,6 +121,15 @@ def short(path: str) -> str:
     """A path with the home folder as a tilde."""
     home = os.path.expanduser("~")
     return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
+
+
+def _brief(value: Any) -> str:
+    """A value for one cell: tables are counted."""
+    return f"{len(value)} table{'s'[: len(value) > 1]}" if _tables(value) else _plain(value)
+
+
+def _tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def _plain(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, cut, padded, width
+from covey.cli.cells import clean, cut, hanging, padded, width
 from covey.cli.render import duration, short
 
 TYPE_CHECKING = False
@@ -23,6 +23,8 @@ SIGNS = {
 GAP = "  "
 LEAST_WHAT = 16
 """Cells that the last column keeps when the others are long."""
+LEAST = 4
+"""Cells that any column keeps where even that is too much."""
 
 
 class Paint:
@@ -88,15 +90,16 @@ def sessions(result: dict[str, Any], paint: Paint) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], signs: Sequence[tuple[str, str]], paint: Paint) -> list[str]:
-    """Aligned lines that fit the terminal: the last column takes what is left, and a long one gives way to it."""
+    """Aligned lines that fit the terminal: the last column takes what is left, and a long one gives way to it. The first, a state or a name, gives way last."""
     sizes = [max(width(row[column]) for row in [head, *rows]) for column in range(len(head))]
     room = paint.columns - 2 - len(GAP) * (len(head) - 1) - sum(sizes[:-1])
     wanted = min(sizes[-1], LEAST_WHAT)
-    for column in sorted(range(len(head) - 1), key=lambda column: -sizes[column]):
-        if room < wanted:
-            given = min(wanted - room, max(sizes[column] - len(head[column]) - 4, 0))
-            sizes[column] -= given
-            room += given
+    widest = sorted(range(1, len(head) - 1), key=lambda column: -sizes[column])
+    gives = [(column, max(len(head[column]) + 2, LEAST + 1), wanted) for column in widest] + [(column, LEAST, 0) for column in (*widest, 0)]
+    for column, least, needed in gives:
+        given = max(min(needed - room, sizes[column] - least), 0)
+        sizes[column] -= given
+        room += given
     sizes[-1] = max(room, 0)
     lines = [paint(f"  {_cells(head, sizes)}".rstrip(), DIM)]
     for (sign, colour), row in zip(signs, rows, strict=True):
@@ -108,7 +111,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], signs: Sequence[tu
 def total(result: dict[str, Any], paint: Paint, *, hint: bool = True) -> str:
     """`6 agents on 4 targets · 2 need you · vm3 is down`, and what to type next."""
     counts, targets = result["summary"], result["targets"]
-    parts = [f"{_many(counts['total'], 'agent')} on {_many(sum(bool(count) for count in counts['by_target'].values()), 'target')}"]
+    parts = [f"{many(counts['total'], 'agent')} on {many(sum(bool(count) for count in counts['by_target'].values()), 'target')}"]
     if counts["needs_action"]:
         parts.append(f"{counts['needs_action']} need{'s' if counts['needs_action'] == 1 else ''} you")
     parts += [f"{clean(target['target'])} is {target['health']}" for target in targets if target["health"] != "ok"]
@@ -139,7 +142,10 @@ def why(result: dict[str, Any], paint: Paint) -> str:
     """The state, what decided it, what agrees, what was overruled, and what would change it."""
     item = result["item"]
     since = clock_of(item["since"])
-    head = f"{paint(item['state'], SIGNS[item['state']][1])}, {item['confidence']} confidence, since {since} ({ago(item['age_ms'])})"
+    said = [f", {item['confidence']} confidence", f", since {since}", f" ({ago(item['age_ms'])})"]
+    while said and width(item["state"] + "".join(said)) > paint.columns:
+        said.pop()
+    head = paint(item["state"], SIGNS[item["state"]][1]) + "".join(said)
     told = [("because", claim) for claim in [result["because"]] if claim]
     told += [("agrees", claim) for claim in result["agrees"]] + [("overruled", claim) for claim in result["overruled"]]
     rows = [(word, clean(claim["evidence"] or claim["source"]), clean(claim["detail"] or claim["state"]), claim) for word, claim in told]
@@ -155,8 +161,8 @@ def why(result: dict[str, Any], paint: Paint) -> str:
     if not rows:
         lines.append(f"  nobody says anything about it: {item['reason'].replace('_', ' ')}")
     if result["caveat"]:
-        lines.append(cut(f"  {result['caveat']}", paint.columns))
-    lines.append(cut(f"  would change it: {result['would_change']}", paint.columns))
+        lines += hanging(" ", result["caveat"], paint.columns)
+    lines += hanging("  would change it:", result["would_change"], paint.columns)
     return "\n".join([*lines, cut(f"  {clean(item['agent'])} in {where(item)}, runtime:{item['runtime_id']}", paint.columns)])
 
 
@@ -207,7 +213,7 @@ def _counts(item: dict[str, Any]) -> list[str]:
     return [str(item["total"]), str(item["waiting"] or "-"), str(item["running"] or "-")]
 
 
-def _many(count: int, noun: str) -> str:
+def many(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, cut
+from covey.cli.cells import clean, cut, hanging
 from covey.cli.render import duration
-from covey.cli.render_fleet import DIM, RED, agents, clock_of, total
+from covey.cli.render_fleet import DIM, RED, agents, clock_of, many, total
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,21 +28,23 @@ def shown(result: dict[str, Any], paint: Paint) -> str:
 
 
 def checked(result: dict[str, Any], paint: Paint) -> str:
-    heard = f"{result['changes']} changes from {result['signals']} signals since {clock_of(result['since'])}"
+    heard = f"{many(result['changes'], 'change')} from {many(result['signals'], 'signal')} since {clock_of(result['since'])}"
     if result["matches"]:
-        lines = [f"It matches: {heard} come out the same"]
+        lines = hanging("It matches:", f"{heard} come out the same", paint.columns)
     else:
-        lines = [f"{paint('It does not match', RED)}: {result['mismatched']} of {heard} come out otherwise"]
+        label = "It does not match:"
+        first, *more = hanging(label, f"{result['mismatched']} of {heard} come out otherwise", paint.columns)
+        lines = [first.replace(label, paint(label, RED), 1), *more]
     for one in result["mismatches"]:
         told = " -> ".join(f"{word} {_told(one[word])}" for word in ("recorded", "derived") if one[word])
         lines.append(cut(f"  {clock_of(one['at'])}  runtime:{one['runtime_id']}  {clean(one['why'])}{': ' if told else ''}{told}", paint.columns))
     if result["late"]:
         longest = duration(result["latest"][0]["late_ms"] / 1000)
-        lines.append(
-            f"  {result['late']} of the changes that come by themselves were late, by {longest} at most: the machine slept, or its clock was set"
-        )
+        late = f"{result['late']} of the changes that come by themselves were late, by {longest} at most: the machine slept, or its clock was set"
+        lines += hanging(" ", late, paint.columns)
     if result["unknown"]:
-        lines.append(f"  {result['unknown']} agents are older than the journal and were not checked")
+        are = "is older than the journal and was" if result["unknown"] == 1 else "are older than the journal and were"
+        lines += hanging(" ", f"{many(result['unknown'], 'agent')} {are} not checked", paint.columns)
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from covey.contract.operation import Operation, Parameter, array, optional, shap
 from covey.contract.targets import TARGETS
 
 GROUPS = {
-    "list": "List agents by pane, window or session (covey ps: by pane).",
+    "list": "List agents by pane, window or session.",
     "adapters": "Look at what Covey knows about agent programs.",
     "target": "Add, connect, list and remove the hosts whose agents are seen.",
 }
@@ -17,7 +17,7 @@ def _switch(name: str, text: str) -> Parameter:
     return Parameter(name, text, type="bool", default=False)
 
 
-REF = Parameter("ref", "Which agent: %14, api:2.1, pane:<target>/<session>/<window>/<pane> or runtime:<id>.", positional=True)
+REF = Parameter("ref", "Which agent: %14, api, api:2.1, pane:<target>/<session>/<window>/<pane> or runtime:<id>.", positional=True)
 TARGET_FLAGS = [
     Parameter("target", "Only this target."),
     _switch("all_targets", "All targets, as without this flag."),
@@ -27,6 +27,8 @@ SESSION_FLAGS = [
     Parameter("session", "Only sessions of this name."),
 ]
 AGENT = Parameter("agent", "Name of an agent program, such as claude.", required=True, positional=True, content="id")
+INTEGRATED = ["claude", "codex", "copilot", "cursor", "gemini", "opencode"]
+"""Agents that can be told to tell."""
 
 OPERATIONS = (
     Operation(
@@ -189,6 +191,8 @@ OPERATIONS = (
         cli=["adapters", "explain"],
         method="POST",
         route="/v1/adapters/{agent}/explain",
+        description="The command line needs no daemon for it and reads the descriptions in Covey's home as they are now; the daemon has them as they were "
+        "when it started. Rules for the title are tried only if one is given.",
         parameters=[
             AGENT,
             Parameter(
@@ -205,7 +209,7 @@ OPERATIONS = (
             rule="string",
             evidence="string",
             caveat="string",
-            tried=array(shape(rule="string", state="string", why="string")),
+            tried=array(shape(source="string", rule="string", state="string", why="string")),
         ),
         idempotent=True,
         mcp=False,
@@ -218,14 +222,15 @@ OPERATIONS = (
         description="Adds Covey's hooks to the settings of the agent, keeps everything else in the file, and leaves a copy of what was there. Without it "
         "Covey reads titles, session files, transcripts and screens.",
         parameters=[
-            AGENT,
+            Parameter("agent", "The agent program.", required=True, positional=True, enum=INTEGRATED),
             _switch("remove", "Take the hooks out again."),
+            _switch("verbose", "With --dry-run, tell every line that would change."),
         ],
         result=shape(
             agent="string",
             state="string",
             changed="boolean",
-            files=array(shape(path="string", change="string", backup=optional("string"), diff="string")),
+            files=array(shape(path="string", change="string", about="string", backup=optional("string"), diff="string")),
             notes=array("string"),
         ),
         mutating=True,
@@ -242,7 +247,8 @@ OPERATIONS = (
         method="POST",
         route="/v1/hooks/{agent}",
         description="The body is the payload as the agent gave it. Headers tell where it comes from: X-Covey-Pane and X-Covey-Tmux (as in the environment), "
-        "X-Covey-Pid (the hook's ancestors), X-Covey-At (when, in milliseconds since 1970), X-Covey-Id (told twice, it counts once), X-Covey-Host.",
+        "X-Covey-Pid (the hook's ancestors), X-Covey-At (when, in milliseconds since 1970), X-Covey-Id (told twice, it counts once), X-Covey-Host. "
+        "The answer comes when what it says is in the journal; 503 means not now: keep it, and bring it again under the same id.",
         parameters=[Parameter("agent", AGENT.help, required=True, content="id")],
         payload=True,
         result={"type": "object"},

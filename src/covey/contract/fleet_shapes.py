@@ -61,7 +61,8 @@ SESSION = shape(
     targets=array(shape(target="string", **ROLLUP)),
 )
 SUMMARY = shape(total="integer", needs_action="integer", by_state=COUNTS, by_agent=COUNTS, by_target=COUNTS)
-TARGET = shape(target="string", health=HEALTH, reason="string", sockets=array("string"))
+NODE = {"type": "string", "description": "The Covey on that machine: `ok` and its version if it tells of hooks and files, else `none`."}
+TARGET = shape(target="string", health=HEALTH, reason="string", sockets=array("string"), node=NODE)
 KNOWN_TARGET = shape(
     target="string",
     kind={"type": "string", "enum": ["local", "ssh"]},
@@ -69,6 +70,7 @@ KNOWN_TARGET = shape(
     is_default="boolean",
     health=HEALTH,
     reason="string",
+    node=NODE,
     last_seen_at=optional("string"),
 )
 

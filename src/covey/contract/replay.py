@@ -27,7 +27,8 @@ REPLAY = Operation(
     "Show the fleet as it was at a time, or check that its states follow from what was heard.",
     cli=["replay"],
     route="/v1/replay",
-    description="With --at the list of agents as `covey ps` showed it then, from the journal; ages count up to that time. With --check every signal in the "
+    description="With --at the list of agents as `covey ps` showed it then, from the journal; ages count up to that time; "
+    "title and place of a pane are those of its last change of state. With --check every signal in the "
     "journal is judged once more, and each state that was told must come out again: matches says whether it did, mismatches where it did not; "
     "late counts changes that were due by themselves and told more than a second later (a machine that slept), unknown the agents that are "
     "older than the journal. Exit code 3: they do not match. How far back the journal reaches is set by events.max_days and events.max_mb.",

@@ -58,4 +58,21 @@ TARGETS = (
         destructive=True,
         mcp=False,
     ),
+    Operation(
+        "signals",
+        "Tell another Covey what the agents here say by hooks and files.",
+        cli=["signals"],
+        route="/v1/signals",
+        description="Run by a Covey that watches this machine over ssh; one JSON object a line. First hello, then what was said since a cursor (heard), where "
+        "that is not enough all that is claimed now (standing), then what is said as it comes, and at least every 5 seconds a line (pulse).",
+        parameters=[
+            Parameter("since", "Begin after this cursor.", type="int", minimum=0, maximum=2**53),
+            Parameter("life", "The life that the cursor is from, as hello said."),
+        ],
+        result=shape(event="string"),
+        streaming=True,
+        media="text/event-stream",
+        idempotent=True,
+        mcp=False,
+    ),
 )

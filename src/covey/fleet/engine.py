@@ -16,7 +16,7 @@ from covey.fleet.judge import Rules, horizon, judge
 from covey.fleet.model import Claim  # noqa: TC001 - a Struct reads its annotations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from covey.fleet.model import Verdict
 
@@ -24,7 +24,7 @@ APPLIED, DUPLICATE, LATE, UNBOUND = "applied", "duplicate", "late", "dropped_unb
 SET_BACK_S = 1.0
 """What was told so far ahead of now was told by a clock that has been set back since."""
 REMEMBERED = 10_000
-"""Dedupe keys kept per runtime; the store's unique index remembers the rest."""
+"""Dedupe keys kept per runtime."""
 
 
 class Signal(Struct, frozen=True, kw_only=True):
@@ -67,11 +67,20 @@ class Engine:
     def start(self, runtime_id: str) -> None:
         self._books.setdefault(runtime_id, _Book())
 
+    def resume(self, runtime_id: str, claims: Iterable[Claim]) -> None:
+        """Go on with a runtime of which these claims stood."""
+        self._books[runtime_id] = book = _Book()
+        book.claims = {claim.source: claim for claim in claims}
+
+    def claims(self, runtime_id: str) -> list[Claim]:
+        """What stands about a runtime."""
+        return list(self._books[runtime_id].claims.values())
+
     def end(self, runtime_id: str) -> None:
         self._books.pop(runtime_id, None)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._books)
+    def __contains__(self, runtime_id: str) -> bool:
+        return runtime_id in self._books
 
     def take(self, signal: Signal) -> str:
         """Apply a signal; says what became of it."""
@@ -113,6 +122,8 @@ class Engine:
             verdict.detail,
             verdict.confidence,
         )
+        if before is not None and not changed and verdict.winner is None:  # nothing is known any longer than it was
+            book.verdict = verdict = replace(verdict, since=before.since)
         book.version += changed
         return verdict, changed
 

@@ -7,19 +7,18 @@ journal holds every signal that was applied and every change of state.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from msgspec import to_builtins
 from msgspec.structs import replace
 
-from covey.fleet.engine import APPLIED, Engine, Signal
+from covey.fleet.engine import Signal
 from covey.fleet.exits import Exits
-from covey.fleet.model import Claim, Verdict
-from covey.fleet.rows import UNREACHABLE, row_of
+from covey.fleet.hooks import Hooks
+from covey.fleet.outbox import Outbox
+from covey.fleet.record import ADDED, HEALTH, PICTURE, REMOVED
 from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started
+from covey.fleet.states import Look, States
 from covey.fleet.target_watch import TargetWatch
 from covey.fleet.targets import LOCAL
 from covey.fleet.watched import Watched
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from covey.fleet.adapters.registry import Registry
+    from covey.fleet.hooks import Word
     from covey.fleet.judge import Rules
+    from covey.fleet.model import Claim, Verdict
     from covey.fleet.place import Place
     from covey.fleet.runtimes import Change
     from covey.fleet.server_watch import ServerWatch
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
     from covey.fleet.view import Row, Target
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
-
-PENDING_S = 10.0
-"""How long a hook's word is kept for an agent that has not been seen yet."""
-OUTSTANDING = 256
 
 log = logging.getLogger("covey.fleet")
 
@@ -56,26 +53,24 @@ class Fleet:
         self.book = book
         self.runtimes = Runtimes(registry.identify)
         self.watched: dict[str, Watched] = {}
-        self._engine = Engine(rules)
-        self._verdicts: dict[str, Verdict] = {}
-        self._rows: dict[str, Row] = {}
-        self._events = events
+        self._outbox = Outbox(events)
+        self._states = States(rules, self._look, self._outbox.tell)
         self._clock = clock
         self._ids = Ulids(clock.time)
+        self.life = self._ids()
+        """Of this fleet, from its beginning to its end."""
         self._place = place
         self._targets: dict[str, tuple[TargetWatch, asyncio.Task[None]]] = {}
         self._told: dict[str, tuple[str, str]] = {}
         self._exits = Exits(self._exited, clock)
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._pending: deque[tuple[float, str, str, str, list[int], object, float]] = deque(maxlen=1000)
-        self._outbox: asyncio.Queue[tuple[str, str, dict[str, Any]]] = asyncio.Queue()
-        self._writing: deque[asyncio.Task[Any]] = deque()
+        self.hooks = Hooks(self, events, clock)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        self._tasks = [asyncio.create_task(self._publish(), name="fleet events")]
+        self._tasks = [asyncio.create_task(self._outbox.run(), name="fleet events")]
         for known in self.book.all:
-            self.look_at(known)
+            self._begin_to_look(known)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -88,25 +83,34 @@ class Fleet:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._exits.aclose()
-        while not self._outbox.empty():  # what happened last is told as well
-            self._write(*self._outbox.get_nowait())
-        await asyncio.gather(*self._writing, return_exceptions=True)
+        await self._outbox.aclose()
 
     # What lists see.
 
     def rows(self) -> list[Row]:
-        return list(self._rows.values())
+        return list(self._states.rows.values())
 
     def targets(self) -> list[Target]:
         return [watch.target for watch, _ in self._targets.values()]
 
     def verdict(self, runtime_id: str) -> Verdict:
-        return self._verdicts[runtime_id]
+        return self._states.verdicts[runtime_id]
+
+    def leave_picture(self) -> None:
+        """Put all that is known into the journal, between what happened before and what happens after."""
+        told = [{"target": target.target, "health": target.health, "reason": target.reason} for target in self.targets()]
+        self._outbox.tell(PICTURE, "", {**self._states.picture(), "targets": told}, self._now())
 
     # Which targets are looked at.
 
     def look_at(self, known: Known) -> None:
-        """Begin to watch a target."""
+        """Begin to watch a target that is new."""
+        self._begin_to_look(known)
+        target = self.target(known.name).target
+        data = {"target": known.name, "kind": known.kind, "health": target.health, "reason": target.reason}
+        self._outbox.tell(ADDED, known.name, data, self._now())
+
+    def _begin_to_look(self, known: Known) -> None:
         watch = TargetWatch(known.name, lambda: self._place(known), self, self._clock)
         watch.last_seen, self._told[known.name] = known.last_seen_at, (known.health, "")
         self._targets[known.name] = watch, asyncio.create_task(watch.run(), name=f"target {known.name}")
@@ -119,6 +123,7 @@ class Fleet:
         self._told.pop(name, None)
         for socket in {runtime.socket for runtime in self.runtimes.all if runtime.target == name}:
             self.changed(replace(ended, why="target_removed") for ended in self.runtimes.server_gone(name, socket, self._clock.time()))
+        self._outbox.tell(REMOVED, name, {"target": name}, self._now())
         await asyncio.wait({task})
 
     def target(self, name: str) -> TargetWatch:
@@ -143,51 +148,50 @@ class Fleet:
                     self._settle(runtime.runtime_id)
         if before != self._told[now.target]:
             data = {"target": now.target, "health": now.health, "reason": now.reason, "previous": before[0]}
-            self._outbox.put_nowait(("target.health", now.target, data))
+            self._outbox.tell(HEALTH, now.target, data, self._now())
 
     # What hooks say.
 
-    def hook(self, agent: str, tmux: str, pane_id: str, pids: list[int], payload: object, at: float) -> str:
-        """Take in a hook's payload: `bound` to its runtime, or `pending` until that is seen."""
-        runtime = self._speaker(agent, tmux, pane_id, pids)
-        if runtime is None:
-            self._pending.append((self._clock.monotonic(), agent, tmux, pane_id, pids, payload, at))
-            if local := self._local():
-                self.target(local).rescan()
-            return "pending"
-        self.watched[runtime.runtime_id].hook(payload, at)
-        return "bound"
-
-    def _speaker(self, agent: str, tmux: str, pane_id: str, pids: list[int]) -> Runtime | None:
-        """Whose hook it is: the agent above the hook's process; by its pane only where no pid tells."""
+    def speaker(self, word: Word) -> str | None:
+        """Whose word it is: the agent above the hook's process; by its pane only where no pid tells. One that is not to be seen is looked for."""
         local = self._local()
-        for pid in pids:
-            if (runtime := self.runtimes.speaking(local, pid)) and runtime.runtime_id in self.watched:
-                return runtime if runtime.agent == agent else None
-        if pids or not pane_id:
-            return None
-        runtime = self.runtimes.in_pane(local, tmux.partition(",")[0], pane_id)
-        return runtime if runtime and runtime.agent == agent and runtime.runtime_id in self.watched else None
+        runtime = next(filter(None, (self.runtimes.speaking(local, pid) for pid in word.pids)), None)
+        if not word.pids and word.pane_id:
+            runtime = self.runtimes.in_pane(local, word.tmux.partition(",")[0], word.pane_id)
+        if runtime and runtime.agent == word.agent and runtime.runtime_id in self.watched:
+            return runtime.runtime_id
+        if local:
+            self.target(local).rescan()
+        return None
+
+    def hear(self, runtime_id: str, word: Word) -> asyncio.Future[bool] | None:
+        """Whether what an agent's hook says is in the journal, as soon as that is known; None: it is no news."""
+        return self.watched[runtime_id].hook(word.payload, word.at, word.id)
+
+    @property
+    def sighted(self) -> bool:
+        """Whether every agent of this machine can be seen."""
+        local = self._local()
+        return not local or self.target(local).target.health == "ok"
 
     def _local(self) -> str:
         """The name of this machine among the targets; empty if it is none of them."""
         return next((known.name for known in self.book.all if known.kind == LOCAL and known.name in self._targets), "")
 
-    @property
-    def crowded(self) -> bool:
-        """Whether as many words wait for their agents as can be kept."""
-        return len(self._pending) == self._pending.maxlen
+    # What nodes tell each other: of our own agents, and of those on other machines.
 
-    def _bind_pending(self) -> None:
-        waiting, self._pending = self._pending, deque(maxlen=self._pending.maxlen)
-        now = self._clock.monotonic()
-        for entry in waiting:
-            since, agent, tmux, pane_id, pids, payload, at = entry
-            runtime = self._speaker(agent, tmux, pane_id, pids)
-            if runtime is not None:
-                self.watched[runtime.runtime_id].hook(payload, at)
-            elif now - since < PENDING_S:
-                self._pending.append(entry)
+    def own(self) -> list[Runtime]:
+        local = self._local()
+        return [watched.runtime for watched in self.watched.values() if watched.runtime.target == local]
+
+    def mark(self) -> str:
+        return self._ids()
+
+    def claims(self, runtime_id: str) -> list[Claim]:
+        return self._states.claims(runtime_id) if runtime_id in self.watched else []
+
+    def told(self, runtime_id: str, source: str, claim: Claim | None, at: float, seq: int) -> None:
+        self._say(runtime_id, source, claim, self._ids(), at, seq)
 
     # What the watches of servers report.
 
@@ -212,24 +216,22 @@ class Fleet:
 
     def moved(self, runtime_id: str) -> None:
         """A pane has another title, name or place: its row is another, but no news."""
-        row = self._rows.get(runtime_id)
-        if row is not None:
-            self._rows[runtime_id] = self._row(self.watched[runtime_id].runtime, self._verdicts[runtime_id])
+        self._states.moved(runtime_id)
 
     def _begin(self, runtime: Runtime) -> None:
         adapter = self.registry.adapters[runtime.agent]
 
-        def say(source: str, claim: Claim | None, key: str, at: float) -> None:
-            self._say(runtime.runtime_id, source, claim, key, at)
+        def say(source: str, claim: Claim | None, key: str, at: float) -> asyncio.Future[bool] | None:
+            return self._say(runtime.runtime_id, source, claim, key, at)
 
         here = runtime.target == self._local()
         self.watched[runtime.runtime_id] = Watched(runtime, adapter, say, self._clock, here=here)
-        self._engine.start(runtime.runtime_id)
         if here:
             self._exits.watch(runtime.runtime_id, runtime.pid, runtime.process_started)
-        self._settle(runtime.runtime_id, kind="agent.started")
+        self._states.start(runtime.runtime_id, self._now())
         self.watched[runtime.runtime_id].start()
-        self._bind_pending()
+        self.hooks.agent_seen()
+        self.target(runtime.target).seen()
 
     def _end(self, runtime: Runtime, why: str) -> None:
         watched = self.watched.pop(runtime.runtime_id, None)
@@ -237,71 +239,55 @@ class Fleet:
             return
         watched.stop()
         self._exits.forget(runtime.runtime_id)
-        self._engine.end(runtime.runtime_id)
-        self._verdicts.pop(runtime.runtime_id, None)
         if timer := self._timers.pop(runtime.runtime_id, None):
             timer.cancel()
-        row = self._rows.pop(runtime.runtime_id, None)
-        if row is not None:
-            self._outbox.put_nowait(("agent.ended", runtime.runtime_id, {**row.as_dict(), "previous": row.state, "why": why}))
+        self._states.end(runtime.runtime_id, why, self._now())
 
     def _exited(self, runtime_id: str) -> None:
         """The kernel says that the process has ended."""
         self.changed(self.runtimes.exited(runtime_id, self._clock.time()))
 
-    # From claims to states.
+    # From claims to states: a step reads the clock once.
 
-    def _say(self, runtime_id: str, source: str, claim: Claim | None, key: str, at: float) -> None:
-        now = self._clock.time()
-        signal = Signal(
-            runtime_id=runtime_id, source=source, dedupe_key=key, event_id=self._ids(), event_time=min(at, now), ingested_at=now, claim=claim
-        )
-        if self._engine.take(signal) == APPLIED:
-            self._outbox.put_nowait(("agent.signal", runtime_id, to_builtins(signal)))
-            self._settle(runtime_id)
+    def _now(self) -> float:
+        """The time as the journal keeps it."""
+        return round(self._clock.time(), 3)
 
-    def _settle(self, runtime_id: str, kind: str = "agent.state") -> None:
-        """See what the claims amount to now, tell if it is something else, and come back when it may change by itself."""
+    def _look(self, runtime_id: str) -> Look | None:
         watched = self.watched.get(runtime_id)
         if watched is None:
-            return
-        now = self._clock.time()
-        verdict, changed = self._engine.settle(runtime_id, now)
-        before, last = self._rows.get(runtime_id), self._verdicts.get(runtime_id)
-        lost_since = last.since if last and last.reason == UNREACHABLE else None
-        out_of_reach = self.target(watched.runtime.target).out_of_reach(watched.runtime.socket)
-        if out_of_reach is not None:
-            verdict = Verdict(state="unknown", reason=UNREACHABLE, confidence="low", since=lost_since or now, detail=out_of_reach)
-            changed = lost_since is None
-        else:
-            changed = changed or lost_since is not None
-        self._verdicts[runtime_id] = verdict
-        row = self._rows[runtime_id] = self._row(watched.runtime, verdict)
-        if changed or kind != "agent.state":
-            self._outbox.put_nowait((kind, runtime_id, {**row.as_dict(), "previous": before.state if before else None}))
+            return None
+        runtime = watched.runtime
+        target = self.target(runtime.target)
+        return Look(runtime, target.pane(runtime.socket, runtime.pane_id), target.out_of_reach(runtime.socket))
+
+    def _say(self, runtime_id: str, source: str, claim: Claim | None, key: str, at: float, seq: int | None = None) -> asyncio.Future[bool] | None:
+        now = self._now()
+        signal = Signal(
+            runtime_id=runtime_id,
+            source=source,
+            dedupe_key=key,
+            event_id=self._ids(),
+            event_time=min(at, now),
+            ingested_at=now,
+            source_seq=seq,
+            claim=claim,
+        )
+        if not self._states.hear(signal):
+            return None
         self._come_back(runtime_id, now)
+        return self._outbox.written
+
+    def _settle(self, runtime_id: str) -> None:
+        """See whether something has changed by itself."""
+        if runtime_id in self.watched:
+            now = self._now()
+            self._states.settle(runtime_id, now)
+            self._come_back(runtime_id, now)
 
     def _come_back(self, runtime_id: str, now: float) -> None:
+        """Look again when the state may change by itself."""
         if timer := self._timers.pop(runtime_id, None):
             timer.cancel()
-        if (moment := self._engine.horizon(runtime_id, now)) is not None:
-            later = max(moment - now, 0.0) + 0.001
-            self._timers[runtime_id] = asyncio.get_running_loop().call_later(later, self._settle, runtime_id)
-
-    def _row(self, runtime: Runtime, verdict: Verdict) -> Row:
-        pane = self.target(runtime.target).pane(runtime.socket, runtime.pane_id)
-        return row_of(runtime, verdict, pane, self._rows.get(runtime.runtime_id), self._clock.time())
-
-    # Chores.
-
-    async def _publish(self) -> None:
-        """Events in the order in which things happened; many at once share a commit."""
-        while True:
-            self._write(*await self._outbox.get())
-            while self._writing and (self._writing[0].done() or len(self._writing) >= OUTSTANDING):
-                with contextlib.suppress(Exception):  # the store has told its own story in the log
-                    await self._writing[0]
-                self._writing.popleft()
-
-    def _write(self, kind: str, subject: str, data: dict[str, Any]) -> None:
-        self._writing.append(asyncio.create_task(self._events.append(kind, subject=subject, data=data, source="fleet")))
+        if (due := self._states.due(runtime_id, now)) is not None:
+            self._timers[runtime_id] = asyncio.get_running_loop().call_later(due - now, self._settle, runtime_id)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from covey.fleet.moments import moment
-from covey.fleet.replay import DERIVED, PICTURE, PICTURED, STARTED, STOPPED, Picture, Rederivation, read
+from covey.fleet.picture import Picture
+from covey.fleet.record import DERIVED, PICTURED, STARTED, STOPPED, WHOLE
+from covey.fleet.replay import Rederivation
 from covey.fleet.view import SCHEMA_VERSION, Filters, panes
 from covey.kernel.clock import timestamp
-from covey.kernel.event import EventsError
+from covey.kernel.event import EventsError, Kinds
 from covey.kernel.store_errors import StoreError
 from murli import EXIT_NOT_FOUND, AgentError, user_error
 
@@ -22,21 +25,35 @@ if TYPE_CHECKING:
     from typing import Self
 
     from covey.fleet.judge import Rules
-    from covey.fleet.replay import Late, Mismatch, Told
+    from covey.fleet.picture import Told
+    from covey.fleet.replay import Late, Mismatch
+    from covey.fleet.targets import Targets
     from covey.fleet.view import Target
-    from covey.fleet.watch import Fleet
     from covey.kernel.clock import Clock
-    from covey.kernel.event import Event
     from covey.kernel.events import Events
+    from covey.kernel.journal import Reader
 
+LOOK_EVERY_S = 60.0
 PICTURE_EVERY_S = 3600.0
 """A journal that was pruned tells nothing of an agent that has been quiet since, up to the next picture."""
-PAGE = 100
-"""Events between two breaths: others want answers too."""
+PICTURE_AFTER = 5000
+"""Events after which a picture is due earlier: so many are read, about, to see the fleet at any moment."""
+PAGE = 2000
+"""Events between two breaths: others want to read too."""
 SHOWN = 100
 """Differences that an answer lists; it counts all of them."""
 
+_WHOLE, _PICTURED, _DERIVED = Kinds(WHOLE), Kinds(PICTURED), Kinds(DERIVED)
+
 log = logging.getLogger("covey.fleet")
+
+
+class Pictured(Protocol):
+    """What a picture is taken of."""
+
+    def leave_picture(self) -> None:
+        """Put all that is known into the journal."""
+        ...
 
 
 class History:
@@ -49,27 +66,28 @@ class History:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def kept(cls, events: Events, clock: Clock, rules: Rules) -> AsyncIterator[Self]:
+    async def kept(cls, events: Events, clock: Clock, rules: Rules, book: Targets) -> AsyncIterator[Self]:
         """The journal with marks from when until when the fleet is looked at, which is to happen inside."""
-        await events.append(STARTED, data={"rules": to_builtins(rules)}, source="fleet")
         history = cls(events, clock, rules)
+        targets = [{"target": known.name, "health": known.health, "reason": ""} for known in book.all]
+        await events.append(STARTED, data={"rules": to_builtins(rules), "targets": targets}, source="fleet", time=history._now())
         try:
             yield history
         finally:
-            await history._append(STOPPED, {})
+            try:
+                await events.append(STOPPED, source="fleet", time=history._now())
+            except (EventsError, StoreError) as error:
+                log.warning("the journal lacks a mark of the fleet", extra={"kind": STOPPED, "reason": error.message})
 
-    async def picture(self, fleet: Fleet) -> None:
-        """Leave a picture of the fleet now and then."""
+    async def picture(self, fleet: Pictured) -> None:
+        """Have a picture of the fleet left now and then."""
+        cursor, since = self._events.cursor, self._clock.monotonic()
         while True:
-            await self._clock.sleep(PICTURE_EVERY_S)
-            targets = [{"target": target.target, "health": target.health, "reason": target.reason} for target in fleet.targets()]
-            await self._append(PICTURE, {"rows": [row.as_dict() for row in fleet.rows()], "targets": targets})
-
-    async def _append(self, kind: str, data: Mapping[str, Any]) -> None:
-        try:
-            await self._events.append(kind, data=data, source="fleet")
-        except (EventsError, StoreError) as error:
-            log.warning("the journal lacks a mark of the fleet", extra={"kind": kind, "reason": error.message})
+            await self._clock.sleep(LOOK_EVERY_S)
+            now = self._clock.monotonic()
+            if self._events.cursor - cursor >= PICTURE_AFTER or now - since >= PICTURE_EVERY_S:
+                cursor, since = self._events.cursor, now
+                fleet.leave_picture()
 
     async def replay(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
         """The answer to `covey replay`."""
@@ -80,9 +98,11 @@ class History:
         return await self._checked(params, targets) if params["check"] else await self._shown(params, targets)
 
     async def _shown(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
-        now = self._clock.time()
+        now = self._now()
         at = self._past(params["at"], "at", now)
-        picture = await self._picture(at)
+        picture, first = await self._events.look(lambda journal: _pictured(journal, at))
+        if picture.since is None:
+            raise not_recorded(at, first, "at")
         then = list(picture.targets.values())
         filters = Filters.of(params, [*targets, *then])
         if picture.stopped_at is not None:
@@ -94,49 +114,29 @@ class History:
                 recoverable=True,
                 field="at",
             )
-        return {**panes(picture.rows.values(), then, filters, at), "generated_at": timestamp(now), "at": timestamp(at)}
-
-    async def _picture(self, at: float) -> Picture:
-        """The journal up to a moment. If the clock was set back and showed it twice: up to the second time."""
-        first, begin, since, upto = None, 0, 0, 0
-        async for event in self._read(PICTURED):
-            if event.kind in {STARTED, PICTURE}:  # what was before is in there, or over
-                first, begin = event.time if first is None else first, event.cursor - 1
-            if event.time <= at:
-                since, upto = begin, event.cursor
-        picture = Picture()
-        async for event in self._read(PICTURED, since, upto):
-            picture.add(event)
-        if picture.since is None:
-            raise not_recorded(at, first, "at")
-        return picture
+        return {**panes(picture.rows(at), then, filters, at), "generated_at": timestamp(now), "at": timestamp(at)}
 
     async def _checked(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
         filters = Filters.of(params, targets)
         if filters != Filters():
             raise user_error("--check looks at all agents", "Leave out the filters.", error="flag_error", field="check")
-        now = self._clock.time()
+        now = self._now()
         since = self._past(params["since"], "since", now) if params["since"] else None
-        first: float | None = None
-        signals, changes, again = 0, 0, Rederivation(self._rules)
-        async for event in self._read(DERIVED):
-            first = event.time if first is None else first
-            heard, told = again.signals, len(again.states)
-            again.add(event)  # also what is not asked for: states follow from all that was heard before
-            if since is None or event.time >= since:
-                signals, changes = signals + again.signals - heard, changes + len(again.states) - told
+        first, after = await self._events.look(lambda journal: _beginning(journal, since))
         if first is None or (since is not None and since < first):
             raise not_recorded(now if since is None else since, first, "since")
         start = first if since is None else since
-        mismatches = [one for one in again.mismatches if one.at >= start]
-        late = [one for one in again.late if one.seen >= start]
+        again = Rederivation(self._rules, since=start)
+        for begin in range(after, self._events.cursor, PAGE):
+            await self._events.look(partial(_derive, again=again, after=begin, upto=begin + PAGE))
+        mismatches, late = again.mismatches, again.late
         return {
             "schema_version": SCHEMA_VERSION,
             "generated_at": timestamp(now),
             "since": timestamp(start),
             "matches": not mismatches,
-            "signals": signals,
-            "changes": changes,
+            "signals": again.signals,
+            "changes": again.changes,
             "unknown": len(again.unknown),
             "mismatched": len(mismatches),
             "late": len(late),
@@ -145,24 +145,49 @@ class History:
         }
 
     def _past(self, text: str, field: str, now: float) -> float:
-        at = moment(text, field, now)
+        at = round(moment(text, field, now), 3)
         if at > now:
-            raise user_error(f"{text[:60]!r} has not come yet", "Pass a time in the past, or how long ago: 10m.", error="argument_error", field=field)
+            suggestion = "Pass a time in the past (in UTC, unless it names its zone), or how long ago: 10m."
+            raise user_error(f"{text[:60]!r} has not come yet: it is {timestamp(now)}", suggestion, error="argument_error", field=field)
         return at
 
-    async def _read(self, kinds: Sequence[str], since: int = 0, upto: int | None = None) -> AsyncIterator[Event]:
-        cursor, end = since, self._events.cursor if upto is None else upto
-        while batch := await self._events.history(since=cursor, kinds=kinds, limit=PAGE):
-            for event in batch:
-                if event.cursor > end:
-                    return
-                yield event
-            cursor = batch[-1].cursor
+    def _now(self) -> float:
+        """The time as the journal keeps it."""
+        return round(self._clock.time(), 3)
+
+
+# In a reader's thread.
+
+
+def _pictured(journal: Reader, at: float) -> tuple[Picture, float | None]:
+    """The fleet at a moment, and the first moment that the journal knows of. If the clock was set back and showed it twice: as it was the second time."""
+    picture, upto = Picture(), journal.upto(at)
+    begin = journal.last(_WHOLE, upto)
+    if begin is None:
+        first = next(journal.stretch(_WHOLE), None)
+        return picture, None if first is None else first.time
+    for event in journal.stretch(_PICTURED, begin - 1, upto):
+        picture.add(event)
+    return picture, picture.since
+
+
+def _beginning(journal: Reader, since: float | None) -> tuple[float | None, int]:
+    """The first moment that the journal knows of, and after which cursor to begin in order to know what followed since a moment."""
+    first = next(journal.stretch(_DERIVED), None)
+    if first is None:
+        return None, 0
+    begin = None if since is None else journal.last(_WHOLE, journal.upto(since))
+    return first.time, (first.cursor if begin is None else begin) - 1
+
+
+def _derive(journal: Reader, again: Rederivation, after: int, upto: int) -> None:
+    for event in journal.stretch(_DERIVED, after, upto):
+        again.add(event)
 
 
 def not_recorded(at: float, first: float | None, field: str) -> AgentError:
     """The journal does not reach back to a moment; `first` is the first that it does reach."""
-    begins = "" if first is None else timestamp(first) if read(timestamp(first)) >= first else timestamp(first + 0.001)
+    begins = "" if first is None else timestamp(first)
     reach = f"it begins at {begins}" if begins else "it holds nothing of the fleet"
     return AgentError(
         f"the journal does not reach back to {timestamp(at)}: {reach}",

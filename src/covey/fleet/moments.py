@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+from covey.kernel.clock import timestamp
 from murli import AgentError, user_error
 
 UNITS = {"ms": 0.001, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -18,8 +19,8 @@ def seconds(text: str, field: str, *, least: float = 0.0) -> float:
     found = _DURATION.fullmatch(text.strip())
     length = float(found["number"]) * UNITS[found["unit"]] if found else -1.0
     if not least <= length <= LONGEST_S:
-        floor = f", at least {least:g}s" if least else ""
-        raise _not_understood(text, field, f"a duration{floor}: 90, 30s, 5m, 2h")
+        floor = f" of at least {least:g}s" if least else ""
+        raise _not_understood(text, field, f"a duration{floor}, at most 366d: 90, 30s, 5m, 2h", "30s")
     return length
 
 
@@ -31,10 +32,9 @@ def moment(text: str, field: str, now: float) -> float:
         read = datetime.fromisoformat(text.strip())
         return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        raise _not_understood(text, field, "a time such as 2026-01-31T14:05:00Z, or how long ago: 10m") from None
+        raise _not_understood(text, field, "a time such as 2026-01-31T14:05:00Z, or how long ago: 10m", "10m", timestamp(now - 600)) from None
 
 
-def _not_understood(text: str, field: str, expected: str) -> AgentError:
-    return user_error(
-        f"invalid value {text[:60]!r} for {field!r}: expected {expected}", "Write it like one of these.", error="argument_error", field=field
-    )
+def _not_understood(text: str, field: str, expected: str, *examples: str) -> AgentError:
+    passed = ", or ".join(f"--{field.replace('_', '-')} {example}" for example in examples)
+    return user_error(f"invalid value {text[:60]!r} for {field!r}: expected {expected}", f"Pass {passed}.", error="argument_error", field=field)

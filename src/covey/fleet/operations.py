@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
 from pathlib import Path
@@ -15,6 +14,7 @@ from msgspec.structs import asdict
 from covey.contract.fleet import OPERATIONS
 from covey.contract.replay import REPLAY
 from covey.fleet import integrate
+from covey.fleet.adapters.explain import explained
 from covey.fleet.adapters.registry import load
 from covey.fleet.bar import bar
 from covey.fleet.fleet import Fleet
@@ -23,23 +23,21 @@ from covey.fleet.integrate.spool import Spool
 from covey.fleet.judge import Rules
 from covey.fleet.references import resolve
 from covey.fleet.target_operations import TargetOperations, places
-from covey.fleet.targets import LOCAL, MIGRATION, Targets
+from covey.fleet.targets import MIGRATION, Targets
+from covey.fleet.telling import Telling
 from covey.fleet.view import Filters, panes, sessions, summary, windows
 from covey.fleet.wait import Wait
 from covey.fleet.watch import Watch
 from covey.fleet.why import why
 from covey.kernel.daemon import Subsystem
 from covey.kernel.operations import resumed
-from murli import not_found
+from murli import EXIT_CANCELLED, AgentError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from covey.fleet.adapters.registry import Explanation
     from covey.kernel.api import Call, Handler
     from covey.kernel.daemon import Daemon
-
-SPOOL_EVERY_S = 2.0
 
 log = logging.getLogger("covey.fleet")
 
@@ -54,13 +52,14 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
     rules = Rules(completed_for=float(get("fleet.completed_s")))
     place = places(get("fleet.sockets"), os.environ, get("fleet.ssh_config"), Path(daemon.home.node_dir) / "ssh")
     integrate.refresh(Path.home(), {**os.environ, "COVEY_HOME": daemon.home.path})
+    book = await Targets.open(daemon.store, daemon.clock)
     async with (
-        History.kept(daemon.events, daemon.clock, rules) as history,
-        Fleet(registry, daemon.events, daemon.clock, rules=rules, book=await Targets.open(daemon.store, daemon.clock), place=place) as fleet,
+        History.kept(daemon.events, daemon.clock, rules, book) as history,
+        Fleet(registry, daemon.events, daemon.clock, rules=rules, book=book, place=place) as fleet,
     ):
         operations = FleetOperations(daemon, fleet, history)
         chores = [
-            asyncio.create_task(operations.read_spool(), name="spool"),
+            asyncio.create_task(fleet.hooks.replay(Spool(Path(daemon.home.node_dir) / "spool")), name="spool"),
             asyncio.create_task(history.picture(fleet), name="pictures of the fleet"),
         ]
         daemon.parts["fleet"] = operations.status
@@ -82,7 +81,6 @@ class FleetOperations:
         self._daemon = daemon
         self._fleet = fleet
         self._history = history
-        self._spool = Spool(Path(daemon.home.node_dir) / "spool")
         daemon.metrics.gauge("covey_agents", "Agents that are seen.", lambda: len(fleet.rows()))
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -98,6 +96,7 @@ class FleetOperations:
             "adapters.list": self.adapters,
             "adapters.explain": self.explain,
             "hooks": self.hooks,
+            "signals": self.signals,
             **TargetOperations(self._fleet).handlers(),
         }
 
@@ -128,8 +127,11 @@ class FleetOperations:
 
     async def why(self, call: Call) -> dict[str, Any]:
         row = resolve(call.params["ref"], self._fleet.rows())
-        here = self._fleet.book.get(row.target).kind == LOCAL
-        return why(row, self._fleet.verdict(row.runtime_id), self._daemon.clock.time(), here=here)
+        told = self._fleet.target(row.target).target.node.startswith("ok")
+        return why(row, self._fleet.verdict(row.runtime_id), self._daemon.clock.time(), in_full=told)
+
+    async def signals(self, call: Call) -> AsyncIterator[bytes]:
+        return Telling(self._fleet, self._daemon.events, self._daemon.clock, call.params).lines()
 
     async def bar(self, call: Call) -> dict[str, Any]:
         targets = self._fleet.targets()
@@ -161,53 +163,17 @@ class FleetOperations:
         }
 
     async def explain(self, call: Call) -> dict[str, Any]:
-        agent = call.params["agent"]
-        if self._fleet.registry.get(agent) is None:
-            error = not_found(f"there is no adapter for {agent!r}", "See `covey adapters list`, or describe the agent in a TOML file.", field="agent")
-            error.valid_values = sorted(self._fleet.registry.adapters)
-            raise error
-        found = self._fleet.registry.explain(agent, call.params["screen"], call.params["title"] or "", version=call.params["agent_version"] or "")
-        return _explained(found)
+        return explained(self._fleet.registry, call.params)
 
     async def hooks(self, call: Call) -> dict[str, Any]:
-        self._hook(call.params["agent"], call.headers, call.params["payload"])
+        hooks = self._fleet.hooks
+        word = hooks.read(call.params["agent"], call.headers, call.params["payload"])
+        if word is not None and not await hooks.take(word):
+            raise AgentError(
+                "the hook cannot be taken in now",
+                code=EXIT_CANCELLED,
+                error="not_now",
+                suggestion="Leave it in the spool, under the same id.",
+                recoverable=True,
+            )
         return {}
-
-    def _hook(self, agent: str, headers: Mapping[str, str], body: bytes) -> None:
-        """Take in what a hook delivered. It is never refused for its form: an agent must not be told off for telling."""
-        try:
-            payload = json.loads(body)
-        except (ValueError, RecursionError):
-            log.warning("a hook delivered no JSON", extra={"agent": agent, "bytes": len(body)})
-            return
-        pids = [int(word) for word in headers.get("x-covey-pid", "").replace(",", " ").split() if word.isascii() and word.isdigit()][:32]
-        told = headers.get("x-covey-at", "")
-        at = int(told) / 1000 if told.isascii() and told.isdigit() and len(told) < 16 else self._daemon.clock.time()  # noqa: PLR2004 - milliseconds of this age
-        self._fleet.hook(agent, headers.get("x-covey-tmux", ""), headers.get("x-covey-pane", ""), pids, payload, at)
-
-    async def read_spool(self) -> None:
-        """What hooks left while the daemon was down or busy, in order, each once. What nobody can be found for yet stays where it is safe."""
-        while True:
-            for spooled in self._spool.waiting():
-                if self._fleet.crowded:
-                    break
-                self._hook(spooled.agent, spooled.headers, spooled.body)
-                spooled.done()
-                await asyncio.sleep(0)
-            if lost := self._spool.dropped():
-                log.warning("hooks left more than the spool holds", extra={"lost": lost})
-            await self._daemon.clock.sleep(SPOOL_EVERY_S)
-
-
-def _explained(found: Explanation) -> dict[str, Any]:
-    reading = found.reading or found.title_reading
-    return {
-        "agent": found.agent,
-        "state": found.state,
-        "reason": found.reason,
-        "detail": reading.detail if reading else "",
-        "rule": reading.evidence.pattern if reading else "",
-        "evidence": reading.evidence.text if reading else "",
-        "caveat": found.caveat,
-        "tried": [{"rule": rule.rule, "state": rule.state, "why": rule.why} for rule in (*found.screen_rules, *found.title_rules)],
-    }

@@ -106,6 +106,8 @@ class There:
 class _Lent:
     """The connection in the hands of one of its users: that one tmux server hangs is no reason to cut off the others."""
 
+    here = False
+
     def __init__(self, ssh: Ssh) -> None:
         self._ssh = ssh
         self.name = ssh.name

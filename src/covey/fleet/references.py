@@ -24,15 +24,15 @@ SHORTEST_PREFIX = 4
 _PLACE = re.compile(r"(?P<session>[^:]+):(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?")
 _PANE_ID = re.compile(r"%[0-9]+")
 _PREFIX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},}}")
-_GRAMMAR = "Name it as `covey ps` does: %14, api:2.1, host/api:2.1, pane:host/api/@2/%14 or runtime:<id>."
+_GRAMMAR = "A name is %14, api, api:2.1, host/api:2.1, pane:host/api/@2/%14 or runtime:<id>."
 
 
 class ReferenceNotFound(AgentError):  # noqa: N818 - a state of the world
     """Nothing has this name."""
 
-    def __init__(self, reference: str, suggestion: str) -> None:
+    def __init__(self, message: str, suggestion: str) -> None:
         super().__init__(
-            f"no agent is called {reference[:120]!r}",
+            message,
             code=EXIT_NOT_FOUND,
             error="E_REF_NOT_FOUND",
             suggestion=suggestion,
@@ -60,9 +60,9 @@ def resolve(reference: str, rows: Iterable[Row]) -> Row:
     """The one row that a reference names."""
     rows = list(rows)
     named = _reader(reference)
-    found = [row for row in rows if named(row)] if named else []
+    found = [row for row in rows if named(row)]
     if not found:
-        raise ReferenceNotFound(reference, "See `covey ps` for those that there are." if named else _GRAMMAR)
+        raise ReferenceNotFound(f"no agent is called {reference[:120]!r}", f"See `covey ps` for those that there are. {_GRAMMAR}")
     if len(found) > 1:
         raise ReferenceAmbiguous(reference, names(found))
     return found[0]
@@ -74,8 +74,8 @@ def names(rows: Sequence[Row]) -> list[str]:
     return [row.ref if refs[row.ref] == 1 else f"runtime:{row.runtime_id}" for row in rows]
 
 
-def _reader(reference: str) -> Callable[[Row], bool] | None:
-    """Whether a row has this name; None if it is no name at all."""
+def _reader(reference: str) -> Callable[[Row], bool]:
+    """Whether a row has this name."""
     kind, _, rest = reference.partition(":")
     if kind == "runtime" and rest:
         return lambda row: row.runtime_id == rest
@@ -84,8 +84,8 @@ def _reader(reference: str) -> Callable[[Row], bool] | None:
     return _short(reference)
 
 
-def _short(reference: str) -> Callable[[Row], bool] | None:
-    """`%14`, `api:2.1`, `api:2`, each also behind `<target>/`; or the beginning of a runtime id."""
+def _short(reference: str) -> Callable[[Row], bool]:
+    """`%14`, `api:2.1`, `api:2`, `api`, each also behind `<target>/`; or the beginning of a runtime id."""
     if _PANE_ID.fullmatch(reference):
         return lambda row: row.pane_id == reference
     target, slash, pane = reference.partition("/")
@@ -98,6 +98,5 @@ def _short(reference: str) -> Callable[[Row], bool] | None:
             and row.window_index == window
             and (index is None or row.pane_index == int(index))
         )
-    if _PREFIX.fullmatch(reference):
-        return lambda row: row.runtime_id.startswith(reference)
-    return None
+    begins = bool(_PREFIX.fullmatch(reference))
+    return lambda row: reference in {row.session_name, f"{row.target}/{row.session_name}"} or (begins and row.runtime_id.startswith(reference))

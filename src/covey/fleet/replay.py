@@ -1,46 +1,29 @@
-"""The journal read back: the fleet as it was, and the proof that its states follow from what was heard. Pure: events in, plain values out.
+"""The proof that the states of the fleet follow from what was heard. Pure: events in, plain values out.
 
-The clock is one more thing that was heard: a signal says when it came in, a change says when it was judged. Judging again at those moments must
+The clock is one more thing that was heard: an event says at which moment the step was taken that it tells of. Judging again at those moments must
 give what was told, and what was told must be all that there was to tell. That an agent was out of reach is heard too, of its target: then, and until
 it is told otherwise, nothing follows from what it said itself.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, ValidationError, convert
 
 from covey.fleet.engine import APPLIED, Engine, Signal
 from covey.fleet.judge import Rules
+from covey.fleet.model import Claim
+from covey.fleet.picture import Told, engine_of, told_by, told_of
+from covey.fleet.record import BEGUN, CHANGED, ENDED, HEARD, PICTURE, STARTED, STOPPED
 from covey.fleet.rows import UNREACHABLE
-from covey.fleet.view import Evidence, Row, Target
+from covey.fleet.states import TICK_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from covey.fleet.model import Verdict
     from covey.kernel.event import Event
 
-STARTED, STOPPED, PICTURE = "fleet.started", "fleet.stopped", "fleet.picture"
-"""The daemon begins to look, with its rules and knowing of no agent; it looks no more; all rows at once, so that a pruned journal can be read too."""
-BEGUN, CHANGED, ENDED, HEARD, HEALTH = "agent.started", "agent.state", "agent.ended", "agent.signal", "target.health"
-PICTURED = (STARTED, STOPPED, PICTURE, BEGUN, CHANGED, ENDED, HEALTH)
-DERIVED = (STARTED, STOPPED, BEGUN, CHANGED, ENDED, HEARD)
 LATE_S = 1.0
 """A change that is due by itself may be told so much later."""
-_AFTER = 0.001
-"""What is due at a moment is seen just after it; and what events say of moments is true to the millisecond."""
-
-
-class Told(Struct, frozen=True):
-    """What makes a state another one."""
-
-    state: str
-    reason: str
-    confidence: str
-    detail: str
 
 
 class Step(Struct, frozen=True):
@@ -71,67 +54,6 @@ class Late(Struct, frozen=True, kw_only=True):
     derived: Told
 
 
-class Picture:
-    """The rows and their targets as of the last event that was added."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, Row] = {}
-        self.targets: dict[str, Target] = {}
-        self.since: float | None = None
-        """From when on all rows are known; None before that."""
-        self.stopped_at: float | None = None
-        """Nobody has looked since."""
-
-    def add(self, event: Event) -> None:
-        if event.kind in {BEGUN, CHANGED}:
-            row = self.rows[event.subject] = row_of(event.data)
-            self.targets.setdefault(row.target, Target(target=row.target))
-        elif event.kind == ENDED:
-            self.rows.pop(event.subject, None)
-        elif event.kind == HEALTH:
-            self.targets[event.subject] = _target(event.data)
-        elif event.kind in {STARTED, STOPPED, PICTURE}:
-            rows = [row_of(data) for data in event.data.get("rows", ())]
-            self.rows = {row.runtime_id: row for row in rows}
-            self.targets = {data["target"]: _target(data) for data in event.data.get("targets", ())}
-            self.since = event.time if self.since is None else self.since
-            self.stopped_at = event.time if event.kind == STOPPED else None
-
-
-def as_of(events: Iterable[Event], moment: float) -> list[Row]:
-    """The rows at a moment. If the clock was set back and showed it twice: the second time."""
-    known = list(events)
-    upto = max((place for place, event in enumerate(known, 1) if event.time <= moment), default=0)
-    picture = Picture()
-    for event in known[:upto]:
-        picture.add(event)
-    return list(picture.rows.values())
-
-
-def row_of(data: Mapping[str, Any]) -> Row:
-    """The row that an event carries."""
-    fields = {name: data[name] for name in Row.__struct_fields__ if name in data}
-    evidence = tuple(Evidence(one["source"], one["state"], one["evidence"], read(one["at"])) for one in data["evidence"])
-    return Row(**{**fields, **data["identity"], "since": read(data["since"]), "as_of": read(data["as_of"]), "evidence": evidence})
-
-
-def _target(data: Mapping[str, Any]) -> Target:
-    return Target(target=data["target"], health=data["health"], reason=data["reason"])
-
-
-def read(stamp: str) -> float:
-    """A moment as events have it, in milliseconds."""
-    return datetime.fromisoformat(stamp).timestamp()
-
-
-def rederive(events: Iterable[Event], rules: Rules) -> Rederivation:
-    """Judge again all that was heard."""
-    again = Rederivation(rules)
-    for event in events:
-        again.add(event)
-    return again
-
-
 class _Life:
     """One runtime from its start to its end."""
 
@@ -146,11 +68,13 @@ class _Life:
 class Rederivation:
     """A fresh engine that hears what was heard. `rules` are those of a journal that does not say which were in force."""
 
-    def __init__(self, rules: Rules) -> None:
-        self.states: list[Step] = []
+    def __init__(self, rules: Rules, *, since: float = 0.0) -> None:
+        """What was before `since` is judged too, because states follow from it, but neither counted nor listed."""
         self.mismatches: list[Mismatch] = []
         self.late: list[Late] = []
         self.signals = 0
+        self.changes = 0
+        self._since = since
         self.unknown: set[str] = set()
         """Runtimes that are older than the journal: how they came to their states is not recorded."""
         self._engine = Engine(rules)
@@ -158,8 +82,10 @@ class Rederivation:
 
     def add(self, event: Event) -> None:
         if event.kind in {STARTED, STOPPED}:  # what was about to be told then was not
-            self._engine = Engine(convert(event.data["rules"], Rules) if "rules" in event.data else self._engine.rules)
+            self._engine = engine_of(event.data, self._engine.rules)
             self._lives.clear()
+        elif event.kind == PICTURE:
+            self._go_on(event)
         elif event.kind == BEGUN:
             self._begin(event)
         elif event.kind in {HEARD, CHANGED, ENDED}:
@@ -175,15 +101,28 @@ class Rederivation:
                 self._engine.end(event.subject)
                 del self._lives[event.subject]
 
+    def stepped(self, step: Step) -> None:
+        """A state was derived that is another than before."""
+        self.changes += step.at >= self._since
+
     def _begin(self, event: Event) -> None:
         self._engine.end(event.subject)
         self._engine.start(event.subject)
-        at, recorded = read(event.data["as_of"]), told_by(event.data)
-        derived = self._likely(event.subject, recorded, at)
+        at, recorded = event.time, told_by(event.data)
+        derived = self._follows(event.subject, recorded, at)
         self._lives[event.subject] = _Life(derived, at)
-        self.states.append(Step(event.subject, at, derived))
+        self.stepped(Step(event.subject, at, derived))
         if derived != recorded:
             self._differ(event, at, "it began otherwise", recorded, derived)
+
+    def _go_on(self, event: Event) -> None:
+        """Runtimes that are older than the journal are known from here on."""
+        self._engine.rules = convert(event.data["rules"], Rules)
+        for row in event.data["rows"]:
+            runtime_id = row["runtime_id"]
+            if runtime_id not in self._lives:
+                self._engine.resume(runtime_id, convert(event.data["claims"][runtime_id], list[Claim]))
+                self._lives[runtime_id] = _Life(told_by(row), event.time)
 
     def _hear(self, event: Event, life: _Life) -> None:
         try:
@@ -193,18 +132,18 @@ class Rederivation:
             return
         self._quiet(event.subject, life)
         self._pass_time(event.subject, life, signal.ingested_at)
-        self.signals += 1
+        self.signals += event.time >= self._since
         if (outcome := self._engine.take(signal)) != APPLIED:
             self._differ(event, signal.ingested_at, f"the signal was applied, and now it is not: {outcome}")
         life.heard = None if life.told.reason == UNREACHABLE else (event, signal.ingested_at)
         life.at = signal.ingested_at
 
     def _change(self, event: Event, life: _Life) -> None:
-        at, recorded = read(event.data["as_of"]), told_by(event.data)
-        if life.heard is not None and at - life.heard[1] > LATE_S:  # it has come by itself
+        at, recorded = event.time, told_by(event.data)
+        if life.heard is not None and at != life.heard[1]:  # it has come by itself
             self._quiet(event.subject, life)
         self._pass_time(event.subject, life, at)
-        derived = self._likely(event.subject, recorded, *([life.heard[1]] if life.heard else []), at)
+        derived = self._follows(event.subject, recorded, at)
         if derived != recorded:
             self._differ(event, at, "another state follows from what was heard", recorded, derived)
         elif derived == life.told:
@@ -229,34 +168,26 @@ class Rederivation:
             return
         due = self._engine.horizon(runtime_id, life.at)
         while due is not None and due + LATE_S < until:
-            derived = self._judge(runtime_id, due + _AFTER)
+            derived = self._judge(runtime_id, due + TICK_S)
             if derived != life.told:
-                self.late.append(Late(runtime_id=runtime_id, due=due, seen=until, derived=derived))
+                if until >= self._since:
+                    self.late.append(Late(runtime_id=runtime_id, due=due, seen=until, derived=derived))
                 break
-            due = self._engine.horizon(runtime_id, due + _AFTER)
+            due = self._engine.horizon(runtime_id, due + TICK_S)
         life.at = until
 
     def _step(self, runtime_id: str, life: _Life, at: float, derived: Told) -> None:
         life.told, life.at = derived, at
-        self.states.append(Step(runtime_id, at, derived))
+        self.stepped(Step(runtime_id, at, derived))
 
-    def _likely(self, runtime_id: str, recorded: Told, *moments: float) -> Told:
-        """What follows at the moments at which it may have been judged: what was told, if it follows at any of them."""
+    def _follows(self, runtime_id: str, recorded: Told, at: float) -> Told:
         if recorded.reason == UNREACHABLE:
             return Told("unknown", UNREACHABLE, "low", recorded.detail)
-        derived = [self._judge(runtime_id, moment) for moment in (*moments, moments[-1] + _AFTER)]
-        return recorded if recorded in derived else derived[-2]
+        return self._judge(runtime_id, at)
 
     def _judge(self, runtime_id: str, at: float) -> Told:
         return told_of(self._engine.settle(runtime_id, at)[0])
 
     def _differ(self, event: Event, at: float, why: str, recorded: Told | None = None, derived: Told | None = None) -> None:
-        self.mismatches.append(Mismatch(cursor=event.cursor, runtime_id=event.subject, at=at, why=why, recorded=recorded, derived=derived))
-
-
-def told_of(verdict: Verdict) -> Told:
-    return Told(verdict.state, verdict.reason, verdict.confidence, verdict.detail)
-
-
-def told_by(data: Mapping[str, Any]) -> Told:
-    return Told(data["state"], data["reason"], data["confidence"], data["detail"])
+        if at >= self._since:
+            self.mismatches.append(Mismatch(cursor=event.cursor, runtime_id=event.subject, at=at, why=why, recorded=recorded, derived=derived))

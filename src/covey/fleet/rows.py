@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from covey.fleet.view import Row
 from covey.fleet.why import evidence_of
 
@@ -16,10 +18,10 @@ UNREACHABLE = "target_unreachable"
 """The reason of a state that cannot be known, because nothing comes through from where the agent is."""
 
 
-def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | None, now: float) -> Row:
-    """Of a pane that cannot be looked at now, the row says how it was before."""
+def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | None, as_of: float) -> Row:
+    """Of a pane that cannot be looked at now, the row says how it was before. Times are in whole milliseconds, as events have them."""
     seen = pane or before
-    return Row(
+    row = Row(
         target=runtime.target,
         session_name=seen.session_name if seen else "",
         window_id=runtime.window_id,
@@ -29,8 +31,8 @@ def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | 
         state=verdict.state,
         reason=verdict.reason,
         confidence=verdict.confidence,
-        since=verdict.since,
-        as_of=before.as_of if before and verdict.reason == UNREACHABLE else now,
+        since=0.0,
+        as_of=before.as_of if before and verdict.reason == UNREACHABLE else as_of,
         detail=verdict.detail,
         cwd=pane.path if pane else before.cwd if before else "",
         pid=runtime.pid,
@@ -39,5 +41,11 @@ def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | 
         pane_index=seen.pane_index if seen else 0,
         title=seen.title if seen else "",
         socket=runtime.socket,
-        evidence=evidence_of(verdict),
     )
+    return judged(row, verdict)
+
+
+def judged(row: Row, verdict: Verdict) -> Row:
+    """A row with what a verdict says beside the state: since when, and on what evidence."""
+    evidence = tuple(replace(one, at=round(one.at, 3)) for one in evidence_of(verdict))
+    return replace(row, since=round(verdict.since, 3), evidence=evidence)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from typing import TYPE_CHECKING, Protocol
 
 from covey.fleet.processes import ProcessesError
@@ -26,7 +25,6 @@ LATER_S = (0.3, 1.0, 3.0)
 """When to look at the processes again after something began in a pane: a launcher's program comes late."""
 LEAST_S = 0.1
 """Between two looks at the same screen."""
-SGR = re.compile(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]|\x1b\([0B]")
 
 log = logging.getLogger("covey.fleet")
 
@@ -55,10 +53,9 @@ class ServerWatch:
         self._station = station
         self._clock = clock
         self._watch: Watch | None = None
-        self._jobs: dict[str, tuple[int, str]] = {}
+        self._seen: dict[str, listing.Pane] = {}
         self._followed: dict[str, str] = {}
         self._due: set[str] = set()
-        self._looked: dict[str, float] = {}
         self._wake = asyncio.Event()
         self._stale = asyncio.Event()
         self._again: list[asyncio.TimerHandle] = []
@@ -81,7 +78,7 @@ class ServerWatch:
                         self.standing = change.standing
                         self._station.stands(self)
                     if change.standing.liveness is Liveness.GONE:
-                        self._jobs.clear()
+                        self._seen.clear()
                         self._station.changed(self._station.runtimes.server_gone(self.target, self.socket, self._clock.time()))
                     elif change.standing.liveness is Liveness.ALIVE:
                         self._news(change.panes, change.gone, change.touched)
@@ -93,23 +90,21 @@ class ServerWatch:
                 self._watch = None
 
     def _news(self, panes: Iterable[listing.Pane], gone: Iterable[str], touched: Iterable[str]) -> None:
-        jobs = {pane.id: (pane.pid, pane.command) for pane in panes}
-        begun = {pane_id: job for pane_id, job in jobs.items() if self._jobs.get(pane_id) != job}
-        self._jobs.update(jobs)
-        ended = [pane_id for pane_id in gone if self._jobs.pop(pane_id, None)]
+        begun, now = False, self._clock.time()
+        for pane in panes:
+            before, self._seen[pane.id] = self._seen.get(pane.id), pane
+            begun |= before is None or (before.pid, before.command) != (pane.pid, pane.command)
+            if (before is None or _shown(before) != _shown(pane)) and (watched := self._watched(pane.id)):
+                watched.title(pane.title, now)
+                self._station.moved(watched.runtime.runtime_id)
+        ended = [pane_id for pane_id in gone if self._seen.pop(pane_id, None)]
         if begun or ended:
             self.rescan()
             loop = asyncio.get_running_loop()
             self._again = [timer for timer in self._again if timer.when() > loop.time()]
             if not self._again:
                 self._again = [loop.call_later(later, self.rescan) for later in LATER_S]
-        now = self._clock.time()
-        ours = self._ours()
-        for pane in panes:
-            if runtime_id := ours.get(pane.id):
-                self._station.watched[runtime_id].title(pane.title, now)
-                self._station.moved(runtime_id)
-        self._look_at(pane_id for pane_id in {*touched, *jobs} if pane_id in ours)
+        self._look_at(pane_id for pane_id in {*touched, *(pane.id for pane in panes)} if self._watched(pane_id))
 
     def rescan(self) -> None:
         """Look soon what is in front in each pane."""
@@ -158,6 +153,10 @@ class ServerWatch:
             if (runtime.target, runtime.socket) == (self.target, self.socket) and runtime.runtime_id in self._station.watched
         }
 
+    def _watched(self, pane_id: str) -> Watched | None:
+        """The agent in a pane, as of the last scan, if it is still there."""
+        return self._station.watched.get(self._followed.get(pane_id, ""))
+
     def _look_at(self, pane_ids: Iterable[str]) -> None:
         self._due.update(pane_ids)
         if self._due:
@@ -165,25 +164,31 @@ class ServerWatch:
 
     async def _sample(self, watch: Watch) -> None:
         """Read the screens that may have changed, each as often as it changes but not more often than it can be read in peace."""
+        looked: dict[str, float] = {}
         while True:
             await self._wake.wait()
             self._wake.clear()
             due, self._due = self._due, set()
             now = self._clock.monotonic()
-            early = {pane_id for pane_id in due if now - self._looked.get(pane_id, 0.0) < LEAST_S}
-            await asyncio.gather(*(self._look(watch, pane_id) for pane_id in due - early))
-            if early:
+            looked = {pane_id: at for pane_id, at in looked.items() if now - at < LEAST_S}
+            if ripe := due - looked.keys():
+                looked.update(dict.fromkeys(ripe, now))
+                await self._read(watch, ripe)
+            if early := due - ripe:
                 await self._clock.sleep(LEAST_S)
                 self._look_at(early)
 
-    async def _look(self, watch: Watch, pane_id: str) -> None:
-        self._looked[pane_id] = self._clock.monotonic()
+    async def _read(self, watch: Watch, pane_ids: Iterable[str]) -> None:
         try:
-            escapes = await watch.capture(pane_id)
+            screens = await watch.captures(pane_ids)
         except TmuxError as error:
-            log.debug("a screen could not be read", extra={"pane": pane_id, "reason": str(error)})
+            log.debug("screens could not be read", extra={"socket": self.socket, "reason": str(error)})
             return
-        runtime_id = self._ours().get(pane_id)
-        pane = watch.panes.get(pane_id)
-        if runtime_id and pane:
-            self._station.watched[runtime_id].screen(SGR.sub("", escapes), escapes, pane.title, self._clock.time())
+        for pane_id, screen in screens.items():
+            if (watched := self._watched(pane_id)) and (pane := watch.panes.get(pane_id)):
+                watched.screen(screen, pane.title, self._clock.time())
+
+
+def _shown(pane: listing.Pane) -> tuple[object, ...]:
+    """What the row of an agent tells of its pane."""
+    return pane.title, pane.path, pane.session_name, pane.window_name, pane.window_index, pane.pane_index

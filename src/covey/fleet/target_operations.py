@@ -69,5 +69,6 @@ class TargetOperations:
             "is_default": known.is_default,
             "health": watch.target.health,
             "reason": watch.target.reason,
+            "node": watch.target.node,
             "last_seen_at": None if watch.last_seen is None else timestamp(watch.last_seen),
         }

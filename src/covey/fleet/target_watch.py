@@ -7,7 +7,9 @@ import logging
 import random
 from typing import TYPE_CHECKING, Protocol
 
-from covey.fleet import server_watch
+from covey import __version__
+from covey.fleet import far_node, server_watch
+from covey.fleet.far_node import FarNode
 from covey.fleet.server_watch import ServerWatch
 from covey.fleet.view import Target
 from covey.tmux.changes import Liveness
@@ -24,12 +26,14 @@ EVERY_S = 2.0
 """Between looks for sockets, which also show that the target is there."""
 RETRY_S, RETRY_LONGEST_S = 0.5, 30.0
 """Before a target that could not be reached is tried again: doubled each time, with jitter."""
+GOODBYE_S = 0.5
+"""How long another machine is given to hear that we leave; one that is well needs a few milliseconds, and one that hangs would take all."""
 NOT_YET = "not looked at yet"
 
 log = logging.getLogger("covey.fleet")
 
 
-class Station(server_watch.Station, Protocol):
+class Station(server_watch.Station, far_node.Station, Protocol):
     """What a target's watch reports to."""
 
     async def reached(self, target: TargetWatch) -> None:
@@ -48,8 +52,10 @@ class TargetWatch:
         self._clock = clock
         self._servers: dict[str, tuple[ServerWatch, asyncio.Task[None]]] = {}
         self._closing: set[asyncio.Task[None]] = set()
+        self._node: FarNode | None = None
+        self._following: asyncio.Task[None] | None = None
         self._lost: str | None = NOT_YET
-        self._tried = False
+        self._tried = self._here = False
         self._wake = asyncio.Event()
         self._asked: list[asyncio.Future[None]] = []
 
@@ -80,14 +86,19 @@ class TargetWatch:
         finally:
             self._answer(self._asked)
             self.stop()
-            await asyncio.gather(*self._closing, return_exceptions=True)
+            if self._closing:
+                await asyncio.wait(self._closing, timeout=None if place is None or place.here else GOODBYE_S)
             if place is not None:
-                await place.aclose()
+                await place.aclose()  # with the connection gone, nobody waits for an answer any more
+            await asyncio.gather(*self._closing, return_exceptions=True)
 
     def stop(self) -> None:
         """Hear of no server any more from now on."""
         for socket in list(self._servers):
             self._let_go(socket)
+        if self._following is not None:
+            self._close(self._following)
+            self._following = None
 
     async def connect(self) -> None:
         """Try to reach it now; returns when that has succeeded or failed."""
@@ -101,12 +112,22 @@ class TargetWatch:
         for server, _ in self._servers.values():
             server.rescan()
 
+    def seen(self) -> None:
+        """An agent of this target was seen: its own node may have spoken of it before."""
+        if self._node is not None:
+            self._node.seen()
+
     # How it is.
 
     @property
     def target(self) -> Target:
         health, reason = self._health()
-        return Target(target=self.name, health=health, reason=reason, sockets=tuple(sorted(self._servers)))
+        return Target(target=self.name, health=health, reason=reason, sockets=tuple(sorted(self._servers)), node=self._whose_node())
+
+    def _whose_node(self) -> str:
+        if self._here:
+            return f"ok {__version__}"
+        return self._node.node if self._node is not None and self._following is not None else far_node.NONE
 
     def _health(self) -> tuple[str, str]:
         if self._lost is not None:
@@ -141,8 +162,16 @@ class TargetWatch:
             if socket not in self._servers:
                 server = ServerWatch(self.name, place, socket, self._station, self._clock)
                 self._servers[socket] = server, asyncio.create_task(self._attend(server), name=f"tmux {self.name} {socket}")
+        self._here = place.here
         if not place.here:
             self._forget_others(set(sockets))
+            self._listen(place)
+
+    def _listen(self, place: Place) -> None:
+        """To a Covey there, if there is one."""
+        if self._following is None:
+            self._node = self._node or FarNode(self.name, self._station, self._clock, self.rescan)
+            self._following = asyncio.create_task(self._attend_node(self._node, place), name=f"node {self.name}")
 
     def _forget_others(self, sockets: set[str]) -> None:
         """Where nobody can see whether a socket is listened at, a server is gone when its socket is, unless it says otherwise."""
@@ -160,10 +189,20 @@ class TargetWatch:
 
     def _let_go(self, socket: str) -> None:
         if server := self._servers.pop(socket, None):
-            task = server[1]
-            task.cancel()  # it may take a moment to say goodbye, or find that nobody listens
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
+            self._close(server[1])
+
+    def _close(self, task: asyncio.Task[None]) -> None:
+        task.cancel()  # it may take a moment to say goodbye, or find that nobody listens
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _attend_node(self, node: FarNode, place: Place) -> None:
+        try:
+            await node.run(place.executor)
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            log.exception("listening to a far node failed", extra={"target": self.name})
 
     async def _attend(self, server: ServerWatch) -> None:
         try:

@@ -91,6 +91,8 @@ class Target(Struct, frozen=True, kw_only=True):
     reason: str = ""
     sockets: tuple[str, ...] = ()
     """The tmux servers that were looked at."""
+    node: str = ""
+    """The Covey there, as far as it helps: `ok <version>` or `none`."""
 
 
 class Filters(Struct, frozen=True, kw_only=True):

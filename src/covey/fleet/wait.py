@@ -27,8 +27,8 @@ class Wait:
         named = [name for name in ("ref", "any", "all") if params[name]]
         if len(named) != 1:
             raise user_error(
-                "name one agent, or pass --any or --all" if not named else f"{' and '.join(named)} exclude each other",
-                "Write covey wait %14 --state idle, or covey wait --any --state waiting_approval.",
+                "name one agent, or pass --any or --all" if not named else "a name, --any and --all exclude each other",
+                "Write `covey wait %14 --state idle` or `covey wait --any --state waiting_approval`.",
                 error="argument_error",
                 field="ref",
             )
@@ -40,7 +40,7 @@ class Wait:
         self._limit = seconds(params["timeout"], "timeout") if params["timeout"] else None
         self._runtime_id = resolve(params["ref"], fleet.rows()).runtime_id if params["ref"] else ""
         if self._all and not fleet.rows():
-            raise ReferenceNotFound("--all", "There are no agents. See `covey ps`.")
+            raise ReferenceNotFound("there are no agents to wait for", "Wait for the first one with `covey wait --any`.")
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """A `waiting` for each look that was in vain, and at the end a `done` with the outcome."""

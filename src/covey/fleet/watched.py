@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from covey.fleet.adapters.signals import claude, codex, copilot, cursor, gemini, opencode
 from covey.fleet.adapters.signals.signals import SESSION_STARTED, Level, Notice
@@ -20,8 +23,9 @@ if TYPE_CHECKING:
     from covey.fleet.runtimes import Runtime
     from covey.kernel.clock import Clock
 
-    Say = Callable[[str, Claim | None, str, float], None]
-    """Told: the source, what it claims (None: nothing any more), a key under which the same is never told twice, and when it happened."""
+    Say = Callable[[str, Claim | None, str, float], asyncio.Future[bool] | None]
+    """Told: the source, what it claims (None: nothing any more), a key under which the same is never told twice, and when it happened. If it is news:
+    whether it is in the journal, as soon as that is known."""
 
 SIGNALS: dict[str, Signals] = {
     "claude": claude.SIGNALS,
@@ -35,6 +39,8 @@ PLAIN = frozenset({"compacting", "background_agents"})
 """What only the screen tells, and plainly: a title or a footer that says otherwise is wrong."""
 BLIND_S = 1.0
 """A screen that cannot be read for this long has nothing to say; a shorter while is a frame that was half drawn."""
+SGR = re.compile(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]|\x1b\([0B]")
+"""What colours a screen and marks its links."""
 
 log = logging.getLogger("covey.fleet")
 
@@ -50,7 +56,7 @@ class Watched:
         self._say = say
         self._clock = clock
         self._levels: dict[str, Claim] = {}
-        self._drawn: tuple[str, str, str] | None = None
+        self._drawn: tuple[str, str] | None = None
         self._reading: Reading | None = None
         self._unread_since: float | None = None
         self._session = ""
@@ -65,19 +71,20 @@ class Watched:
             task.cancel()
         self._tasks.clear()
 
-    def hook(self, payload: object, at: float) -> list[Notice]:
-        """Take in what one of its hooks delivered."""
-        notices = self._hooks.normalise(payload, at) if self._hooks else []
-        for notice in notices:
-            self._heard("hook", notice)
-        return notices
+    def hook(self, payload: object, at: float, key: str = "") -> asyncio.Future[bool] | None:
+        """Take in what one of its hooks delivered, under that key if it has one. Whether it is in the journal, as soon as that is known; None: it is no news."""
+        said = None
+        for number, notice in enumerate(self._hooks.normalise(payload, at) if self._hooks else ()):
+            said = self._heard("hook", replace(notice, dedupe_key=f"{key}/{number}") if key else notice) or said
+        return said
 
     def title(self, title: str, now: float) -> None:
         self._level("title", self.adapter.read_title(title), DERIVED, now)
 
-    def screen(self, plain: str, escapes: str, title: str, now: float) -> None:
-        if self._drawn != (plain, escapes, title):  # most looks find what the last one found
-            self._drawn, self._reading = (plain, escapes, title), self.adapter.read_screen(plain, escapes, title)
+    def screen(self, escapes: str, title: str, now: float) -> None:
+        """Take in what the pane shows, with its colours."""
+        if self._drawn != (escapes, title):  # most looks find what the last one found
+            self._drawn, self._reading = (escapes, title), self.adapter.read_screen(SGR.sub("", escapes), escapes, title)
         reading = self._reading
         if reading is None and "screen" in self._levels:
             self._unread_since = self._unread_since or now
@@ -117,12 +124,11 @@ class Watched:
         self._levels[source] = claim
         self._say(source, claim, f"{source} {now}", now)
 
-    def _heard(self, source: str, notice: Notice) -> None:
+    def _heard(self, source: str, notice: Notice) -> asyncio.Future[bool] | None:
         if notice.session_id and (notice.kind == SESSION_STARTED or not self._session):
             self._in_session(notice.session_id)
         claim = notice.claim(source)
-        if claim is not None:
-            self._say(source, claim, notice.dedupe_key or f"{source} {notice.at}", notice.at)
+        return None if claim is None else self._say(source, claim, notice.dedupe_key or f"{source} {notice.at}", notice.at)
 
     def _in_session(self, session: str) -> None:
         if session != self._session:

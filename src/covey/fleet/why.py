@@ -17,8 +17,8 @@ def evidence_of(verdict: Verdict) -> tuple[Evidence, ...]:
     return tuple(Evidence(claim.source, claim.state, claim.evidence or claim.reason, claim.at) for claim in claims)
 
 
-def why(row: Row, verdict: Verdict, now: float, *, here: bool = True) -> dict[str, Any]:
-    """A row with everything that was said about it: what decided, what agrees, what was overruled and why. `here`: it runs on this machine."""
+def why(row: Row, verdict: Verdict, now: float, *, in_full: bool = True) -> dict[str, Any]:
+    """A row with everything that was said about it: what decided, what agrees, what was overruled and why. `in_full`: a Covey runs on its machine."""
 
     def told(claim: Claim) -> dict[str, Any]:
         shown = Evidence(claim.source, claim.state, claim.evidence or claim.reason, claim.at)
@@ -30,12 +30,12 @@ def why(row: Row, verdict: Verdict, now: float, *, here: bool = True) -> dict[st
         "because": told(verdict.winner) if verdict.winner else None,
         "agrees": [told(claim) for claim in newest],
         "overruled": [{**told(one.claim), "why": one.why} for one in sorted(verdict.overruled, key=lambda one: -one.claim.at)],
-        "caveat": "" if here else ELSEWHERE,
+        "caveat": "" if in_full else ELSEWHERE,
         "would_change": WOULD_CHANGE_UNKNOWN.get(row.reason, WOULD_CHANGE[row.state]),
     }
 
 
-ELSEWHERE = "on another machine: only its process, title and screen are seen"
+ELSEWHERE = "on another machine without a Covey: only its process, title and screen are seen"
 WOULD_CHANGE = {
     "error": "a new prompt, or a retry that succeeds",
     "waiting_approval": "an answer at the terminal, or the dialog leaving the screen",

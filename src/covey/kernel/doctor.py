@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -75,8 +76,8 @@ def readable(findings: list[Finding], *, colour: bool = False) -> str:
     for one in troubles:
         mark, code = _MARKS[one.status]
         painted = f"{code}{mark}\x1b[0m" if colour else mark
-        first, *more = one.detail.splitlines() or [""]
-        lines += ["", f"{painted} {one.name}: {first}", *(f"    {line}" for line in more)]
+        first, *more = [part for line in f"{one.name}: {one.detail}".splitlines() for part in _broken(line)]
+        lines += ["", f"{painted} {first}", *(f"    {line}" for line in more)]
         if one.fix:
             lines.append(f"    {one.fix}")
     rest = [one for one in findings if one.status == OK]
@@ -86,6 +87,10 @@ def readable(findings: list[Finding], *, colour: bool = False) -> str:
         absent = [one.name for one in rest if one.section == section and one.detail == "not installed"]
         lines += _wrapped(section, shown + ([f"not installed: {', '.join(absent)}"] if absent else []))
     return "\n".join(lines)
+
+
+def _broken(line: str) -> list[str]:
+    return textwrap.wrap(line, _WIDTH - 4, break_long_words=False, break_on_hyphens=False)
 
 
 def _wrapped(section: str, items: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ append -> journal (durable, with what belongs to it) -> bus, in cursor order -> 
 from __future__ import annotations
 
 from json import loads
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from covey.kernel import journal
 from covey.kernel.event import (
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from covey.kernel.store import Store
 
 __all__ = ["Event", "EventKindError", "EventSizeError", "Events", "EventsError", "FutureCursorError", "SlowReader", "Subscription"]
+
+T = TypeVar("T")
 
 _DAY_S = 86_400.0
 _PAGE = 256
@@ -87,12 +89,13 @@ class Events:
         data: Mapping[str, Any] | None = None,
         source: str = "node",
         also: Callable[[sqlite3.Connection], None] | None = None,
+        time: float | None = None,
     ) -> Event:
-        """The event, once it is durable and published. What `also` writes is in the same transaction: both or neither.
+        """The event, once it is durable and published. What `also` writes is in the same transaction: both or neither. `time`: when it was, if not now.
 
         An append that is cancelled may still happen; if it does, it is published.
         """
-        draft = self._draft(kind, subject, data, source)
+        draft = self._draft(kind, subject, data, source, self._clock() if time is None else time)
 
         def work(connection: sqlite3.Connection) -> Event:
             event = draft.at(journal.insert(connection, draft))
@@ -106,6 +109,10 @@ class Events:
         """The first `limit` events after the cursor `since` that are kept."""
         wanted = Kinds(kinds)
         return await self._store.read(lambda connection: journal.page(connection, since, wanted, max(limit, 1), most_bytes=self._max_bytes).events)
+
+    async def look(self, work: Callable[[journal.Reader], T]) -> T:
+        """What `work` makes of the journal: in a reader's thread, and in one snapshot. Cancelling stops it."""
+        return await self._store.read(lambda connection: work(journal.Reader(connection)))
 
     def subscribe(self, *, since: int | None = None, kinds: Sequence[str] = (), queue: int = 1024) -> Subscription:
         """What came after the cursor `since`, then what comes; without `since` only what comes. At most `queue` events wait for a slow reader."""
@@ -140,12 +147,12 @@ class Events:
     def leave(self, subscription: Subscription) -> None:
         self._bus.pop(subscription, None)
 
-    def _draft(self, kind: str, subject: str, data: Mapping[str, Any] | None, source: str) -> Event:
+    def _draft(self, kind: str, subject: str, data: Mapping[str, Any] | None, source: str, time: float) -> Event:
         text = encode(dict(data or {}))
         if len(text) > DATA_BYTES:
             raise EventSizeError(f"An event of {len(text)} bytes is too large; {DATA_BYTES} fit.", "Keep the data elsewhere and refer to it.")
         # Read back from the text: what is published is what a replay gives, and no longer shares anything with the caller.
-        return Event(0, self._ids(), self._clock(), check_kind(kind), _storable(subject), loads(text), _storable(source), text)
+        return Event(0, self._ids(), time, check_kind(kind), _storable(subject), loads(text), _storable(source), text)
 
     def _publish(self, event: Event) -> None:
         self.cursor = event.cursor

@@ -13,6 +13,7 @@ from covey.kernel.event import Event
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterator
 
     from covey.kernel.event import Kinds
 
@@ -32,6 +33,8 @@ MIGRATIONS = (
         total INTEGER NOT NULL
     ) STRICT;
     """,
+    # Nothing else finds a moment without reading the journal: a clock may have been set back, so times do not always follow cursors.
+    "CREATE INDEX event_time ON event (time);",
 )
 
 _OVERHEAD = 64  # what a row weighs beside its texts, about
@@ -86,6 +89,35 @@ def page(connection: sqlite3.Connection, after: int, kinds: Kinds, limit: int, m
             break
     complete = len(events) < limit and room >= 0
     return Page(events, max(after, last) if complete else events[-1].cursor, last + 1 if first is None else int(first[0]), last)
+
+
+class Reader:
+    """The journal as it is in one snapshot. What is read is not kept: a stretch may be of any length."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def upto(self, time: float) -> int:
+        """The newest cursor of that time or before; 0 if there is none. Of a time that the clock showed twice: the second."""
+        found = self._connection.execute("SELECT max(cursor) FROM event WHERE time <= ?", (time,)).fetchone()[0]
+        return 0 if found is None else int(found)
+
+    def last(self, kinds: Kinds, upto: int) -> int | None:
+        """The cursor of the newest wanted event up to and including `upto`."""
+        where, values = _condition(kinds)
+        query = f"SELECT cursor FROM event WHERE cursor <= ?{where} ORDER BY cursor DESC LIMIT 1"  # noqa: S608 - only places
+        found = self._connection.execute(query, (upto, *values)).fetchone()
+        return None if found is None else int(found[0])
+
+    def stretch(self, kinds: Kinds, after: int = 0, upto: int | None = None) -> Iterator[Event]:
+        """The wanted events after a cursor, up to and including another."""
+        where, values = _condition(kinds)
+        rows = self._connection.execute(
+            f"SELECT cursor, id, time, kind, subject, source, data FROM event WHERE cursor > ? AND cursor <= ?{where} ORDER BY cursor",  # noqa: S608 - only places
+            (after, newest(self._connection) if upto is None else upto, *values),
+        )
+        for cursor, id_, time, kind, subject, source, text in rows:
+            yield Event(cursor, id_, time, kind, subject, loads(text), source, text)
 
 
 def prune(connection: sqlite3.Connection, before: float, keep_bytes: int, limit: int) -> int:

@@ -46,7 +46,7 @@ async def ended(pid: int, born: str) -> None:
 async def group_ended(pid: int, born: str) -> None:
     """Wait until a process and the group that it leads have ended."""
     await ended(pid, born)
-    while signal_group(pid, born, 0) and _lives(pid):  # noqa: ASYNC110 - nothing tells of the end of a group
+    while signal_group(pid, born, 0) and group_lives(pid):  # noqa: ASYNC110 - nothing tells of the end of a group
         await asyncio.sleep(GROUP_POLL_S)
 
 
@@ -63,7 +63,7 @@ def signal_group(pid: int, born: str, number: int) -> bool:
     return True
 
 
-def _lives(group: int) -> bool:
+def group_lives(group: int) -> bool:
     """Whether a group has a member that is more than a zombie (which its parent, not we, must reap)."""
     if sys.platform != "linux":
         return True

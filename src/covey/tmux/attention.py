@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from covey.tmux.listing import Pane
+    from covey.tmux.listing import Pulse
 
 WARM_S = 2.0
 """So long after its last output a pane counts as one that changes."""
@@ -42,18 +42,18 @@ class Attention:
         self._followed, self._all_at = followed, now
         return followed
 
-    def touched(self, panes: Mapping[str, Pane], different: Collection[str], second: int, now: float) -> set[str]:
+    def touched(self, pulses: Mapping[str, Pulse], different: Collection[str], second: int, now: float) -> set[str]:
         """Who may have printed something since they were last called touched; `second` is the server's clock as it was right before the look.
 
         Activity is told in whole seconds: output in or after the second of the last look may be newer than that look. A pane in which nothing else is
         different, not even the cursor, has mostly not been touched again: it is owed a look, but not at once.
         """
-        perhaps = {pane.id for pane in panes.values() if pane.activity >= self._seconds.get(pane.id, 0)}
-        self._seconds.update(dict.fromkeys(panes, second))
+        perhaps = {pane_id for pane_id, pulse in pulses.items() if pulse.activity >= self._seconds.get(pane_id, 0)}
+        self._seconds.update(dict.fromkeys(pulses, second))
         self._changed_at.update(dict.fromkeys(perhaps.union(different), now))
         self._owed |= perhaps
         touched = {
-            pane_id for pane_id in self._owed & panes.keys() if pane_id in different or now - self._told_at.get(pane_id, -math.inf) >= self._redrawn
+            pane_id for pane_id in self._owed & pulses.keys() if pane_id in different or now - self._told_at.get(pane_id, -math.inf) >= self._redrawn
         }
         self._owed -= touched
         self._told_at.update(dict.fromkeys(touched, now))

@@ -1,4 +1,4 @@
-"""One `tmux -C` process: commands in, answers and notices out."""
+"""One control client: commands in, answers and notices out."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import secrets
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from covey.tmux import protocol
 from covey.tmux.errors import TmuxError, TmuxProtocolError, TmuxRefusedError, TmuxTimeoutError, TmuxUnreachableError, failure
 from covey.tmux.executor import kill
+from covey.tmux.greeting import Greeted
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from covey.tmux.protocol import Block, Notice
 
+    Answer = list[str] | TmuxRefusedError
+    """The lines that a command printed, or why it was refused."""
+
 DEADLINE_S = 3.0
 GOODBYE_S = 1.0
 CHUNK_BYTES = 256 * 1024
@@ -26,12 +30,12 @@ COMPLAINT_BYTES = 4096
 
 
 class ControlClient:
-    """A control client over a started process. Commands are pipelined: each gets its own answer, in order, however many are under way.
+    """A control client over a started process, or one without. Commands are pipelined: each gets its own answer, in order, however many are under way.
 
     After the first missed deadline, broken stream or end of the process it is `over` for good: every answer still awaited fails with the reason.
     """
 
-    def __init__(self, process: Process, noticed: Callable[[Notice], None]) -> None:
+    def __init__(self, process: Process | Greeted, noticed: Callable[[Notice], None]) -> None:
         assert process.stdin
         self._process = process
         self._stdin = process.stdin
@@ -43,11 +47,6 @@ class ControlClient:
         self.over: asyncio.Future[TmuxError] = asyncio.get_running_loop().create_future()
         """Done when the client has ended; tells why. To raise it use `ended`."""
         self._tasks = [asyncio.create_task(self._read(), name="tmux answers"), asyncio.create_task(self._hear(), name="tmux complaints")]
-
-    @property
-    def pid(self) -> int:
-        """Of the local process."""
-        return self._process.pid
 
     async def __aenter__(self) -> Self:
         return self
@@ -64,30 +63,38 @@ class ControlClient:
 
     async def commands(self, *lines: tuple[str, ...], deadline_s: float | None = DEADLINE_S) -> list[list[str]]:
         """Run commands with nothing in between, and return the answer of each; the first refusal is raised when all have been answered."""
+        answers = await self.each(*lines, deadline_s=deadline_s)
+        for answer in answers:
+            if isinstance(answer, TmuxRefusedError):
+                raise answer
+        return cast("list[list[str]]", answers)
+
+    async def each(self, *lines: tuple[str, ...], deadline_s: float | None = DEADLINE_S) -> list[Answer]:
+        """As `commands`, but a refusal is an answer like any other."""
         answers = [self._send(words) for words in lines]
         if not answers:
             return []
-        _, late = await asyncio.wait(answers, timeout=deadline_s)
-        if late:
+        try:
+            async with asyncio.timeout(deadline_s):
+                await answers[-1]  # tmux answers in order
+        except TimeoutError:
             self._end(TmuxTimeoutError(f"tmux did not answer {lines[0][0]} within {deadline_s:g} s"))
-            raise _again(self.over.result())
-        return [answer.result() for answer in answers]
+            raise _again(self.over.result()) from None
+        except TmuxError:
+            pass  # it is read below, after those that came before it
+        return [error if isinstance(error := answer.exception(), TmuxRefusedError) else answer.result() for answer in answers]
 
-    async def sealed(self, *words: str) -> list[str]:
-        """As `command`, for one that prints what others have written, such as a screen: text made to look like the end of an answer is found out.
+    async def sealed(self, *lines: tuple[str, ...]) -> list[Answer]:
+        """As `each`, for commands that print what others have written, such as screens: text made to look like the end of an answer is found out.
 
-        A word that nobody can guess must come back right after the answer; if it does not, nothing from this client is believed any more.
+        A word that nobody can guess must come back right after the answers; if it does not, nothing from this client is believed any more.
         """
         seal = secrets.token_hex(8)
-        answer, sealing = self._send(words), self._send(("display-message", "-p", seal))
-        _, late = await asyncio.wait((answer, sealing), timeout=DEADLINE_S)
-        if late:
-            self._end(TmuxTimeoutError(f"tmux did not answer {words[0]} within {DEADLINE_S:g} s"))
-        elif not self.over.done() and sealing.result() != [seal]:
-            self._end(TmuxProtocolError(f"the answer to {words[0]} was not what tmux sent: something on the screen imitates it"))
-        if self.over.done():
+        *answers, sealing = await self.each(*lines, ("display-message", "-p", seal))
+        if sealing != [seal]:
+            self._end(TmuxProtocolError(f"the answer to {lines[0][0]} was not what tmux sent: something on the screen imitates it"))
             raise _again(self.over.result())
-        return answer.result()
+        return answers
 
     async def ended(self) -> TmuxError:
         """Wait for the end of the client, and return the reason as an error to raise."""
@@ -100,7 +107,7 @@ class ControlClient:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), GOODBYE_S)
         self._end(TmuxUnreachableError("the client was closed"))
-        await kill(self._process)
+        await (self._process.aclose() if isinstance(self._process, Greeted) else kill(self._process))
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -24,6 +24,15 @@ INHERITED = {"TMUX", "TMUX_PANE"}
 CONNECT_S, PERSIST_S, EXIT_S = 10, 60, 2.0
 SOCKET_PATH_BYTES, SSH_SUFFIX_BYTES = 104, 18
 """The shortest limit of a Unix socket's path among our platforms, and what ssh appends while it makes one."""
+# Run on the other side: what is started there ends soon after its sshd, which may have been killed. A client of tmux does not by itself when its pipe
+# breaks in the middle of an answer. Of its own processes the shell knows the one that it turns into, and its parent; if it may not ask about that, it stays out.
+GUARD = """(
+  kill -0 $PPID || exit
+  while sleep 3 && kill -0 $$; do
+    kill -0 $PPID || { kill $$; sleep 1; kill -9 $$; exit; }
+  done
+) </dev/null >/dev/null 2>&1 &
+exec "$@\""""
 ALIAS = re.compile(r"[A-Za-z0-9_\[][^\s\x00-\x1f\x7f]*")
 
 
@@ -33,6 +42,11 @@ class Executor(Protocol):
     @property
     def name(self) -> str:
         """How a person knows the machine."""
+        ...
+
+    @property
+    def here(self) -> bool:
+        """Whether it is this one: its sockets can be spoken to without a program."""
         ...
 
     async def spawn(self, argv: Sequence[str]) -> Process:
@@ -56,6 +70,7 @@ class Local:
     """This machine."""
 
     name = "local"
+    here = True
 
     async def spawn(self, argv: Sequence[str]) -> Process:
         environment = {key: value for key, value in os.environ.items() if key not in INHERITED}
@@ -85,8 +100,10 @@ class Ssh:
     """Another machine, by the alias that the user's ssh configuration knows. Nothing else about it is kept: no key, no password, no address.
 
     All programs share one connection, which ssh itself makes with the first of them, keeps for a minute after the last, and gives up when the
-    other side has been silent for ten seconds.
+    other side has been silent for ten seconds. No program outlives it there by more than some seconds.
     """
+
+    here = False
 
     def __init__(self, alias: str, *, control_dir: Path, options: Sequence[str] = ()) -> None:
         if not ALIAS.fullmatch(alias):
@@ -109,7 +126,7 @@ class Ssh:
                 "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2",
                 "-o", "ControlMaster=auto", "-o", f"ControlPersist={PERSIST_S}",
                 "-o", "ForwardAgent=no", "-o", "ForwardX11=no", "-o", "ClearAllForwardings=yes",
-                "--", self._alias, shlex.join(argv),
+                "--", self._alias, f"exec {shlex.join(['sh', '-c', GUARD, 'sh', *argv])}",
             ],
             dict(os.environ),
         )  # fmt: skip

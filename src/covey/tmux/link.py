@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from typing import Self
 
-    from covey.tmux.listing import Pane
+    from covey.tmux.listing import Pane, Pulse
     from covey.tmux.protocol import Notice
     from covey.tmux.server import Address
 
@@ -32,8 +32,8 @@ WAKING = {
     "pane-mode-changed", "client-session-changed", "client-detached",
 }  # fmt: skip
 # Whatever the hooks miss (a session's own hook shadows ours, a pane is respawned, a program starts in a shell) shows here.
-# No commas: inside #{P:} they would part active from inactive panes.
-_GLANCE = f"#{{S:#{{W:#{{P:#{{pane_id}} #{{pane_pid}} #{{pane_dead}} #{{s/{listing.CONTROL}/?/:pane_current_command}}|}}}}}}}}"
+# No commas: inside #{P:} they would part active from inactive panes. Control characters are taken out of it all at once: tmux compiles the pattern each time.
+_GLANCE = f"#{{s/{listing.CONTROL}/?/:#{{S:#{{W:#{{P:#{{pane_id}} #{{pane_pid}} #{{pane_dead}} #{{pane_current_command}}|}}}}}}}}}}"
 
 
 class Link:
@@ -73,17 +73,15 @@ class Link:
     async def command(self, *words: str) -> list[str]:
         return await self.client.command(*words)
 
-    async def panes(self, only: Collection[str] | None = None) -> dict[str, Pane]:
-        return listing.panes(await self.command(*listing.arguments(only)))
+    async def panes(self) -> dict[str, Pane]:
+        return listing.panes(await self.command(*listing.arguments()))
 
-    async def followed(self, only: Collection[str]) -> tuple[int, dict[str, Pane]]:
-        """The server's own clock, read first, and those panes."""
-        now, lines = await self.client.commands(("display-message", "-p", "%s"), listing.arguments(only))
-        return int(now[0]), listing.panes(lines)
-
-    async def capture(self, *words: str) -> list[str]:
-        """Run a command that prints what others have written, such as a screen."""
-        return await self.client.sealed(*words)
+    async def pulses(self, only: Collection[str], *, of: int) -> tuple[int, dict[str, Pulse]]:
+        """The server's own clock, read first, and how those among so many panes are that are still there."""
+        clock, *told = await self.client.each(("display-message", "-p", "%s"), *listing.pulse_arguments(only, of=of))
+        if isinstance(clock, TmuxRefusedError):
+            raise clock
+        return int(clock[0]), listing.pulses(line for lines in told if not isinstance(lines, TmuxRefusedError) for line in lines)
 
     async def glance(self) -> bool:
         """Whether anything is other than at the last glance; hooks that were overwritten are put back. Cheap: two lines, however many panes.
@@ -121,9 +119,8 @@ class Link:
         await self._client.aclose()
 
     async def _open(self) -> None:
-        spawn, argv = self._address.executor.spawn, self._address.argv
         make = ("new-session", "-E", "-s", self.session, "-f", CLIENT_FLAGS, "--", *BELL)
-        self._client = client = ControlClient(await spawn(argv("-C", *make, ";", *hooks.set_first(self.session))), self._notice)
+        self._client = client = ControlClient(await self._address.control(*make, ";", *hooks.set_first(self.session)), self._notice)
         self.identity = identity("".join(await client.command("display-message", "-p", IDENTITY, deadline_s=OPEN_S)))
         await _attached(client, self._stands)
         await self._hook()

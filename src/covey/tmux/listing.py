@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -54,6 +55,28 @@ _FIELDS = (
     f"s/{CONTROL}/?/:pane_current_command", f"s/{CONTROL}/?/:pane_current_path", "pane_title",
 )  # fmt: skip
 FORMAT = SEPARATOR.join(f"#{{{field}}}" for field in _FIELDS)
+_PULSE_FIELDS = ("pane_id", "window_activity", "alternate_on", "cursor_x", "cursor_y", "history_bytes", "pane_title")
+_PULSE = SEPARATOR.join(f"#{{{field}}}" for field in _PULSE_FIELDS)
+FEW = 25
+"""At one pane in so many, or fewer, each is asked for by itself: tmux takes longer to go through all that it has and leave out the others."""
+
+
+class Pulse(NamedTuple):
+    """What output changes in a pane. The rest is dear to tell, a program and a folder above all, and changes with news or at a glance."""
+
+    activity: int
+    alternate: bool
+    cursor_x: int
+    cursor_y: int
+    history_bytes: int
+    title: str
+
+    def differs(self, pane: Pane) -> bool:
+        return self != (pane.activity, pane.alternate, pane.cursor_x, pane.cursor_y, pane.history_bytes, pane.title)
+
+    def of(self, pane: Pane) -> Pane:
+        """The pane as it is now."""
+        return replace(pane, **self._asdict())
 
 
 @lru_cache(maxsize=4096)
@@ -103,7 +126,31 @@ def panes(lines: Iterable[str]) -> dict[str, Pane]:
     return found
 
 
-def arguments(only: Collection[str] | None = None) -> tuple[str, ...]:
-    """The command that lists all panes, or `only` some of them; ids that are gone are not an error."""
-    chosen = ("-f", f"#{{m:*|#{{pane_id}}|*,|{'|'.join(sorted(only))}|}}") if only is not None else ()
-    return ("list-panes", "-a", *chosen, "-F", FORMAT)
+@lru_cache(maxsize=1024)
+def _pulse(line: str) -> tuple[str, Pulse] | None:
+    """One line of `_PULSE`, likewise."""
+    fields = line.split(SEPARATOR, len(_PULSE_FIELDS) - 1)
+    if len(fields) != len(_PULSE_FIELDS):
+        return None
+    pane_id, activity, alternate, cursor_x, cursor_y, history_bytes, title = fields
+    try:
+        return pane_id, Pulse(int(activity), alternate == "1", int(cursor_x), int(cursor_y), int(history_bytes), title)
+    except ValueError:
+        return None
+
+
+def pulses(lines: Iterable[str]) -> dict[str, Pulse]:
+    """The pulse of each pane by its id."""
+    return dict(filter(None, map(_pulse, lines)))
+
+
+def arguments() -> tuple[str, ...]:
+    """The command that lists all panes."""
+    return ("list-panes", "-a", "-F", FORMAT)
+
+
+def pulse_arguments(only: Collection[str], *, of: int) -> list[tuple[str, ...]]:
+    """The commands that tell the pulse of some among so many panes. One that is gone is refused, or left out."""
+    if len(only) * FEW <= of:
+        return [("display-message", "-p", "-t", pane_id, _PULSE) for pane_id in only]
+    return [("list-panes", "-a", "-f", f"#{{m:*|#{{pane_id}}|*,|{'|'.join(sorted(only))}|}}", "-F", _PULSE)]

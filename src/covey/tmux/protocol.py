@@ -82,8 +82,11 @@ def _first_line(text: bytes, start: int, wanted: tuple[bytes, ...]) -> int:
     """Where the first of these lines begins; -1 if there is none. Only the guard of a block itself ends it: a screen may show the text of another."""
     if text.startswith(wanted, start):
         return start
-    places = [place + 1 for line in wanted if (place := text.find(b"\n" + line, start)) >= 0]
-    return min(places, default=-1)
+    first = len(text)
+    for line in wanted:
+        place = text.find(b"\n" + line, start, first)
+        first = place + 1 if place >= 0 else first
+    return first if first < len(text) else -1
 
 
 def _notice(line: bytes) -> Notice:

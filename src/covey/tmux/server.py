@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from covey.tmux import listing
 from covey.tmux.errors import TmuxProtocolError, failure
 from covey.tmux.executor import run
+from covey.tmux.greeting import fits, greet
 
 if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
     from covey.tmux.executor import Executor
+    from covey.tmux.greeting import Greeted
     from covey.tmux.listing import Pane
 
 PLAIN_S = 5.0
@@ -40,6 +44,16 @@ class Address(NamedTuple):
     async def command(self, *words: str) -> list[str]:
         """Run one command through a process of its own and return the lines that it printed."""
         return await self._run(*(f"{word[:-1]}\\;" if word.endswith(";") else word for word in words))
+
+    async def control(self, *words: str) -> Process | Greeted:
+        """Start a control client with this as its first command. We are one ourselves where that is known to work: the program may crash the server."""
+        if self.executor.here:
+            said = await self._run("display-message", "-p", "#{version} #{pid} #{socket_path}")
+            version, _, rest = "".join(said[:1]).partition(" ")  # a hook of the user may say more
+            pid, _, path = rest.partition(" ")
+            if fits(version) and (greeted := await greet(self.socket or path, int(pid), words)):
+                return greeted
+        return await self.executor.spawn(self.argv("-C", *words))
 
     async def look(self) -> tuple[Identity, dict[str, Pane]]:
         """Identity and panes, through one process."""

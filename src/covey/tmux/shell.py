@@ -54,7 +54,7 @@ class Shell:
         process = self._process
         if process is None:
             process = self._process = await self._executor.spawn(["sh"])
-            self._hearing = asyncio.create_task(_hear(process), name=f"complaints of {self._executor.name}")
+            self._hearing = asyncio.create_task(hear(process), name=f"complaints of {self._executor.name}")
         assert process.stdin
         assert process.stdout
         # A login may print whatever it likes first; a word that nobody can guess tells where the answer begins and ends.
@@ -86,7 +86,7 @@ class Shell:
             await asyncio.wait({hearing})
 
 
-async def _hear(process: Process) -> str:
+async def hear(process: Process) -> str:
     """The last of what is complained about, when the process is done."""
     assert process.stderr
     heard = b""

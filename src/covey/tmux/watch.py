@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from covey.kernel.clock import Clock
+    from covey.tmux.control import Answer
     from covey.tmux.executor import Executor
     from covey.tmux.listing import Pane
 
@@ -126,10 +127,22 @@ class Watch:
 
     async def capture(self, pane_id: str, *, escapes: bool = True) -> str:
         """What a pane shows, line by line, with its colours as escape sequences or without. `TmuxRefusedError` if there is no such pane."""
-        words = ("capture-pane", "-p", *(("-e",) if escapes else ()), "-t", pane_id)
+        if (screen := (await self.captures((pane_id,), escapes=escapes)).get(pane_id)) is None:
+            raise TmuxRefusedError(f"can't find pane: {pane_id}")
+        return screen
+
+    async def captures(self, pane_ids: Iterable[str], *, escapes: bool = True) -> dict[str, str]:
+        """What those panes show that are still there, all at once."""
+        words = {pane_id: ("capture-pane", "-p", *(("-e",) if escapes else ()), "-t", pane_id) for pane_id in pane_ids}
         link = self._link
-        lines = await (link.capture(*words) if link else self._address.command(*words))
-        return "\n".join([*lines, ""])
+        answers = await (link.client.sealed(*words.values()) if link else asyncio.gather(*map(self._plainly, words.values())))
+        return {pane_id: "\n".join([*lines, ""]) for pane_id, lines in zip(words, answers, strict=True) if not isinstance(lines, TmuxRefusedError)}
+
+    async def _plainly(self, words: tuple[str, ...]) -> Answer:
+        try:
+            return await self._address.command(*words)
+        except TmuxRefusedError as refusal:
+            return refusal
 
     async def _run(self) -> None:
         while True:
@@ -196,12 +209,15 @@ class Watch:
         while True:
             await self._follows.wait()
             if wanted := attention.wanted(self._followed, self._clock.monotonic()):
-                second, panes = await link.followed(wanted)
-                if panes.keys() != self.panes.keys() & wanted:
+                second, pulses = await link.pulses(wanted, of=len(self.panes))
+                if pulses.keys() != self.panes.keys() & wanted:
                     self._wake.set()
-                different = {pane.id: pane for pane in panes.values() if pane.id in self.panes and self.panes[pane.id] != pane}
+                different = {
+                    pane_id: pulse.of(pane) for pane_id, pulse in pulses.items() if (pane := self.panes.get(pane_id)) and pulse.differs(pane)
+                }
                 self.panes.update(different)
-                self._changes.changed(self.standing, different.values(), (), attention.touched(panes, different, second, self._clock.monotonic()))
+                touched = attention.touched(pulses, different, second, self._clock.monotonic())
+                self._changes.changed(self.standing, different.values(), (), touched)
             await self._clock.sleep(self._pace.follow if attention.warm(self._clock.monotonic()) else self._pace.follow_calm)
 
     async def _glance(self, link: Link) -> None:

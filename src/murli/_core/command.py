@@ -158,6 +158,12 @@ def merge_arguments(arguments: Iterable[Argument], metadata: Metadata) -> list[A
     return list(drawn.values())
 
 
+def profileable(root: Command) -> list[Flag]:
+    """Every flag of a tool that a profile may hold, by name."""
+    commands = [root, *(path[-1] for path in walk(root))]
+    return list({flag.name: flag for command in commands for flag in command.flags if flag.profileable}.values())
+
+
 def walk(command: Command, path: tuple[Command, ...] = ()) -> Iterable[tuple[Command, ...]]:
     """Every visible command below `command`, each as the path that leads to it."""
     for child in command.children:

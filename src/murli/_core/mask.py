@@ -50,27 +50,29 @@ def limited(result: Any, limit: int, *, strict: bool) -> tuple[Any, int | None]:
 
 
 def masked(result: Any, paths: list[str], *, strict: bool) -> Any:
-    """Only the named fields of the result, or of each of its items. With `strict`, a name that fits nothing is an error that lists the names that do."""
-    subject = result["items"] if _has_items(result) and not any(path.split(".")[0] in result for path in paths) else result
-    if strict and subject not in ([], {}, None):
-        for path in paths:
-            if not _present(subject, path.split(".")):
+    """Only the named fields of the result. A name that an object with `items` does not have itself is one of each item, as if `items.` stood before it.
+
+    With `strict`, a name that fits nothing is an error that lists the names that do.
+    """
+    wanted = [f"items.{path}" if _has_items(result) and path.split(".")[0] not in result else path for path in paths]
+    if strict and result not in ([], {}, None):
+        for path, whole in zip(paths, wanted, strict=True):
+            if not _present(result, whole.split(".")):
                 raise user_error(
                     f"the result has no field {path!r}",
                     "Name fields that the result has, or leave out --fields to see them all.",
                     error="flag_error",
                     field="fields",
-                    valid_values=_names(subject),
+                    valid_values=[*_names(result), *(_names(result["items"]) if _has_items(result) else [])],
                 )
     tree: dict[str, Any] = {}
-    for path in paths:
-        if any(path.startswith(f"{whole}.") for whole in paths):
+    for path in wanted:
+        if any(path.startswith(f"{whole}.") for whole in wanted):
             continue  # a.b adds nothing to a
         node = tree
         for name in path.split("."):
             node = node.setdefault(name, {})
-    cut = _cut(subject, tree)
-    return cut if subject is result else {**result, "items": cut}
+    return _cut(result, tree)
 
 
 def _has_items(result: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from murli._core.command import walk
+from murli._core.command import profileable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ class Tool:
 
     def profileable(self) -> list[Flag]:
         """Every flag of the tool that a profile may hold, by name."""
-        commands = [self.root, *(path[-1] for path in walk(self.root))]
-        return list({flag.name: flag for command in commands for flag in command.flags if flag.profileable}.values())
+        return profileable(self.root)
 
     def builtins(self) -> list[Command]:
         """The commands murli adds to this tool; a command of the tool with the same name stays the tool's."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from murli._core.command import profileable
 from murli._core.errors import AgentError, user_error
 from murli._core.route import OWN_FLAGS, offers
 
@@ -103,7 +104,7 @@ def diagnose(invocation: Invocation, framework_message: str = "") -> AgentError 
     """What is wrong with a command line that the framework refused, in murli's words; the framework's own sentence if nothing can be found."""
     for index, level in enumerate(invocation.levels):
         path = " ".join(step.word for step in invocation.levels[: index + 1])
-        found = _unknown_flag(level, path) or _bad_value(level, path)
+        found = _unknown_flag(invocation, level, path) or _bad_value(level, path)
         if found:
             return found
     for index, level in enumerate(invocation.levels):
@@ -118,9 +119,10 @@ def diagnose(invocation: Invocation, framework_message: str = "") -> AgentError 
     return user_error(framework_message, _see(invocation.path), error="flag_error")
 
 
-def _unknown_flag(level: Level, path: str) -> AgentError | None:
+def _unknown_flag(invocation: Invocation, level: Level, path: str) -> AgentError | None:
     if level.unknown:
-        own = [option for option in OWN_FLAGS if offers(level.command, option)]
+        with_profiles = bool(profileable(invocation.levels[0].command))
+        own = [option for option in OWN_FLAGS if offers(level.command, option) and (with_profiles or option != "--profile")]
         return unknown_flag(level.unknown[0], path, [*(flag.long for flag in level.command.flags if not flag.hidden), *own])
     if level.dangling:
         return flag_needs_value(level.dangling[0].shown, path)

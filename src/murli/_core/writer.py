@@ -228,10 +228,13 @@ class Writer:
 
     def _readable(self, error: AgentError) -> str:
         red, plain = ("\x1b[31m", "\x1b[0m") if wants_colour(self._stderr) else ("", "")
-        lines = [f"{red}✗{plain} {self.scrub(error.message)}"]
-        lines += [f"  {line}" for line in self.scrub(error.suggestion).splitlines()]
+        said, *more = [line for part in self.scrub(error.message).splitlines() for line in _wrapped(part, self._stderr)] or [""]
+        lines = [f"{red}✗{plain} {said.lstrip()}", *more]
+        for line in self.scrub(error.suggestion).splitlines():
+            # A command in backquotes is kept in one piece; without them, the line may be one to copy as a whole.
+            lines += _wrapped(line, self._stderr) if "`" in line else [f"  {line}"]
         if error.valid_values:
-            lines += _wrapped(f"Valid: {self.scrub(', '.join(error.valid_values))}", self._stderr)
+            lines += _wrapped(f"Valid: {self.scrub(', '.join(error.valid_values))}", self._stderr, "    ")
         if error.doc_url:
             lines.append(f"  See {self.scrub(error.doc_url)}")
         return "\n".join(lines) + "\n"
@@ -274,13 +277,17 @@ def abandon(stream: TextIO) -> None:
         pass
 
 
-def _wrapped(text: str, stream: TextIO | None) -> list[str]:
-    """A long list on lines that fit the terminal."""
+def _wrapped(text: str, stream: TextIO | None, indent: str = "  ") -> list[str]:
+    """A text on indented lines that fit the terminal; what stands in backquotes stays on one of them. Elsewhere than on a terminal, one line."""
+    if stream is None or not stream.isatty():
+        return [f"  {text}"]
     import textwrap  # only mistakes at a terminal pay for it
 
-    return textwrap.wrap(
-        text, max(_columns(stream) - 1, 40), initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    joined = "`".join(part.replace(" ", "\0") if number % 2 else part for number, part in enumerate(text.split("`")))
+    lines = textwrap.wrap(
+        joined, max(_columns(stream) - 1, 40), initial_indent="  ", subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
+    return [line.replace("\0", " ") for line in lines]
 
 
 def _columns(stream: TextIO | None) -> int:

@@ -64,10 +64,6 @@ class Fleet:
     async def bar(self, call: Call) -> object:
         return bar(self.rows(), TARGETS, call.params["format"])
 
-    async def explain(self, call: Call) -> object:
-        told = {"agent": call.params["agent"], "state": "idle", "reason": "r", "rule": "r", "evidence": "e", "caveat": "", "tried": []}
-        return {**told, "detail": call.params["screen"][:40]}
-
     async def target(self, call: Call) -> object:
         name = call.params["name"]
         if name == "vm9":
@@ -85,9 +81,8 @@ def handlers(daemon: Daemon) -> dict[str, Handler]:
     return {
         **{f"list.{scope}": fleet.listed for scope in ("panes", "windows", "sessions")},
         **{f"target.{verb}": fleet.target for verb in ("add", "connect", "remove")},
-        **dict.fromkeys(("adapters.list", "target.list", "replay"), fleet.nothing),
+        **dict.fromkeys(("adapters.list", "target.list", "replay", "signals", "adapters.explain"), fleet.nothing),
         **{name: getattr(fleet, name) for name in ("why", "watch", "wait", "bar")},
-        "adapters.explain": fleet.explain,
     }
 
 

@@ -208,21 +208,83 @@ def test_a_wait_that_is_met_says_by_whom(seen: FleetCovey) -> None:
     assert (result["outcome"], result["items"][0]["identity"]["pane_id"]) == ("met", "%14")
 
 
+def test_a_wait_says_what_it_waits_for_in_seconds_and_how_things_are(seen: FleetCovey) -> None:
+    late = seen.run("wait", "%14", "--state", "idle", "--timeout", "0.2")
+    assert late.code == 4
+    assert '"message": "not idle within 0.2s: claude %14 is waiting_approval"' in late.stderr
+
+
+def test_a_wait_is_not_longer_than_was_asked_for_when_the_daemon_goes(tmp_path: Path) -> None:
+    home = FleetCovey(tmp_path)
+    with serving(home, signal.SIGKILL):
+        waiting = subprocess.Popen(
+            [*PROGRAM, "covey", "wait", "%14", "--state", "idle", "--timeout", "1"],
+            cwd=home.folder,
+            env=home.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert waiting.stderr is not None
+        waiting.stderr.readline()
+    told = waiting.communicate(timeout=LIMIT_S)[1]
+    assert waiting.returncode == 4, told
+
+
 def test_bar_prints_its_line_bare_and_json_when_asked(seen: FleetCovey) -> None:
     assert seen.run("bar").stdout == "2▲ 2● 1○ 1?\n"
     assert seen.run("bar", "--format", "tmux").stdout.startswith("#[fg=yellow]2▲#[default]")
     assert seen.run("bar", "--json").result["needs_action"] == 2
 
 
-def test_a_saved_screen_is_read_where_the_caller_stands(seen: FleetCovey) -> None:
-    (seen.folder / "screen.txt").write_bytes("from a file \x1b[1m\xe9".encode())
-    assert seen.run("adapters", "explain", "claude", "--screen", "screen.txt", "--title", "\x1b✳").result["detail"].startswith("from a file")
-    assert seen.run("adapters", "explain", "claude", "--screen", "-", stdin="from a pipe").result["detail"] == "from a pipe"
+TINY = """name = "tiny"
+process = { names = ["tiny"] }
+screens = [{ name = "asks", state = "waiting_input", match = '^Well\\?', detail = '^(?P<detail>.*)\\nWell' }]
+titles = [{ name = "works", state = "running", match = '^tiny works$' }]
+"""
+
+
+def test_a_saved_screen_is_read_where_the_caller_stands_and_with_what_is_written_there_now(covey: Covey) -> None:
+    (covey.home / "adapters").mkdir(parents=True, mode=0o700)
+    covey.home.chmod(0o700)
+    (covey.home / "adapters" / "tiny.toml").write_text(TINY)
+    (covey.home / "adapters" / "broken.toml").write_text("name = ")
+    (covey.folder / "screen.txt").write_bytes("from a file \x1b[1m\xe9\nWell?".encode())
+    read = covey.run("adapters", "explain", "tiny", "--screen", "screen.txt")
+    assert (read.result["state"], read.result["rule"]) == ("waiting_input", "asks")
+    assert [tried["source"] for tried in read.result["tried"]] == ["screen"]
+    assert "broken.toml" in read.stderr
+    titled = covey.run("adapters", "explain", "tiny", "--screen", "-", "--title", "tiny sleeps", stdin="from a pipe\nWell?").result
+    assert titled["detail"] == "from a pipe"
+    assert [tried["rule"] for tried in titled["tried"] if tried["source"] == "title"] == ["works"]
+
+
+def test_the_doctor_finds_a_description_that_cannot_be_used(covey: Covey) -> None:
+    (covey.home / "adapters").mkdir(parents=True, mode=0o700)
+    covey.home.chmod(0o700)
+    (covey.home / "adapters" / "tiny.toml").write_text(TINY)
+    found = covey.run("doctor").result["findings"]
+    assert [finding["detail"] for finding in found if finding["name"] == "adapters"] == ["1 of your own"]
+    (covey.home / "adapters" / "broken.toml").write_text('name = "x\n')
+    looked = covey.run("doctor")
+    result = json.loads(looked.stdout)["result"]
+    told = next(finding for finding in result["findings"] if finding["name"] == "adapters")
+    assert (looked.code, told["status"], result["ok"]) == (3, "fail", False)
+    assert "broken.toml, line 1" in told["detail"]
+    assert "broken.toml" in told["fix"]
+
+
+def test_a_status_bar_says_so_when_nobody_looks(covey: Covey) -> None:
+    shown = covey.run("bar", "--format", "tmux")
+    assert (shown.code, shown.stdout) == (2, "#[dim]covey is not running#[default]\n")
+    assert covey.run("bar").stdout == ""
 
 
 def test_a_dry_run_of_an_integration_is_a_plan(seen: FleetCovey) -> None:
     planned = json.loads(seen.run("integrate", "claude", "--dry-run").stdout)
     assert (planned["status"], planned["result"]["state"]) == ("plan", "absent")
+    assert all(file["about"] and not file["diff"] for file in planned["result"]["files"])
+    assert all(file["diff"] for file in seen.run("integrate", "claude", "--dry-run", "--verbose").result["files"])
     done = json.loads(seen.run("integrate", "claude").stdout)
     assert (done["status"], done["result"]["state"]) == ("ok", "installed")
     undone = json.loads(seen.run("integrate", "claude", "--remove").stdout)
@@ -292,6 +354,7 @@ def test_a_live_table_follows_the_size_of_the_terminal(seen: FleetCovey, termina
     terminal.until("covey why")
     terminal.resize(60, 6)
     terminal.process.send_signal(signal.SIGWINCH)
+    terminal.until("\x1b[H")  # what is left of the first table ends here
     shown = plain(terminal.until("vm3 is down"))
     assert "  … 4 more" in shown
     assert all(len(line) <= 60 for line in shown)

@@ -216,62 +216,41 @@ def test_ages_are_short(milliseconds: int, age: str, ago: str) -> None:
 
 def test_targets_are_listed_with_their_health() -> None:
     items = [
-        {"target": "host", "kind": "local", "ssh_target": "", "health": "ok", "reason": "", "last_seen_at": None},
-        {"target": "vm3", "kind": "ssh", "ssh_target": "vm3.lan", "health": "down", "reason": "ssh timed out", "last_seen_at": None},
+        {"target": "host", "kind": "local", "ssh_target": "", "health": "ok", "reason": "", "node": "", "last_seen_at": None},
+        {"target": "vm3", "kind": "ssh", "ssh_target": "vm3.lan", "health": "down", "reason": "ssh timed out", "node": "none", "last_seen_at": None},
     ]
     assert render_targets.targets({"items": items}, NARROW).split("\n") == [
-        "  HEALTH  TARGET  KIND   SSH      REASON",
+        "  HEALTH  TARGET  KIND   SSH      NODE  REASON",
         "● ok      host    local",
-        "✗ down    vm3     ssh    vm3.lan  ssh timed out",
+        "✗ down    vm3     ssh    vm3.lan  none  ssh timed out",
     ]
     assert render_targets.target(items[1], NARROW) == "✗ vm3 is down: ssh timed out"
     assert "covey target add" in render_targets.targets({"items": []}, NARROW)
 
 
-def test_an_explained_screen_names_its_rule_and_those_that_did_not_hold() -> None:
-    result = {
-        "agent": "claude",
-        "state": "waiting_approval",
-        "reason": "permission_prompt",
-        "detail": "Bash: ls",
-        "rule": "permission",
-        "evidence": 'dialog "Do you want to proceed?"',
-        "caveat": "Claude 9.0 is newer",
-        "tried": [{"rule": "trust", "state": "waiting_approval", "why": "no title"}, {"rule": "permission", "state": "waiting_approval", "why": ""}],
-    }
-    assert render_targets.explained(result, NARROW).split("\n") == [
-        "▲ waiting_approval  Bash: ls",
-        '  because  rule permission: dialog "Do you want to proceed?"',
-        "  caveat   Claude 9.0 is newer",
-        "  not      trust (waiting_approval): no title",
-    ]
+def test_a_target_that_was_just_added_is_not_called_degraded() -> None:
+    added = {"target": "vm1", "health": "degraded", "reason": "not looked at yet", "last_seen_at": None}
+    assert render_targets.added(added, NARROW) == "Added vm1; it is being looked at\n  covey target list  shows how that went"
+    assert render_targets.added({**added, "health": "ok", "reason": ""}, NARROW) == "● vm1 is ok"
 
 
-def test_an_integration_shows_what_happens_to_which_file() -> None:
-    file = {"path": "/x/settings.json", "change": "edit", "backup": "/x/settings.json.bak", "diff": '+  "hooks": {}\n-  old'}
-    result = {"agent": "claude", "state": "installed", "changed": True, "files": [file], "notes": ["Restart claude."]}
-    assert render_targets.integrated(result, NARROW).split("\n") == [
-        "claude: installed",
-        "  edit /x/settings.json (a copy of what was there: /x/settings.json.bak)",
-        '    +  "hooks": {}',
-        "    -  old",
-        "  Restart claude.",
-    ]
-    assert "nothing to change" in render_targets.integrated({**result, "changed": False, "files": []}, NARROW)
+@pytest.mark.parametrize("columns", [50, 60, 70])
+def test_a_state_is_not_cut_on_a_narrow_terminal(columns: int) -> None:
+    narrow = Paint(columns, colour=False)
+    assert "waiting_approval " in render_fleet.panes(answer(sketch()), narrow)
+    assert "waiting_approval " in render_fleet.windows(json.loads(encode(view.windows(sketch(), TARGETS, Filters(), NOW))), narrow)
+    assert "waiting_approval " in render_fleet.sessions(json.loads(encode(view.sessions(sketch(), TARGETS, Filters(), NOW))), narrow)
 
 
-def test_adapters_are_listed_with_what_they_see() -> None:
-    item = {
-        "agent": "claude",
-        "title": "Claude Code",
-        "origin": "built-in",
-        "contract_version": 1,
-        "capabilities": {"event_driven": True, "supports_waiting_approval": True, "supports_completed": False},
-        "integration": {"state": "absent", "file": "", "detail": ""},
-    }
-    problems = [{"problem": "mine.toml, line 3: no such key", "suggestion": "Write screens."}]
-    lines = render_targets.adapters({"items": [item], "problems": problems}, NARROW).split("\n")
-    assert lines[1:] == ["○ claude  absent       built-in  waiting_approval", "", "✗ mine.toml, line 3: no such key", "  Write screens."]
+@pytest.mark.parametrize("columns", [40, 59, 60, 80])
+def test_why_fits_the_terminal_and_loses_no_word_of_what_would_change_it(columns: int) -> None:
+    claim = Claim(source="hook", state="waiting_approval", at=NOW - 64, level=False, strength=SURE, evidence="hook PermissionRequest")
+    result = json.loads(encode(why(sketch()[2], judge([claim], NOW, Rules()), NOW)))
+    lines = render_fleet.why(result, Paint(columns, colour=False)).split("\n")
+    assert all(width(line) <= columns for line in lines)
+    assert lines[0].startswith("waiting_approval, high confidence")
+    assert lines[0].count("(") == lines[0].count(")")
+    assert result["would_change"] in " ".join(" ".join(lines).split())
 
 
 def test_status_has_two_lines_about_the_fleet() -> None:

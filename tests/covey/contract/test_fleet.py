@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 
 import jsonschema_rs
 import pytest
@@ -15,7 +17,7 @@ from covey.contract.fleet_shapes import STATES
 from covey.contract.operation import Operation
 from covey.contract.reference import page
 from covey.contract.targets import TARGETS
-from covey.fleet import bar, model
+from covey.fleet import bar, integrate, model
 from covey.kernel.openapi import document
 from murli import self_check
 from murli.argparse import describe
@@ -40,7 +42,7 @@ def flags(name: str) -> set[str]:
         ("watch", {"target", "all-targets", "scope", "format", "interval", "since", "once"}),
         ("wait", {"any", "all", "state", "timeout"}),
         ("adapters.explain", {"screen", "title", "agent-version"}),
-        ("integrate", {"remove"}),
+        ("integrate", {"remove", "verbose"}),
         ("target.add", {"kind", "ssh-target"}),
     ],
 )
@@ -53,6 +55,28 @@ def test_states_and_formats_are_the_same_everywhere() -> None:
     form = by_name("bar").parameter("format")
     assert form is not None
     assert form.enum == bar.FORMATS
+
+
+def test_the_agents_that_can_be_integrated_are_those_that_the_contract_names() -> None:
+    agent = by_name("integrate").parameter("agent")
+    assert agent is not None
+    assert agent.enum == integrate.NAMES
+
+
+@pytest.mark.parametrize("columns", [50, 60, 80])
+def test_help_breaks_between_words_and_tells_choices_and_aliases(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((columns, 24)))
+    root = build(OPERATIONS)
+    page = root.format_help()
+    assert re.search(r"\n  ps +List every agent,", page)
+    commands = next(action for action in root._actions if isinstance(action, argparse._SubParsersAction)).choices
+    waiting = commands["wait"].format_help()
+    assert "One of: error, waiting_approval," in " ".join(waiting.split())
+    assert "panes (default), windows" in " ".join(commands["watch"].format_help().split())
+    for shown in (page, waiting):
+        assert all(len(line) <= columns or " " not in line.strip() for line in shown.splitlines())
+    told = next(operation for operation in OPERATIONS if operation.name == "wait").description
+    assert set(told.split()) <= set(waiting.split())
 
 
 def test_every_operation_is_one_of_its_own() -> None:
@@ -81,7 +105,7 @@ def parser(monkeypatch: pytest.MonkeyPatch) -> argparse.ArgumentParser:
 def test_the_hooks_endpoint_is_for_programs_only(parser: argparse.ArgumentParser) -> None:
     hooks = by_name("hooks")
     assert (hooks.method, hooks.route, hooks.payload, hooks.cli) == ("POST", "/v1/hooks/{agent}", True, ())
-    assert "hooks" not in parser.format_help()
+    assert "\n  hooks" not in parser.format_help()
 
 
 def test_the_verbs_can_be_built_and_describe_themselves_well(parser: argparse.ArgumentParser) -> None:

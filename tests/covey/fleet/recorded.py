@@ -1,4 +1,4 @@
-"""A fleet in small, without IO: signals in, rows and a journal out, as the service keeps them. Time is moved by hand."""
+"""A fleet in small, without IO: signals in, rows and a journal out, by the states that the daemon keeps. Time is moved by hand."""
 
 from __future__ import annotations
 
@@ -6,117 +6,149 @@ import json
 from typing import Any
 
 from msgspec import to_builtins
-from msgspec.structs import replace
 
-from covey.fleet.engine import APPLIED, Engine, Signal
+from covey.fleet.engine import Signal
 from covey.fleet.judge import Rules
-from covey.fleet.model import Claim, Verdict
-from covey.fleet.replay import Told, told_of
-from covey.fleet.rows import UNREACHABLE
+from covey.fleet.model import Claim
+from covey.fleet.picture import Told, told_by
+from covey.fleet.replay import Rederivation, Step
+from covey.fleet.runtimes import Runtime
+from covey.fleet.states import Look, States
 from covey.fleet.view import Row
-from covey.fleet.why import evidence_of
 from covey.kernel.event import Event, encode
-from tests.covey.fleet.fleets import NOW, row
+from tests.covey.fleet.fleets import NOW
 
 RULES = Rules(edge_ttl=5.0, settle=0.3, completed_for=2.0)
 """Short, so that much happens by itself."""
 
 
 class Recorded:
-    """A wall clock that may be set and a clock that never goes back, both in whole milliseconds; timers go by the second one, as in an event loop."""
+    """A wall clock that may be set and a clock that never goes back, both in microseconds; timers go by the second one, as in an event loop."""
 
     def __init__(self, rules: Rules = RULES) -> None:
         self.events: list[Event] = []
-        self.rows: dict[str, Row] = {}
         self.told: list[tuple[str, Told]] = []
         self.pictures: dict[float, dict[str, Row]] = {}
-        """The rows at moments at which something was done."""
-        self._engine = Engine(rules)
-        self._wall = NOW
+        """The rows at moments at which something was done: as they were at the end of each."""
+        self.states = States(rules, self._look, self._tell)
+        self._wall = round(NOW * 1_000_000)
         self._passed = 0
         self._timers: dict[str, int] = {}
-        self._lost: set[str] = set()
-        self.write("fleet.started", "", {"rules": to_builtins(rules)})
+        self._lost: dict[str, str] = {}
+        self.write("fleet.started", "", {"rules": to_builtins(rules), "targets": [{"target": "host", "health": "ok", "reason": ""}]})
 
     @property
     def now(self) -> float:
-        return round(self._wall, 3)
+        return round(self._wall / 1_000_000, 3)
+
+    @property
+    def rows(self) -> dict[str, Row]:
+        return self.states.rows
 
     def write(self, kind: str, subject: str, data: dict[str, Any]) -> None:
-        number = len(self.events) + 1
-        self.events.append(Event(number, str(number), self.now, kind, subject, json.loads(encode(data)), "fleet"))
-        self.pictures[self.now] = dict(self.rows)
+        self._tell(kind, subject, data, self.now)
+        self._seen()
+
+    def picture(self) -> None:
+        self.write("fleet.picture", "", {**self.states.picture(), "targets": [{"target": "host", "health": "ok", "reason": ""}]})
 
     def start(self, runtime: str) -> None:
         if runtime not in self.rows:
-            self._engine.start(runtime)
-            self._settle(runtime, "agent.started")
+            self.states.start(runtime, self.now)
+            self._seen()
 
     def end(self, runtime: str) -> None:
         if runtime in self.rows:
-            self._engine.end(runtime)
             self._timers.pop(runtime, None)
-            gone = self.rows.pop(runtime)
-            self.write("agent.ended", runtime, {**gone.as_dict(), "previous": gone.state, "why": "exited"})
+            self.states.end(runtime, "exited", self.now)
+            self._seen()
 
-    def say(self, runtime: str, source: str, state: str | None, key: str, *, at: float, level: bool, strength: int) -> str:
+    def say(self, runtime: str, source: str, state: str | None, key: str, *, at: float, level: bool, strength: int) -> bool:
+        now = self.now
         claim = None if state is None else Claim(source=source, state=state, at=at, level=level, strength=strength, detail=f"{state} {key[:1]}")
-        signal = Signal(
-            runtime_id=runtime, source=source, dedupe_key=key, event_id=key, event_time=min(at, self.now), ingested_at=self.now, claim=claim
-        )
-        outcome = self._engine.take(signal)
-        if outcome == APPLIED:
-            self.write("agent.signal", runtime, to_builtins(signal))
-            self._settle(runtime)
-        return outcome
+        signal = Signal(runtime_id=runtime, source=source, dedupe_key=key, event_id=key, event_time=min(at, now), ingested_at=now, claim=claim)
+        heard = self.states.hear(signal)
+        if heard:
+            self._come_back(runtime, now)
+        return heard
 
-    def reach(self, runtime: str, *, reached: bool) -> None:
+    def reach(self, runtime: str, *, reached: bool, why: str = "ssh timed out") -> None:
         """Whether the agent's target answers."""
-        (self._lost.discard if reached else self._lost.add)(runtime)
+        self._lost.pop(runtime, None)
+        if not reached:
+            self._lost[runtime] = why
         if runtime in self.rows:
             self._settle(runtime)
 
-    def sleep(self, milliseconds: int, late: int = 0) -> None:
+    def sleep(self, milliseconds: float, late: int = 0) -> None:
         """Let time pass. What is due meanwhile is looked at `late` milliseconds after."""
-        until = self._passed + milliseconds
-        while due := [(moment, runtime) for runtime, moment in self._timers.items() if moment + late <= until]:
+        until = self._passed + round(milliseconds * 1000)
+        while due := [(moment, runtime) for runtime, moment in self._timers.items() if moment + late * 1000 <= until]:
             moment, runtime = min(due)
-            self._pass(max(moment + late - self._passed, 0))
+            self._pass(max(moment + late * 1000 - self._passed, 0))
             del self._timers[runtime]
             self._settle(runtime)
         self._pass(until - self._passed)
-        self.pictures[self.now] = dict(self.rows)
+        self._seen()
 
     def set_clock(self, seconds: float) -> None:
         """Somebody sets the clock: no time passes."""
-        self._wall += seconds
+        self._wall += round(seconds * 1_000_000)
 
-    def _pass(self, milliseconds: int) -> None:
-        self._passed += milliseconds
-        self._wall += milliseconds / 1000
+    def _pass(self, microseconds: int) -> None:
+        self._passed += microseconds
+        self._wall += microseconds
 
-    def _settle(self, runtime: str, kind: str = "agent.state") -> None:
+    def _settle(self, runtime: str) -> None:
         now = self.now
-        verdict, changed = self._engine.settle(runtime, now)
-        before = self.rows.get(runtime)
-        was_lost = before is not None and before.reason == UNREACHABLE
-        if runtime in self._lost:
-            verdict = Verdict(state="unknown", reason=UNREACHABLE, confidence="low", since=now, detail="ssh timed out")
-        if before is None or (not was_lost if runtime in self._lost else changed or was_lost):
-            said = told_of(verdict)
-            after = replace(
-                row(pane=f"%{runtime}", state=said.state, runtime_id=runtime),
-                reason=said.reason,
-                confidence=said.confidence,
-                detail=said.detail,
-                since=verdict.since,
-                as_of=before.as_of if before and runtime in self._lost else now,
-                evidence=evidence_of(verdict),
-            )
-            self.rows[runtime] = after
-            self.told.append((runtime, said))
-            self.write(kind, runtime, {**after.as_dict(), "previous": before.state if before else None})
-        if (moment := self._engine.horizon(runtime, now)) is not None:
-            self._timers[runtime] = self._passed + max(round((moment - now) * 1000), 0) + 1
-        else:
-            self._timers.pop(runtime, None)
+        self.states.settle(runtime, now)
+        self._come_back(runtime, now)
+
+    def _come_back(self, runtime: str, now: float) -> None:
+        self._timers.pop(runtime, None)
+        if (due := self.states.due(runtime, now)) is not None:
+            self._timers[runtime] = self._passed + round((due - now) * 1_000_000)
+        self._seen()
+
+    def _look(self, runtime: str) -> Look:
+        seen = Runtime(
+            runtime_id=runtime,
+            target="host",
+            socket="/s",
+            window_id="@1",
+            pane_id=f"%{runtime}",
+            pane_epoch="",
+            agent="claude",
+            pid=1,
+            process_started=1,
+            started_at=NOW,
+        )
+        return Look(seen, None, self._lost.get(runtime))
+
+    def _tell(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
+        number = len(self.events) + 1
+        self.events.append(Event(number, str(number), at, kind, subject, json.loads(encode(data)), "fleet"))
+        if kind in {"agent.started", "agent.state"}:
+            self.told.append((subject, told_by(data)))
+
+    def _seen(self) -> None:
+        self.pictures[self.now] = dict(self.rows)
+
+
+class Again(Rederivation):
+    """Judges again, and keeps every state that comes out."""
+
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(rules)
+        self.states: list[Step] = []
+
+    def stepped(self, step: Step) -> None:
+        super().stepped(step)
+        self.states.append(step)
+
+
+def rederive(events: list[Event], rules: Rules) -> Again:
+    again = Again(rules)
+    for event in events:
+        again.add(event)
+    return again

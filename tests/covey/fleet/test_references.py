@@ -29,13 +29,36 @@ def test_an_agent_answers_to_every_form_of_its_name(reference: str) -> None:
 
 @pytest.mark.parametrize(
     "reference",
-    ["", "%", "%99", "api", "api:9.9", "vm1/api:2.1", "vm1/%14", "runtime:", "runtime:abcd", "pane:%14", "pane:host/api/@2/%15", "abc", "14", "%14 "],
+    [
+        "",
+        "%",
+        "%99",
+        "ap",
+        "vm9/api",
+        "api:9.9",
+        "vm1/api:2.1",
+        "vm1/%14",
+        "runtime:",
+        "runtime:abcd",
+        "pane:%14",
+        "pane:host/api/@2/%15",
+        "abc",
+        "14",
+        "%14 ",
+    ],
 )
 def test_a_name_that_nobody_has_is_not_found(reference: str) -> None:
     with pytest.raises(ReferenceNotFound) as caught:
         resolve(reference, sketch())
     assert (caught.value.error, caught.value.code) == ("E_REF_NOT_FOUND", 5)
     assert caught.value.suggestion
+
+
+def test_a_session_names_its_agent_while_it_holds_only_one() -> None:
+    rows = [row(session_name="docs", pane_id="%1", runtime_id="a" * 16), row(session_name="web", pane_id="%2", runtime_id="b" * 16)]
+    assert [resolve(name, rows).pane_id for name in ("docs", "host/docs", "web")] == ["%1", "%1", "%2"]
+    with pytest.raises(ReferenceAmbiguous):
+        resolve("docs", [*rows, row(session_name="docs", pane_id="%3", runtime_id="c" * 16)])
 
 
 def test_what_cannot_be_a_name_is_told_how_names_look() -> None:

@@ -22,7 +22,7 @@ from covey.kernel.doctor import examine, readable
 from covey.kernel.doctor_home import HomeDoctor
 from covey.kernel.finding import FAIL, OK, WARN, Finding
 from covey.kernel.home import LONGEST_SOCKET_PATH, Home
-from covey.kernel.settings import FLEET, KERNEL, SETTINGS, Setting, Settings
+from covey.kernel.settings import KERNEL, SETTINGS, Setting, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -276,7 +276,7 @@ def test_a_broken_configuration_is_reported_with_all_its_problems(patient: Patie
     assert "line 3: log.max_mb has to be" in finding.detail
     assert finding.fix == f"${{EDITOR:-vi}} {patient.home.config_file}"
     Path(patient.home.config_file).write_text("[log]\nlevel = 'debug'\n")
-    assert patient.finding("config").detail == f"1 of {len(KERNEL) + len(FLEET)} set"
+    assert patient.finding("config").detail == f"1 of {len(list(SETTINGS))} set"
 
 
 def test_a_configuration_with_a_secret_has_to_be_private(patient: Patient) -> None:
@@ -505,3 +505,9 @@ def test_colour_is_used_only_on_request_and_only_for_what_matters() -> None:
 def test_no_line_of_what_is_well_is_wider_than_a_terminal() -> None:
     many = [Finding("agents", f"agent{number}", OK, f"{number}.0.{number}") for number in range(40)]
     assert max(map(len, readable(many).splitlines())) <= 80
+
+
+def test_a_long_finding_breaks_between_words() -> None:
+    lines = readable([Finding("home", "adapters", FAIL, f"{'word ' * 40}end\nAnd more.", "vi x")]).split("\n")
+    assert all(len(line) <= 80 for line in lines)
+    assert [line.strip() for line in lines[-2:]] == ["And more.", "vi x"]

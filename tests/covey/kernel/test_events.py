@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from covey.kernel.event import DATA_BYTES, Event
+from covey.kernel.event import DATA_BYTES, Event, Kinds
 from covey.kernel.events import EventKindError, Events, EventSizeError
 from covey.kernel.store import Store
 
@@ -62,6 +62,22 @@ def test_an_event_says_what_happened_when_and_to_whom(tmp_path: Path) -> None:
         assert events.cursor == 2
         assert await events.history() == [first, second]
         assert [event.json for event in await events.history()] == [first.json, second.json]
+
+    run(tmp_path, body)
+
+
+def test_the_journal_is_found_by_time_and_read_in_stretches(tmp_path: Path) -> None:
+    """Also after the clock was set back: what it showed twice is the second time."""
+
+    async def body(events: Events, _: Store, clock: Clock) -> None:
+        for kind, time in (("mark", 10.0), ("a", 20.0), ("a", 30.0), ("mark", 15.0), ("b", 25.0)):
+            await events.append(kind, time=time)
+        assert [(event.cursor, event.time) for event in await events.history()] == [(1, 10.0), (2, 20.0), (3, 30.0), (4, 15.0), (5, 25.0)]
+        assert await events.look(lambda journal: [journal.upto(time) for time in (9.0, 10.0, 15.0, 20.0, 25.0, 99.0)]) == [0, 1, 4, 4, 5, 5]
+        assert await events.look(lambda journal: [journal.last(Kinds(["mark"]), upto) for upto in (0, 3, 5)]) == [None, 1, 4]
+        assert await events.look(lambda journal: cursors(list(journal.stretch(Kinds(["a", "b"]))))) == [2, 3, 5]
+        assert await events.look(lambda journal: cursors(list(journal.stretch(Kinds(), 1, 4)))) == [2, 3, 4]
+        assert (await events.append("now")).time == clock.now
 
     run(tmp_path, body)
 

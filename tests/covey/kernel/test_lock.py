@@ -97,7 +97,9 @@ def test_children_of_the_holder_do_not_keep_the_lock(path: str) -> None:
         try:
             os.kill(child, 0)
             assert holder(path) is None
-            assert PidLock(path).acquire()
+            second = PidLock(path)
+            assert second.acquire()
+            second.release()
         finally:
             os.kill(child, signal.SIGKILL)
 
@@ -161,12 +163,13 @@ def test_the_lock_can_be_taken_again_after_it_was_released_and_released_twice(pa
 
 
 def test_the_file_is_private(path: str) -> None:
-    before = os.umask(0)
+    before, lock = os.umask(0), PidLock(path)
     try:
-        PidLock(path).acquire()
+        lock.acquire()
     finally:
         os.umask(before)
     assert Path(path).stat().st_mode & 0o777 == 0o600
+    lock.release()
 
 
 def test_a_place_that_cannot_be_used_is_told_with_what_to_do(tmp_path: Path) -> None:

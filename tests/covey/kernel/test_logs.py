@@ -39,6 +39,22 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "FLUSH_S", 60.0)
 
 
+MADE: list[LogFile] = []
+
+
+def log_file(path: Path, **limits: int) -> LogFile:
+    """A file that is closed after the test."""
+    MADE.append(LogFile(str(path), **limits))
+    return MADE[-1]
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    while MADE:
+        MADE.pop().close()
+
+
 class Bench:
     """A logger of its own that writes to a file of its own."""
 
@@ -206,10 +222,10 @@ def test_the_file_is_private_and_a_loose_one_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "daemon.log"
     before = os.umask(0)
     try:
-        LogFile(str(path)).write([line(1)], 0)
+        log_file(path).write([line(1)], 0)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         path.chmod(0o666)
-        LogFile(str(path)).write([line(2)], 0)
+        log_file(path).write([line(2)], 0)
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -218,7 +234,7 @@ def test_the_file_is_private_and_a_loose_one_is_closed(tmp_path: Path) -> None:
 
 def test_a_file_that_is_full_gives_way_to_a_new_one_and_the_oldest_goes(tmp_path: Path) -> None:
     path, size = tmp_path / "daemon.log", len(line(0))
-    file = LogFile(str(path), max_bytes=3 * size, max_files=3)
+    file = log_file(path, max_bytes=3 * size, max_files=3)
     assert file.write([line(number) for number in range(14)], 0) == (14, "")
     assert {name.name: messages(name) for name in tmp_path.iterdir()} == {
         "daemon.log": ["0012", "0013"],
@@ -230,7 +246,7 @@ def test_a_file_that_is_full_gives_way_to_a_new_one_and_the_oldest_goes(tmp_path
 
 def test_no_file_grows_beyond_its_limit_and_no_line_is_split(tmp_path: Path) -> None:
     path = tmp_path / "daemon.log"
-    file = LogFile(str(path), max_bytes=1000, max_files=100)
+    file = log_file(path, max_bytes=1000, max_files=100)
     wanted = [b"%d %s\n" % (number, b"x" * (number * 37 % 300)) for number in range(200)]
     for start in range(0, 200, 7):
         file.write(wanted[start : start + 7], 0)
@@ -241,22 +257,22 @@ def test_no_file_grows_beyond_its_limit_and_no_line_is_split(tmp_path: Path) -> 
 
 def test_a_line_larger_than_a_file_gets_a_file_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "daemon.log"
-    LogFile(str(path), max_bytes=10, max_files=3).write([b"a\n", b"b" * 50 + b"\n", b"c\n"], 0)
+    log_file(path, max_bytes=10, max_files=3).write([b"a\n", b"b" * 50 + b"\n", b"c\n"], 0)
     assert [name.read_bytes()[:1] for name in (path, tmp_path / "daemon.log.1", tmp_path / "daemon.log.2")] == [b"c", b"b", b"a"]
 
 
 def test_a_single_file_starts_anew(tmp_path: Path) -> None:
     path = tmp_path / "daemon.log"
-    LogFile(str(path), max_bytes=2 * len(line(0)), max_files=1).write([line(number) for number in range(5)], 0)
+    log_file(path, max_bytes=2 * len(line(0)), max_files=1).write([line(number) for number in range(5)], 0)
     assert {name.name: messages(name) for name in tmp_path.iterdir()} == {"daemon.log": ["0004"]}
 
 
 def test_an_old_file_gives_way_too_also_after_a_restart(tmp_path: Path) -> None:
     path, start = tmp_path / "daemon.log", 1_767_225_600.0
-    LogFile(str(path)).write([line(1, start)], start)
-    LogFile(str(path)).write([line(2, start + 13 * DAY)], start + 13 * DAY)
+    log_file(path).write([line(1, start)], start)
+    log_file(path).write([line(2, start + 13 * DAY)], start + 13 * DAY)
     assert messages(path) == ["0001", "0002"]
-    LogFile(str(path)).write([line(3, start + 15 * DAY)], start + 15 * DAY)
+    log_file(path).write([line(3, start + 15 * DAY)], start + 15 * DAY)
     assert messages(path) == ["0003"]
     assert messages(tmp_path / "daemon.log.1") == ["0001", "0002"]
 
@@ -266,13 +282,13 @@ def test_rotated_files_are_deleted_when_they_are_old_or_too_many(tmp_path: Path)
     for name, age in (("daemon.log.1", 1), ("daemon.log.2", 15), ("daemon.log.7", 1), ("daemon.log.bak", 99), ("other.log.2", 99)):
         (tmp_path / name).write_text("x\n")
         os.utime(tmp_path / name, (now - age * DAY, now - age * DAY))
-    LogFile(str(path)).write([line(1, now)], now)
+    log_file(path).write([line(1, now)], now)
     assert sorted(name.name for name in tmp_path.iterdir()) == ["daemon.log", "daemon.log.1", "daemon.log.bak", "other.log.2"]
 
 
 def test_a_file_that_was_moved_or_deleted_is_made_again(tmp_path: Path) -> None:
     path = tmp_path / "daemon.log"
-    file = LogFile(str(path))
+    file = log_file(path)
     file.write([line(1)], 0)
     path.rename(tmp_path / "kept")
     file.write([line(2)], 0)
@@ -285,13 +301,13 @@ def test_a_file_that_was_moved_or_deleted_is_made_again(tmp_path: Path) -> None:
 def test_a_line_torn_by_a_crash_does_not_spoil_the_next(tmp_path: Path) -> None:
     path = tmp_path / "daemon.log"
     path.write_bytes(line(1) + b'{"ts": "2026')
-    LogFile(str(path)).write([line(2)], 0)
+    log_file(path).write([line(2)], 0)
     assert path.read_bytes() == line(1) + b'{"ts": "2026\n' + line(2)
 
 
 def test_a_rotation_that_fails_is_tried_again_later_and_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "daemon.log"
-    file = LogFile(str(path), max_bytes=2 * len(line(0)), max_files=2)
+    file = log_file(path, max_bytes=2 * len(line(0)), max_files=2)
     (tmp_path / "daemon.log.1").mkdir()
     (tmp_path / "daemon.log.1" / "in the way").write_text("")
     assert file.write([line(number) for number in range(4)], 0) == (4, "")
@@ -306,7 +322,7 @@ def test_a_rotation_that_fails_is_tried_again_later_and_loses_nothing(tmp_path: 
 @pytest.mark.parametrize("place", ["missing/daemon.log", "folder"])
 def test_a_place_that_cannot_be_written_is_reported_and_not_raised(tmp_path: Path, place: str) -> None:
     (tmp_path / "folder").mkdir()
-    written, problem = LogFile(str(tmp_path / place)).write([line(1)], 0)
+    written, problem = log_file(tmp_path / place).write([line(1)], 0)
     assert written == 0
     assert problem
 
@@ -314,7 +330,7 @@ def test_a_place_that_cannot_be_written_is_reported_and_not_raised(tmp_path: Pat
 def test_a_pipe_that_nobody_reads_does_not_hold_us_up(tmp_path: Path) -> None:
     path = tmp_path / "daemon.log"
     os.mkfifo(path)
-    assert LogFile(str(path)).write([line(1)], 0)[0] == 0
+    assert log_file(path).write([line(1)], 0)[0] == 0
 
 
 # --- a disk without space, for real ---

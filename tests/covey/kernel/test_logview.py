@@ -240,3 +240,4 @@ def test_the_writer_and_the_reader_agree(path: Path) -> None:
     wanted = [f"{number:05d} {'x' * (number % 50)}" for number in range(300)]
     events = [lambda start=start: file.write([f"{text}\n".encode() for text in wanted[start : start + 5]], 0) for start in range(0, 300, 5)]
     assert Scene(path, *events).seen() == wanted
+    file.close()

@@ -158,8 +158,21 @@ os._exit(far.wait())
 """
 
 
-class Relayed(Local):
-    """This machine, but with a process between us and tmux that can get stuck, as ssh can."""
+class Programs(Local):
+    """This machine, but as if it were another: tmux is spoken to through its own program."""
+
+    here = False
+
+    def __init__(self) -> None:
+        self.started: list[Process] = []
+
+    async def spawn(self, argv: Sequence[str]) -> Process:
+        self.started.append(process := await super().spawn(argv))
+        return process
+
+
+class Relayed(Programs):
+    """With a process between us and tmux that can get stuck, as ssh can."""
 
     async def spawn(self, argv: Sequence[str]) -> Process:
         return await super().spawn([sys.executable, "-S", "-E", "-c", RELAY, *argv])
@@ -179,11 +192,11 @@ async def watching(tmux: Tmux, pace: Pace = BRISK, executor: Executor | None = N
             await reading
 
 
-def play(tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRISK) -> None:
+def play(tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRISK, executor: Executor | None = None) -> None:
     """Run a body with a watch that is closed in the end."""
 
     async def main() -> None:
-        async with watching(tmux, pace) as reader:
+        async with watching(tmux, pace, executor) as reader:
             await body(reader)
 
     asyncio.run(main())
@@ -218,7 +231,9 @@ class Sshd:
         (folder / "sshd_config").write_text(
             f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\nPidFile none\n"
             "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
-            + "".join(f"SetEnv {name}={value}\n" for name, value in variables.items())
+            + (
+                f"SetEnv {' '.join(f'{name}={value}' for name, value in variables.items())}\n" if variables else ""
+            )  # of two lines sshd takes the first
         )
         (folder / "ssh_config").write_text(
             f"Host {alias}\n HostName 127.0.0.1\n Port {port}\n IdentityFile {folder}/user\n IdentitiesOnly yes\n IdentityAgent none\n"

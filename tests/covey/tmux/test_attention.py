@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from covey.tmux.attention import WARM_S, Attention
-from covey.tmux.listing import _FIELDS, SEPARATOR, Pane, parse
+from covey.tmux.listing import Pulse
 
 ALL = frozenset({"%1", "%2"})
 SECOND = 1000
 
 
-def pane(number: int, activity: int = SECOND - 60) -> Pane:
-    made = parse(SEPARATOR.join("0" for _ in _FIELDS))
-    assert made
-    return replace(made, id=f"%{number}", activity=activity)
+def pulse(activity: int = SECOND - 60) -> Pulse:
+    return Pulse(activity, alternate=False, cursor_x=0, cursor_y=0, history_bytes=0, title="")
 
 
 def looked_at_once() -> Attention:
     """Both were looked at just before 0.0, in the server's second before `SECOND`, and both were at rest."""
     attention = Attention(calm=0.25, redrawn=0.2)
     assert attention.wanted(ALL, -10.0) == ALL
-    assert attention.touched({"%1": pane(1), "%2": pane(2)}, (), SECOND - 10, -10.0) == ALL, "what was never looked at may have printed anything"
+    assert attention.touched({"%1": pulse(), "%2": pulse()}, (), SECOND - 10, -10.0) == ALL, "what was never looked at may have printed anything"
     assert attention.wanted(ALL, -0.01) == ALL
-    assert attention.touched({"%1": pane(1), "%2": pane(2)}, (), SECOND - 1, -0.01) == set()
+    assert attention.touched({"%1": pulse(), "%2": pulse()}, (), SECOND - 1, -0.01) == set()
     return attention
 
 
@@ -36,7 +32,7 @@ def test_panes_at_rest_are_looked_at_now_and_then() -> None:
 def test_a_pane_that_changes_is_looked_at_every_time_until_it_has_been_at_rest() -> None:
     attention = looked_at_once()
     attention.wanted(ALL, 0.3)
-    assert attention.touched({"%1": pane(1, SECOND), "%2": pane(2)}, {"%1"}, SECOND, 0.3) == {"%1"}
+    assert attention.touched({"%1": pulse(SECOND), "%2": pulse()}, {"%1"}, SECOND, 0.3) == {"%1"}
     assert attention.wanted(ALL, 0.4) == {"%1"}
     assert attention.warm(0.4 + WARM_S) == frozenset()
 
@@ -48,7 +44,7 @@ def test_a_pane_that_is_new_among_the_followed_is_looked_at_at_once() -> None:
 
 def test_a_redraw_in_the_same_second_is_told_of_soon_and_never_forgotten() -> None:
     attention = looked_at_once()
-    active = {"%1": pane(1, SECOND)}
+    active = {"%1": pulse(SECOND)}
     attention.wanted(ALL, 0.3)
     assert attention.touched(active, {"%1"}, SECOND, 0.3) == {"%1"}
     assert attention.touched(active, (), SECOND + 1, 0.4) == set(), "perhaps it was redrawn since, but it was just told of"
@@ -59,12 +55,12 @@ def test_a_redraw_in_the_same_second_is_told_of_soon_and_never_forgotten() -> No
 def test_what_has_plainly_moved_is_told_of_at_once() -> None:
     attention = looked_at_once()
     attention.wanted(ALL, 0.3)
-    attention.touched({"%1": pane(1, SECOND)}, {"%1"}, SECOND, 0.3)
-    assert attention.touched({"%1": pane(1, SECOND)}, {"%1"}, SECOND, 0.35) == {"%1"}
+    attention.touched({"%1": pulse(SECOND)}, {"%1"}, SECOND, 0.3)
+    assert attention.touched({"%1": pulse(SECOND)}, {"%1"}, SECOND, 0.35) == {"%1"}
 
 
 def test_a_pane_that_is_no_longer_followed_is_forgotten() -> None:
     attention = looked_at_once()
     attention.wanted(frozenset({"%2"}), 0.1)
     attention.wanted(ALL, 0.2)
-    assert attention.touched({"%1": pane(1), "%2": pane(2)}, (), SECOND, 0.2) == {"%1"}
+    assert attention.touched({"%1": pulse(), "%2": pulse()}, (), SECOND, 0.2) == {"%1"}

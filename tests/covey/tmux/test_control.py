@@ -125,6 +125,20 @@ def test_no_server_is_said_plainly_and_none_is_started(tmux: Tmux) -> None:
     assert not os.path.exists(tmux.socket)  # noqa: PTH110 - a moment
 
 
+def test_sealed_answers_come_in_order_with_each_refusal_in_its_place(tmux: Tmux) -> None:
+    tmux.start()
+
+    async def body(client: ControlClient) -> None:
+        first, refused, last = await client.sealed(
+            ("display-message", "-p", "first"), ("capture-pane", "-p", "-t", "%77"), ("display-message", "-p", "last")
+        )
+        assert (first, last) == (["first"], ["last"])
+        assert isinstance(refused, TmuxRefusedError)
+        assert "can't find pane: %77" in str(refused)
+
+    play(tmux, body)
+
+
 def test_a_screen_that_imitates_the_end_of_an_answer_is_found_out(tmux: Tmux) -> None:
     """The forger has learnt the number of a recent block and prints the ends of all that may come in the next seconds."""
     tmux.start(command="exec sleep 1000")
@@ -138,7 +152,7 @@ def test_a_screen_that_imitates_the_end_of_an_answer_is_found_out(tmux: Tmux) ->
                 ends = [b"%%end %d %d 1\r\n" % (now + late, newest + ahead) for late in (0, 1) for ahead in range(1, 190)]
                 os.write(terminal, b"\x1b[H\x1b[2J" + b"".join(ends))
                 await shown(tmux, ends[-1].decode().strip())
-                await client.sealed("capture-pane", "-p")
+                await client.sealed(("display-message", "-p", "before"), ("capture-pane", "-p"), ("display-message", "-p", "after"))
 
     with pytest.raises(TmuxProtocolError, match=r"imitates|has no place"):
         asyncio.run(forged())

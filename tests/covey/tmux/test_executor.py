@@ -71,6 +71,23 @@ def test_words_arrive_unchanged_and_all_share_one_connection(sshd: Sshd) -> None
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("script", ["echo $$; exec sleep 1000", "trap '' TERM; echo $$; while :; do sleep 1; done"])
+def test_what_runs_there_ends_when_its_connection_was_killed(sshd: Sshd, script: str) -> None:
+    async def main() -> None:
+        there = ssh(sshd)
+        try:
+            process = await there.spawn(["sh", "-c", script])
+            assert process.stdout
+            pid = int(await process.stdout.readline())
+            sshd.signal(signal.SIGKILL)
+            await until(lambda: not Path(f"/proc/{pid}").exists())
+            await process.wait()
+        finally:
+            await there.aclose()
+
+    asyncio.run(main())
+
+
 def test_a_host_that_is_down_is_unreachable(sshd: Sshd) -> None:
     sshd.process.kill()
     sshd.process.wait()

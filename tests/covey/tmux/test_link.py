@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from covey.tmux.executor import Local
 from covey.tmux.link import Link
 from covey.tmux.listing import HIDDEN_PREFIX
 from covey.tmux.server import Address
 from covey.tmux.watch import Pace
-from tests.covey.tmux.conftest import PATIENT, Reader, Tmux, play, settled, until, watching
+from tests.covey.tmux.conftest import PATIENT, Programs, Reader, Tmux, play, settled, until, watching
 
 
 def birth_of(pid: int) -> bool:
@@ -111,16 +110,17 @@ def test_hooks_that_the_user_overwrites_are_put_back_next_to_the_users(tmux: Tmu
 
 def test_a_stopped_client_changes_nothing_because_the_server_holds_its_pipes(tmux: Tmux) -> None:
     tmux.start("user")
+    programs = Programs()
 
     async def body(reader: Reader) -> None:
         link = reader.watch.link
         assert link
-        os.kill(link.client.pid, signal.SIGSTOP)
+        os.kill(programs.started[0].pid, signal.SIGSTOP)
         new = tmux.run("split-window", "-d", "-t", "user", "-P", "-F", "#{pane_id}", "exec sleep 1000")
         await until(lambda: new in reader.watch.panes)
         assert reader.watch.link is link
 
-    play(tmux, body)
+    play(tmux, body, executor=programs)
     assert tmux.sessions() == ["user"]
 
 
@@ -129,8 +129,9 @@ def test_a_lingering_client_whose_session_is_killed_does_no_harm(tmux: Tmux) -> 
     tmux.start("user")
 
     async def main() -> None:
-        async with Link(Address(Local(), tmux.socket), lambda: None) as link:
-            os.kill(link.client.pid, signal.SIGSTOP)
+        programs = Programs()
+        async with Link(Address(programs, tmux.socket), lambda: None) as link:
+            os.kill(programs.started[0].pid, signal.SIGSTOP)
             tmux.run("kill-session", "-t", f"={link.session}")
             for _ in range(15):
                 await asyncio.sleep(0.1)  # tmux has a timer of a second that would meet the client without its session
@@ -223,9 +224,10 @@ def test_a_client_that_was_left_in_the_middle_of_an_answer_does_not_keep_the_ser
     server = tmux.start("user")
 
     async def main() -> None:
-        link = Link(Address(Local(), tmux.socket), lambda: None)
+        programs = Programs()
+        link = Link(Address(programs, tmux.socket), lambda: None)
         await link.__aenter__()
-        pipes = [link.client._process._transport.get_pipe_transport(number) for number in (0, 1, 2)]  # type: ignore[attr-defined]
+        pipes = [programs.started[0]._transport.get_pipe_transport(number) for number in (0, 1, 2)]  # type: ignore[attr-defined]
         pipes[1].pause_reading()
         for _ in range(20):
             link.client._send(("list-keys",))  # more than a pipe holds
@@ -233,7 +235,7 @@ def test_a_client_that_was_left_in_the_middle_of_an_answer_does_not_keep_the_ser
         for pipe in pipes:  # as the system does when a process is killed
             pipe.close()
         await asyncio.sleep(0.2)
-        assert birth_of(link.client.pid)
+        assert birth_of(programs.started[0].pid)
         tmux.run("kill-session", "-t", "user")
         await until(lambda: not birth_of(server))
         await link.aclose()

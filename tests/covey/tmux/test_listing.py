@@ -6,11 +6,12 @@ import os
 import subprocess
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from covey.tmux import listing
-from covey.tmux.listing import HIDDEN_PREFIX, Pane, arguments, panes, parse
+from covey.tmux.listing import HIDDEN_PREFIX, Pane, Pulse, arguments, panes, parse, pulse_arguments, pulses
 from tests.covey.tmux.conftest import Tmux, until_now
 
 TEXT = st.text(st.characters(exclude_characters="\x1f\n"))
@@ -93,10 +94,32 @@ def test_a_pane_tells_what_it_is(tmux: Tmux) -> None:
     assert listed(tmux)["%0"].in_mode
 
 
-def test_only_the_panes_asked_for_are_listed(tmux: Tmux) -> None:
-    tmux.start()
+@pytest.mark.parametrize("of", [13, 1000], ids=["out of a list of all", "one by one"])
+def test_only_the_panes_asked_for_are_felt_and_those_that_are_gone_do_not_matter(tmux: Tmux, of: int) -> None:
+    tmux.start(command="exec cat")
     for _ in range(12):
         tmux.run("new-window", "-d", "exec sleep 1000")
-    lines = tmux.run(*arguments(["%1", "%11", "%99"])).split("\n")
-    assert list(panes(lines)) == ["%1", "%11"]
-    assert tmux.run(*arguments([])) == ""
+    tmux.run("send-keys", "-t", "%1", "-l", "abc")
+    tmux.run("select-pane", "-t", "%11", "-T", "Titel ✳ | x")
+    until_now(lambda: listed(tmux)["%1"].cursor_x == 3)
+    told = [tmux.try_run(*words).stdout for words in pulse_arguments(["%1", "%11", "%99"], of=of)]
+    felt = pulses("".join(told).splitlines())
+    now = listed(tmux)
+    assert list(felt) == ["%1", "%11"]
+    assert felt["%11"].title == "Titel ✳ | x"
+    assert not any(felt[pane_id].differs(now[pane_id]) for pane_id in felt)
+
+
+@given(ANY_PANE, ANY_PANE)
+def test_a_pulse_makes_of_a_pane_what_it_is_now(before: Pane, after: Pane) -> None:
+    pulse = Pulse(after.activity, after.alternate, after.cursor_x, after.cursor_y, after.history_bytes, after.title)
+    now = pulse.of(before)
+    assert not pulse.differs(now)
+    assert (now.cursor_x, now.title) == (after.cursor_x, after.title)
+    assert (now.id, now.path, now.command) == (before.id, before.path, before.command)
+    assert pulse.differs(before) == (now != before)
+
+
+@given(st.text())
+def test_a_line_that_is_no_pulse_is_left_out(line: str) -> None:
+    assert pulses([line]) == {}

@@ -159,11 +159,11 @@ def test_a_wedged_way_to_the_server_means_plain_questions_and_then_a_new_way(tmu
     tmux.start("user")
 
     async def main() -> None:
-        async with watching(tmux, executor=Relayed()) as reader:
+        async with watching(tmux, executor=(relayed := Relayed())) as reader:
             link = reader.watch.link
             assert link
             reader.watch.follow(["%0"])
-            os.kill(link.client.pid, signal.SIGSTOP)
+            os.kill(relayed.started[-1].pid, signal.SIGSTOP)
             await until(lambda: any(change.standing.degraded for change in reader.heard))  # asked through plain processes meanwhile
             await until(lambda: reader.watch.link not in (None, link) and not reader.watch.standing.degraded)
             assert {change.standing.liveness for change in reader.heard} == {"alive"}
@@ -268,5 +268,6 @@ def test_a_capture_has_colours_or_not_and_refuses_a_pane_that_is_not_there(tmux:
         assert (await reader.watch.capture("%0", escapes=False)).startswith("red\n")
         with pytest.raises(TmuxRefusedError, match="can't find pane"):
             await reader.watch.capture("%99")
+        assert list(await reader.watch.captures(["%99", "%0"], escapes=False)) == ["%0"]
 
     play(tmux, body)

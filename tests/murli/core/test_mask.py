@@ -119,13 +119,24 @@ def test_a_path_leads_through_lists_on_its_way() -> None:
     assert masked({"nests": [{"eggs": [{"size": 1, "hue": "blue"}]}]}, ["nests.eggs.size"], strict=True) == {"nests": [{"eggs": [{"size": 1}]}]}
 
 
-def test_a_mask_applies_to_the_items_of_an_object_when_it_names_none_of_its_own_fields() -> None:
-    assert masked({"page": 1, "items": [{"id": 1, "x": 2}]}, ["id"], strict=True) == {"page": 1, "items": [{"id": 1}]}
+def test_a_field_that_only_the_items_have_is_one_of_each_item() -> None:
+    assert masked({"page": 1, "items": [{"id": 1, "x": 2}]}, ["id"], strict=True) == {"items": [{"id": 1}]}
+    assert masked({"page": 1, "items": [{"id": 1, "x": {"y": 2, "z": 3}}]}, ["x.y"], strict=True) == {"items": [{"x": {"y": 2}}]}
 
 
-def test_a_mask_that_names_a_field_of_the_object_applies_to_the_object() -> None:
+def test_a_field_that_the_object_has_is_the_objects() -> None:
     assert masked({"page": 1, "items": [{"id": 1}]}, ["page"], strict=True) == {"page": 1}
-    assert masked({"page": 1, "items": [{"id": 1, "x": 2}]}, ["items.id"], strict=True) == {"items": [{"id": 1}]}
+    assert masked({"page": 1, "items": [{"id": 1, "page": 2}]}, ["page", "items.page"], strict=True) == {"page": 1, "items": [{"page": 2}]}
+
+
+def test_fields_of_an_object_and_of_its_items_can_be_named_side_by_side() -> None:
+    assert masked({"page": 1, "items": [{"id": 1, "x": 2}], "next": "b"}, ["id", "next"], strict=True) == {"items": [{"id": 1}], "next": "b"}
+
+
+def test_a_field_that_neither_an_object_nor_its_items_have_is_refused_with_the_names_of_both() -> None:
+    with pytest.raises(AgentError, match="no field 'nope'") as caught:
+        masked({"page": 1, "items": [{"id": 1}]}, ["id", "nope"], strict=True)
+    assert caught.value.valid_values == ["page", "items", "id"]
 
 
 @pytest.mark.parametrize("result", [[], {}, None, {"items": []}])
@@ -148,12 +159,6 @@ def test_a_field_that_fits_nothing_is_refused_with_the_names_that_do() -> None:
 def test_a_path_that_leads_nowhere_is_refused(path: str) -> None:
     with pytest.raises(AgentError, match="no field"):
         masked(BIRDS[:1], [path], strict=True)
-
-
-def test_a_refused_field_of_items_names_the_fields_of_the_items() -> None:
-    with pytest.raises(AgentError) as caught:
-        masked({"page": 1, "items": [{"id": 1}]}, ["nope"], strict=True)
-    assert caught.value.valid_values == ["id"]
 
 
 @pytest.mark.parametrize("result", ["text", 5, ["a", "b"], False])

@@ -65,7 +65,13 @@ def test_the_guards_flags_are_named_where_they_work() -> None:
     command = Sketch(metadata=Metadata(mutating=True, dry_runnable=True))
     error = wording.diagnose(read_line(command, "--nope"))
     assert error is not None
-    assert set(error.valid_values) == set(OWN_FLAGS)
+    assert set(error.valid_values) == set(OWN_FLAGS) - {"--profile"}
+
+
+def test_profiles_are_told_about_where_a_flag_can_be_saved_in_one() -> None:
+    error = wording.diagnose(read_line(Sketch(flags=[flag("species", profileable=True)]), "--nope"))
+    assert error is not None
+    assert "--profile" in error.valid_values
 
 
 def test_a_hidden_flag_is_not_told_about() -> None:

@@ -457,6 +457,27 @@ def test_an_empty_no_color_declines_nothing(terminal: Terminal, monkeypatch: pyt
     assert wants_colour(terminal.stream)
 
 
+def test_an_error_on_a_terminal_breaks_between_words_and_never_inside_of_backquotes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    told = user_error("x " * 60, f"Run `{'covey ' * 12}end` or `{'y ' * 20}z`.", valid_values=["a-b"] * 30)
+    Writer(new_stream(), terminal.stream).error(told)
+    lines = terminal.seen().splitlines()
+    assert all(len(line) < 80 for line in lines if "`" not in line)
+    assert any(f"`{'covey ' * 12}end`" in line for line in lines)
+    assert any(f"`{'y ' * 20}z`." in line for line in lines)
+
+
+def test_a_suggestion_that_may_be_a_command_to_copy_is_left_on_one_line(terminal: Terminal) -> None:
+    Writer(new_stream(), terminal.stream).error(user_error("no", f"Mend it: chmod 600 {'long/' * 20}file name"))
+    assert f"  Mend it: chmod 600 {'long/' * 20}file name" in terminal.seen()
+
+
+def test_an_error_that_goes_elsewhere_than_to_a_terminal_is_not_wrapped() -> None:
+    desk = person()
+    desk.writer.error(user_error("x " * 60 + "end"))
+    assert desk.err.decode() == f"✗ {'x ' * 60}end\n"
+
+
 def test_there_is_no_colour_off_a_terminal() -> None:
     desk = person()
     desk.writer.error(conflict("taken"))

@@ -1,11 +1,10 @@
-"""`covey adapters explain`: the file with the screen is read here, from the caller's folder."""
+"""`covey adapters explain`: done here, with the caller's file and the descriptions as they are now, so that whoever writes one sees at once what it does."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from covey.cli.perform import ask
 from murli import user_error, writer
 
 TYPE_CHECKING = False
@@ -21,10 +20,18 @@ LARGEST = 512 * 1024
 
 def explain(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Which state a saved screen shows, and which pattern says so."""
+    from pathlib import Path
+
+    from covey.cli.cells import clean
     from covey.cli.render import render
+    from covey.fleet.adapters.explain import explained
+    from covey.fleet.adapters.registry import load
 
     out = writer()
-    result = ask(home, operation, {**params, "screen": read_screen(params["screen"])})
+    registry = load(Path(home.path) / "adapters")
+    for problem in registry.problems:
+        out.log(clean(f"left out: {problem}. {problem.suggestion}"), "warning")
+    result = explained(registry, {**params, "screen": read_screen(params["screen"])})
     out.success(lambda shown: render(operation, shown, colour=out.colour), result)
     return 0
 
@@ -38,7 +45,8 @@ def read_screen(source: str) -> str:
             with open(os.path.expanduser(source), "rb") as file:
                 data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
-        raise user_error(f"the screen cannot be read: {error}", "Save one with: tmux capture-pane -p > screen.txt", field="screen") from error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise user_error(f"{source} cannot be read: {why}", "Save one with: tmux capture-pane -p > screen.txt", field="screen") from error
     if len(data) > LARGEST:
         raise user_error(f"{source} is larger than {LARGEST} bytes: no screen is", "Save one with: tmux capture-pane -p > screen.txt", field="screen")
     return data.decode("utf-8", "replace")

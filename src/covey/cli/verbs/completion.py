@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EVERYWHERE = ["--agent", "--output", "--json", "--schema", "--input", "--fields", "--limit", "--protocol-version", "--debug", "--help"]
 FORMATS = ["json", "ndjson", "text"]
 TAKE_A_VALUE = ["--input", "--fields", "--limit", "--protocol-version"]
-PATHS = ("path", "file", "folder")
+PATHS = ("path", "file", "folder", "screen")
 """Parameters of these names are completed by the shell's own file completion."""
 
 
@@ -76,6 +76,10 @@ def takes_path(operation: Operation) -> bool:
     return any(_is_path(parameter) for parameter in operation.parameters if parameter.positional)
 
 
+def flag_takes_path(operation: Operation, flag: str) -> bool:
+    return any(_is_path(parameter) for parameter in operation.parameters if f"--{parameter.flag}" == flag)
+
+
 def _is_path(parameter: Parameter) -> bool:
     return parameter.name in PATHS and not parameter.enum
 
@@ -83,8 +87,9 @@ def _is_path(parameter: Parameter) -> bool:
 def bash() -> str:
     cases = [f'        "{group}") words="{" ".join(members(group))}" ;;' for group in GROUPS]
     for name, operation in spelt():
-        known = {f'"{name} {flag}"|"{name} "*" {flag}"': offered for flag, offered in values(operation).items()}
-        cases += [f'        {pattern}) words="{" ".join(offered)}" ;;' for pattern, offered in known.items()]
+        for flag, offered in values(operation).items():
+            files = " files=yes" if flag_takes_path(operation, flag) else ""
+            cases.append(f'        "{name} {flag}"|"{name} "*" {flag}") words="{" ".join(offered)}"{files} ;;')
         files = " files=yes" if takes_path(operation) else ""
         cases.append(f'        "{name}"|"{name} "*) words="{" ".join([*choices(operation), *flags(operation)])}"{files} ;;')
     return "\n".join(
@@ -166,7 +171,15 @@ def fish() -> str:
                 continue
             short = f" -s {short_of[flag][1:]}" if short_of.get(flag) else ""
             offered = values(operation).get(flag)
-            takes = "" if offered is None else f" -x -a '{' '.join(offered)}'" if offered else " -r" if flag == "--input" else " -x"
+            takes = (
+                ""
+                if offered is None
+                else f" -x -a '{' '.join(offered)}'"
+                if offered
+                else " -r"
+                if flag == "--input" or flag_takes_path(operation, flag)
+                else " -x"
+            )
             told = f" -d {_fish_quoted(help_of[flag])}" if flag in help_of else ""
             lines.append(f"complete -c covey -n '__covey_in {name}' -l {flag[2:]}{short}{takes}{told}")
     return "\n".join(lines)

@@ -15,15 +15,37 @@ if TYPE_CHECKING:
 def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Exit code 3 if something has to be mended. Looked at from here, with your PATH, and not through a daemon that may be the problem."""
     from covey.kernel.doctor import readable
-    from covey.kernel.finding import Finding
+    from covey.kernel.finding import FAIL, Finding
     from covey.kernel.offline import OFFLINE
 
     result = OFFLINE[operation.name](home, params)
-    result["findings"] += _development()
+    result["findings"] += [*_adapters(home), *_development()]
+    result["ok"] = all(finding["status"] != FAIL for finding in result["findings"])
     out = writer()
     text = readable([Finding(**finding) for finding in result["findings"]], colour=out.colour) if out.is_tty else ""
     out.success(text, result)
     return 0 if result["ok"] else EXIT_PARTIAL
+
+
+def _adapters(home: Home) -> list[dict[str, str]]:
+    """Descriptions of agents that cannot be used. Only those who have written any pay for the look."""
+    import os
+    from pathlib import Path
+
+    folder = os.path.join(home.path, "adapters")
+    if not os.path.isdir(folder):
+        return []
+    from covey.fleet.adapters.registry import load
+    from covey.kernel.finding import FAIL, OK, Finding
+    from covey.kernel.home import quoted
+
+    registry = load(Path(folder))
+    found = [
+        Finding("home", "adapters", FAIL, f"{problem}\nIt is left out. {problem.suggestion}", f"${{EDITOR:-vi}} {quoted(problem.name)}")
+        for problem in registry.problems
+    ]
+    own = sum(folder in adapter.origin for adapter in registry)
+    return [finding._asdict() for finding in found or [Finding("home", "adapters", OK, f"{own} of your own")]]
 
 
 def _development() -> list[dict[str, str]]:

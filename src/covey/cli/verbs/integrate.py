@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from covey.kernel.home import Home
 
 
-def integrate(home: Home, operation: Operation, params: dict[str, Any]) -> int:
+def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
     """Add Covey's hooks to an agent's settings, or take them out."""
     import os
     from pathlib import Path
 
-    from covey.cli.render import render
+    from covey.cli.render import columns
+    from covey.cli.render_adapters import integrated
+    from covey.cli.render_fleet import Paint
     from covey.fleet import integrate as integration
 
     home.prepare()
@@ -31,17 +33,17 @@ def integrate(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         "agent": agent,
         "state": integration.status(agent, whose, environment).state,
         "changed": bool(plan.files),
-        "files": [_told(edit, dry_run=out.dry_run) for edit in plan.files],
+        "files": [_told(edit, line_by_line=out.dry_run and params["verbose"]) for edit in plan.files],
         "notes": list(plan.notes),
     }
-    (out.plan if out.dry_run else out.success)(lambda shown: render(operation, shown, colour=out.colour), result)
+    (out.plan if out.dry_run else out.success)(lambda shown: integrated(shown, Paint(columns(), colour=out.colour), dry_run=out.dry_run), result)
     return 0
 
 
-def _told(edit: Edit, *, dry_run: bool) -> dict[str, Any]:
+def _told(edit: Edit, *, line_by_line: bool) -> dict[str, Any]:
     import difflib
 
     change = "create" if edit.before is None else "remove" if edit.after is None else "change"
     before, after = ((text or b"").decode("utf-8", "replace").splitlines() for text in (edit.before, edit.after))
-    diff = "\n".join(list(difflib.unified_diff(before, after, lineterm="", n=1))[2:]) if dry_run else ""
-    return {"path": str(edit.path), "change": change, "backup": str(edit.backup) if edit.backup else None, "diff": diff}
+    diff = "\n".join(list(difflib.unified_diff(before, after, lineterm="", n=1))[2:]) if line_by_line else ""
+    return {"path": str(edit.path), "change": change, "about": edit.about, "backup": str(edit.backup) if edit.backup else None, "diff": diff}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 
-from covey.cli.following import LOST, following
+from covey.cli.following import LOST, PATIENCE_S, following
+from covey.kernel.client import Interrupted, NotRunning
 from murli import EXIT_NOT_FOUND, AgentError, timed_out, tool_error, writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from covey.contract import Operation
@@ -17,10 +19,19 @@ if TYPE_CHECKING:
 
 def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Exit code 0: it is so; 4: the time is up; 5: the agent has ended, or there is none."""
+    from covey.fleet.moments import seconds
+
     out, began = writer(), time.monotonic()
+    most = seconds(params["timeout"], "timeout") if params["timeout"] else None
+
+    def left() -> dict[str, Any]:
+        """What to ask for: a daemon that comes back is told only what is left of the time."""
+        return params if most is None else {**params, "timeout": f"{max(began + most - time.monotonic(), 0.0):.3f}s"}
+
     wanted = " or ".join(params["state"])
-    limit = f", at most {params['timeout']}" if params["timeout"] else ""
-    for message in following(home.socket, operation, lambda: params):
+    longest = _with_unit(params["timeout"])
+    limit = f", at most {longest}" if longest else ""
+    for message in _until(home.socket, operation, left, most):
         result = message["data"]
         if message.get("event") == LOST:
             out.progress("the daemon does not answer, waiting for it", stage="waiting")
@@ -29,10 +40,10 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
             out.progress(f"{told(result['items'])}, waiting for {wanted}{limit} ({time.monotonic() - began:.0f}s)", stage="waiting")
             continue
         if result["outcome"] == "timeout":
-            raise timed_out(f"{told(result['items'])}, not {wanted}, after {params['timeout']}", "Wait longer, or see `covey ps`.")
+            raise timed_out(f"not {wanted} within {longest}: {told(result['items'])}", "Wait longer, or see `covey ps`.")
         if result["outcome"] == "gone":
             raise AgentError(
-                f"{told(result['items'])}: it has ended before it was {wanted}",
+                f"{_names(result['items'])} ended before it was {wanted}",
                 code=EXIT_NOT_FOUND,
                 error="E_AGENT_GONE",
                 suggestion="See `covey ps` for those that there are.",
@@ -40,6 +51,28 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         out.success(told(result["items"]), result)
         return 0
     raise tool_error("the daemon has stopped before it was so", "Run `covey up`, then wait again.")
+
+
+def _until(path: str, operation: Operation, left: Callable[[], dict[str, Any]], most: float | None) -> Iterator[dict[str, Any]]:
+    """The messages; a daemon that has gone is not waited for longer than was asked for."""
+    began = time.monotonic()
+    try:
+        yield from following(path, operation, left, patience=PATIENCE_S if most is None else min(PATIENCE_S, most))
+    except (Interrupted, NotRunning):
+        if most is None or time.monotonic() - began < most:
+            raise
+        raise timed_out("the time is up, and the daemon has stopped meanwhile", "Run `covey up`, then wait again.") from None
+
+
+def _with_unit(duration: str | None) -> str:
+    """A duration as it was given; a bare number is one of seconds."""
+    return f"{duration}s" if duration and duration[-1].isdigit() else duration or ""
+
+
+def _names(items: list[dict[str, Any]]) -> str:
+    from covey.cli.cells import clean
+
+    return clean(", ".join(f"{item['agent']} {item['identity']['pane_id']}" for item in items)) or "the last agent"
 
 
 def told(items: list[dict[str, Any]]) -> str:

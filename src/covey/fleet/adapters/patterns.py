@@ -69,11 +69,11 @@ class Miss(Struct, frozen=True):
     def __str__(self) -> str:
         match self.kind:
             case "match":
-                return f"nothing matches {self.pattern!r}"
+                return f"nothing matches '{self.pattern}'"
             case "unless":
-                return f"{self.pattern!r} matches {self.text!r}"
+                return f"'{self.pattern}' matches {self.text!r}"
             case "title":
-                return f"the title does not match {self.pattern!r}"
+                return f"the title does not match '{self.pattern}'"
         return self.pattern
 
 

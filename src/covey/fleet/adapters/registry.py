@@ -161,6 +161,6 @@ def _explained(adapter: Adapter, screen: str, title: str, escapes: str) -> Expla
         title_reading=title_reading,
         composer=composer,
         screen_rules=tried,
-        title_rules=adapter.patterns.try_title(title),
+        title_rules=adapter.patterns.try_title(title) if title else (),
         caveat=adapter.caveat,
     )

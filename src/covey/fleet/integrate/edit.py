@@ -39,6 +39,8 @@ class Edit(NamedTuple):
     after: bytes | None
     mode: int = NEW_FILE_MODE
     backup: Path | None = None
+    about: str = ""
+    """What it does, for a person."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ LARGEST_READ = 32 * 1024 * 1024
 LARGEST_BODY = 256 * 1024
 LONGEST_TEXT = 2000
 """What is left of each text in a payload that is larger."""
-SPOOL_FILES = 4096
+SPOOL_FILES = 16_384
 SPOOL_BYTES = 32 * 1024 * 1024
 ANCESTORS = 8
 NAP_S = 0.01
@@ -108,7 +108,7 @@ def deliver(path: bytes, request: bytes) -> bool:
 
 
 def spool(home: bytes, name: bytes, request: bytes) -> None:
-    """Leave the request for the daemon's next start: whole or not at all, and the oldest out when there is no more room."""
+    """Leave the request for the daemon's next look: whole or not at all, and the oldest out when there is no more room."""
     folder = home + b"/node/spool"
     for one in (home + b"/node", folder):
         try:  # noqa: SIM105 - as above
@@ -125,6 +125,8 @@ def spool(home: bytes, name: bytes, request: bytes) -> None:
         posix.rename(partial, whole)
     except OSError:
         posix.unlink(partial)
+    finally:
+        posix.close(descriptor)
 
 
 def make_room(folder: bytes, size: int) -> None:
@@ -145,6 +147,7 @@ def make_room(folder: bytes, size: int) -> None:
         files, total = files - 1, total - its
     descriptor = posix.open(folder + b"/dropped", posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND, 0o600)
     posix.write(descriptor, b"." * dropped)  # one sign for each
+    posix.close(descriptor)
 
 
 def shortened(body: bytes) -> bytes:

@@ -20,6 +20,11 @@ class Integration:
     remarks: ClassVar[tuple[str, ...]] = ()
     """What a person should know who has just installed the hooks."""
 
+    @property
+    def adds(self) -> str:
+        """What its file gets, for a person."""
+        return "a file of Covey's own, beside the agent's settings"
+
     def file(self, place: Place) -> Path:
         """Where the agent reads its hooks."""
         raise NotImplementedError

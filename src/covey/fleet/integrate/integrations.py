@@ -101,7 +101,7 @@ def _installation(integration: Integration, path: Path, before: bytes | None, pl
         return []
     base = integration.removed(path, before) if before is not None else None
     kept = base is None or base in backups(path).values()
-    return [Edit(path, before, after, mode_of(path), None if kept else next_backup(path))]
+    return [Edit(path, before, after, mode_of(path), None if kept else next_backup(path), integration.adds)]
 
 
 def _removal(integration: Integration, path: Path, before: bytes | None, place: Place) -> list[Edit]:
@@ -111,11 +111,11 @@ def _removal(integration: Integration, path: Path, before: bytes | None, place: 
     kept = backups(path)
     for file, content in kept.items():
         if _comes_from(integration, path, before, content, place):
-            return [Edit(path, before, content, mode_of(path)), Edit(file, content, None)]
+            return [Edit(path, before, content, mode_of(path), about="as it was before"), Edit(file, content, None, about="the copy of that")]
     if not kept and before == integration.installed(path, None, place):
-        return [Edit(path, before, None, mode_of(path))]
+        return [Edit(path, before, None, mode_of(path), about="it held Covey's hooks and nothing else")]
     after = integration.removed(path, before)
-    return [Edit(path, before, after, mode_of(path), None if after is None else next_backup(path))]
+    return [Edit(path, before, after, mode_of(path), None if after is None else next_backup(path), "Covey's hooks taken out, all else as it is")]
 
 
 def _comes_from(integration: Integration, path: Path, now: bytes, original: bytes, place: Place) -> bool:
@@ -130,7 +130,7 @@ def _script(place: Place) -> list[Edit]:
     for file, (content, mode) in script.files(place.covey).items():
         before = read(file)
         if before != content or mode_of(file) != mode:
-            edits.append(Edit(file, before, content, mode))
+            edits.append(Edit(file, before, content, mode, about="the hook itself, in Covey's own folder"))
     return edits
 
 

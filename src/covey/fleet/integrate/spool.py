@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
 _NAME = re.compile(r"(?P<at>[0-9]{20})-(?P<pid>[0-9]{1,10})-(?P<size>[0-9]{1,10})\.hook")
@@ -38,9 +38,10 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def waiting(self) -> Iterator[Spooled]:
-        """What is there now, oldest first. A request stays until it is `done`. What is no request is removed, for nobody could ever read it."""
-        for name in sorted(self._names()):
+    def waiting(self, but: Collection[str] = ()) -> Iterator[Spooled]:
+        """What is there now, oldest first, but not the files of these names. A request stays until it is `done`. What is no request is removed, for nobody
+        could ever read it."""
+        for name in sorted(name for name in self._names() if name not in but):
             file = self.folder / name
             if not _NAME.fullmatch(name):
                 self._sweep(file, name)

@@ -28,6 +28,10 @@ class HooksTable(Integration):
     required: ClassVar[Mapping[str, object]] = {}
     """What must stand beside the hooks for the agent to read them."""
 
+    @property
+    def adds(self) -> str:
+        return f"a hook for each of {len(self.events)} events, all else as it is"
+
     def entry(self, command: str) -> dict[str, Any]:
         """Our hook in the form the agent wants."""
         raise NotImplementedError

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from covey.fleet.adapters.signals.parsing import action, brief, dedupe, fields, moment, parse, plain, question, spot, text
-from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened
+from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened, stamped
 
 QUESTIONS = ("AskUserQuestion", "ask_user")
 TURNS = frozenset({"UserPromptSubmit", "Stop", "ErrorOccurred"})
@@ -27,18 +27,8 @@ class CopilotHooks:
         self._open: list[dict[str, Any]] = []
 
     def normalise(self, payload: object, at: float) -> list[Notice]:
-        said = fields(payload)
-        event = plain(said.get("hook_event_name")) or plain(said.get("hookName"))
-        session = plain(said.get("session_id")) or plain(said.get("sessionId"))
-        if not event or not session:
-            return []
-        notice = Notice(
-            at=at,
-            evidence=f"hook {event}",
-            session_id=session,
-            dedupe_key=dedupe(payload, 0.0 if said.get("timestamp") else at, session=session, event=event),
-        )
-        return [self._heard(event, said, notice)]
+        found = stamped(payload, at)
+        return [self._heard(*found)] if found else []
 
     def _heard(self, event: str, said: dict[str, Any], notice: Notice) -> Notice:
         if event == "permissionRequest":

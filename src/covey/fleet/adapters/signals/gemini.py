@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from covey.fleet.adapters.signals.parsing import action, brief, dedupe, entries, fields, moment, parse, plain, question, spot, text
-from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened
+from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened, stamped
 
 QUESTION = "ask_user"
 SILENT = "[no response text]"
@@ -22,17 +22,8 @@ class GeminiHooks:
         self._question = ""
 
     def normalise(self, payload: object, at: float) -> list[Notice]:
-        said = fields(payload)
-        event, session = plain(said.get("hook_event_name")), plain(said.get("session_id"))
-        if not event or not session:
-            return []
-        notice = Notice(
-            at=at,
-            evidence=f"hook {event}",
-            session_id=session,
-            dedupe_key=dedupe(payload, 0.0 if said.get("timestamp") else at, session=session, event=event),
-        )
-        return [self._heard(event, said, notice)]
+        found = stamped(payload, at)
+        return [self._heard(*found)] if found else []
 
     def _heard(self, event: str, said: dict[str, Any], notice: Notice) -> Notice:
         if event == "SessionStart":

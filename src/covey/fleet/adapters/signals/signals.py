@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.fleet.adapters.signals.parsing import brief, moment, parse
+from covey.fleet.adapters.signals.parsing import brief, dedupe, fields, moment, parse, plain
 from covey.fleet.model import DERIVED, SURE, Claim
 
 if TYPE_CHECKING:
@@ -68,6 +68,17 @@ class Notice(Struct, frozen=True, kw_only=True):
             detail=self.detail,
             evidence=self.evidence,
         )
+
+
+def stamped(payload: object, at: float) -> tuple[str, dict[str, Any], Notice] | None:
+    """The event of a hook that says itself when it happened, all that it says, and a notice of it; nothing if it names no event or no conversation."""
+    said = fields(payload)
+    event = plain(said.get("hook_event_name")) or plain(said.get("hookName"))
+    session = plain(said.get("session_id")) or plain(said.get("sessionId"))
+    if not event or not session:
+        return None
+    key = dedupe(payload, 0.0 if said.get("timestamp") else at, session=session, event=event)
+    return event, said, Notice(at=at, evidence=f"hook {event}", session_id=session, dedupe_key=key)
 
 
 class Level(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,86 @@
+"""Agent programs, for a person: which are known, how a screen is read, what an integration changes."""
+
+from __future__ import annotations
+
+from covey.cli.cells import clean, cut, hanging
+from covey.cli.render import short
+from covey.cli.render_fleet import BLUE, DIM, RED, SIGNS, YELLOW, Paint, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+INTEGRATION = {"installed": ("●", BLUE), "outdated": ("▲", YELLOW), "blocked": ("▲", YELLOW)}
+LONGEST_DIFF = 200
+"""Lines of a difference that a person still reads."""
+
+
+def adapters(result: dict[str, Any], paint: Paint) -> str:
+    """One line for each agent; what is worth knowing of one stands at its end, and what is alike for all nowhere."""
+    items = result["items"]
+    rows = [[clean(item["agent"]), item["integration"]["state"], short(clean(item["origin"])), clean(_note(item))] for item in items]
+    lines = table(["AGENT", "INTEGRATION", "ORIGIN", "NOTE"], rows, [INTEGRATION.get(row[1], ("○", DIM)) for row in rows], paint)
+    absent = next((row[0] for row in rows if row[1] in {"absent", "outdated"}), "")
+    if absent:
+        lines += ["", cut(f"covey integrate {absent}  has it tell Covey itself what it does", paint.columns)]
+    for one in result["problems"]:
+        told = hanging("✗", clean(one["problem"]), paint.columns)
+        lines += ["", *(paint(line, RED) for line in told), *hanging(" ", clean(one["suggestion"]), paint.columns)]
+    return "\n".join(lines)
+
+
+def _note(item: dict[str, Any]) -> str:
+    blind = [name.removeprefix("supports_") for name, on in item["capabilities"].items() if name.startswith("supports_") and not on]
+    notes = [f"cannot tell {', '.join(blind)}"] if blind else []
+    integration = item["integration"]
+    return "; ".join([*notes, *([integration["detail"]] if integration["detail"] and integration["state"] != "none" else [])])
+
+
+def explained(result: dict[str, Any], paint: Paint) -> str:
+    state = result["state"]
+    sign, colour = SIGNS[state]
+    said = clean(result["detail"]) if result["rule"] else "no rule holds"
+    lines = [f"{paint(f'{sign} {state}', colour)}  {cut(said, paint.columns - len(state) - 4)}".rstrip()]
+    if result["rule"]:
+        seen = clean(result["evidence"])
+        lines.append(cut(f"  because  rule {clean(result['rule'])}{f': {seen}' if seen else ''}", paint.columns))
+    if result["caveat"]:
+        lines += hanging("  caveat  ", clean(result["caveat"]), paint.columns)
+    for one in result["tried"]:
+        if one["why"]:
+            of = "title " if one["source"] == "title" else ""
+            lines.append(cut(f"  not      {of}{clean(one['rule'])} ({one['state']}): {clean(one['why'])}", paint.columns))
+    return "\n".join(lines)
+
+
+def integrated(result: dict[str, Any], paint: Paint, *, dry_run: bool = False) -> str:
+    """What was done, or would be, to which file; what changes line by line only where that was asked for."""
+    agent, files = clean(result["agent"]), result["files"]
+    lines = [f"{agent}: {result['state']}" + ("" if result["changed"] else ", nothing to change")]
+    if dry_run and result["changed"]:
+        lines = [f"{agent}: {result['state']}; this would be done"]
+    for file in files:
+        lines += hanging(f"  {clean(file['change'])} ", f"{short(clean(file['path']))}: {clean(file['about'])}", paint.columns)
+        if file["backup"]:
+            lines += hanging("         ", f"with a copy of what was there: {short(clean(file['backup']))}", paint.columns)
+        told = file["diff"].splitlines()
+        lines += [f"    {_diff(line, paint)}" for line in told[:LONGEST_DIFF]]
+        lines += [paint(f"    … {len(told) - LONGEST_DIFF} more lines", DIM)] if len(told) > LONGEST_DIFF else []
+    for note in result["notes"]:
+        lines += hanging(" ", clean(note), paint.columns)
+    if dry_run and files and not any(file["diff"] for file in files):
+        lines.append(paint("  --verbose shows every line", DIM))
+    return "\n".join(lines)
+
+
+def _diff(line: str, paint: Paint) -> str:
+    indent = line[: len(line) - len(line[1:].lstrip())] if line[:1] in {"+", "-", " "} else ""
+    return paint(cut(indent + clean(line[len(indent) :]), paint.columns - 4), {"+": BLUE, "-": RED}.get(line[:1], DIM))
+
+
+RENDERERS: dict[str, Callable[[Any, Paint], str]] = {
+    "adapters.list": adapters,
+    "adapters.explain": explained,
+    "integrate": integrated,
+}

@@ -1,0 +1,29 @@
+"""`covey bar`: a status bar shows what is on standard output and nothing else, and an empty one would say that nobody needs you."""
+
+from __future__ import annotations
+
+from covey.cli.perform import ask
+from covey.kernel.client import NotRunning
+from murli import writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from covey.contract import Operation
+    from covey.kernel.home import Home
+
+ABSENT = "#[dim]covey is not running#[default]\n"
+
+
+def bar(home: Home, operation: Operation, params: dict[str, Any]) -> int:
+    """The fleet on one line."""
+    out = writer()
+    try:
+        result = ask(home, operation, params)
+    except NotRunning:
+        if params["format"] == "tmux":
+            out.raw(ABSENT)
+        raise
+    out.success(lambda shown: str(shown["text"]), result)
+    return 0

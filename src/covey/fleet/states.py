@@ -1,0 +1,112 @@
+"""From claims to rows: each step is taken at one moment, and whatever is news is told of that moment. Pure: it is handed the time and what to look at.
+
+The moment is a whole millisecond, as the journal keeps it. Whoever judges again, at the time of an event, what was heard until then comes to the same row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import to_builtins
+
+from covey.fleet.engine import APPLIED, Engine
+from covey.fleet.model import Verdict
+from covey.fleet.record import BEGUN, CHANGED, ENDED, HEARD
+from covey.fleet.rows import UNREACHABLE, row_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from covey.fleet.engine import Signal
+    from covey.fleet.judge import Rules
+    from covey.fleet.model import Claim
+    from covey.fleet.runtimes import Runtime
+    from covey.fleet.view import Row
+    from covey.tmux.listing import Pane
+
+    Tell = Callable[[str, str, dict[str, Any], float], None]
+    """Told: the kind of event, its subject, its data, and when it was."""
+
+TICK_S = 0.001
+"""What is due at a moment is seen for sure one millisecond after it."""
+
+
+class Look(NamedTuple):
+    """What there is to see of a runtime."""
+
+    runtime: Runtime
+    pane: Pane | None
+    lost: str | None
+    """Why nothing can be said about it; None if all is well."""
+
+
+class States:
+    """The row and the verdict of every runtime that was started. `look` says how things are with one, or that it is not there."""
+
+    def __init__(self, rules: Rules, look: Callable[[str], Look | None], tell: Tell) -> None:
+        self.rows: dict[str, Row] = {}
+        self.verdicts: dict[str, Verdict] = {}
+        self._engine = Engine(rules)
+        self._look = look
+        self._tell = tell
+
+    def start(self, runtime_id: str, now: float) -> None:
+        self._engine.start(runtime_id)
+        self.settle(runtime_id, now)
+
+    def hear(self, signal: Signal) -> bool:
+        """Whether a signal counts. If it does, its row is confirmed or another."""
+        if self._engine.take(signal) != APPLIED:
+            return False
+        self._tell(HEARD, signal.runtime_id, to_builtins(signal), signal.ingested_at)
+        self.settle(signal.runtime_id, signal.ingested_at, heard=True)
+        return True
+
+    def settle(self, runtime_id: str, now: float, *, heard: bool = False) -> None:
+        """See what the claims amount to, and tell if it is something else."""
+        seen = self._look(runtime_id)
+        if seen is None:
+            return
+        verdict, changed = self._engine.settle(runtime_id, now)
+        before, last = self.rows.get(runtime_id), self.verdicts.get(runtime_id)
+        lost = last if last and last.reason == UNREACHABLE else None
+        if seen.lost is not None:
+            verdict = Verdict(state="unknown", reason=UNREACHABLE, confidence="low", since=lost.since if lost else now, detail=seen.lost)
+            changed = lost is None or lost.detail != seen.lost
+        else:
+            changed = changed or lost is not None
+        news = changed or before is None
+        self.verdicts[runtime_id] = verdict
+        row = self.rows[runtime_id] = row_of(seen.runtime, verdict, seen.pane, before, now if news or heard or before is None else before.as_of)
+        if news:
+            self._tell(CHANGED if before else BEGUN, runtime_id, {**row.as_dict(), "previous": before.state if before else None}, now)
+
+    def due(self, runtime_id: str, now: float) -> float | None:
+        """When to settle again although nothing new was heard."""
+        moment = self._engine.horizon(runtime_id, now - TICK_S)
+        return None if moment is None else max(moment, now) + TICK_S
+
+    def moved(self, runtime_id: str) -> None:
+        """A pane has another title, name or place: its row is another, but no news, and confirms nothing."""
+        before, seen = self.rows.get(runtime_id), self._look(runtime_id)
+        if before is not None and seen is not None:
+            self.rows[runtime_id] = row_of(seen.runtime, self.verdicts[runtime_id], seen.pane, before, before.as_of)
+
+    def end(self, runtime_id: str, why: str, now: float) -> None:
+        self._engine.end(runtime_id)
+        self.verdicts.pop(runtime_id, None)
+        row = self.rows.pop(runtime_id, None)
+        if row is not None:
+            self._tell(ENDED, runtime_id, {**row.as_dict(), "previous": row.state, "why": why}, now)
+
+    def claims(self, runtime_id: str) -> list[Claim]:
+        """What stands about a runtime."""
+        return self._engine.claims(runtime_id)
+
+    def picture(self) -> dict[str, Any]:
+        """All that is needed to go on from here: the rows, and what they follow from."""
+        return {
+            "rules": to_builtins(self._engine.rules),
+            "rows": [row.as_dict() for row in self.rows.values()],
+            "claims": {runtime_id: to_builtins(self._engine.claims(runtime_id)) for runtime_id in self.rows},
+        }
