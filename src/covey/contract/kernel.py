@@ -58,6 +58,8 @@ OPERATIONS = (
             config=shape(generation="integer", problems=array("string")),
             children=array(shape(name="string", state="string", pid=optional("integer"), restarts="integer")),
             fleet=optional("object"),
+            beats=optional("object"),
+            attention=optional("object"),
         ),
         idempotent=True,
         examples=[("covey status", "How the daemon is; exit code 2 if it does not run", 2)],

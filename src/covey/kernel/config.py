@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from covey.kernel import toml_text
 from covey.kernel.config_file import ConfigError, Problem, flat, locked, not_editable, parse_text, read_text, replace_text
+from covey.kernel.home import quoted
+from covey.kernel.settings import Tables
 from murli import AgentError, user_error
 
 if TYPE_CHECKING:
@@ -58,9 +60,11 @@ class Config:
         """The configuration of a home; a missing file means the defaults. Raises `ConfigError` with all that is wrong."""
         text = read_text(home.config_file)
         document = parse_text(home.config_file, text)
-        given, problems = _checked(document, settings)
+        given, wrong = _checked(document, settings)
+        problems = [Problem(_dotted(path), toml_text.line_of(text, path), message) for path, message in wrong]
+        problems += _faults(text, given, settings)
         if problems:
-            raise ConfigError(home.config_file, [Problem(_dotted(path), toml_text.line_of(text, path), message) for path, message in problems])
+            raise ConfigError(home.config_file, problems)
         return cls(settings, given)
 
     def get(self, key: str) -> Any:
@@ -118,6 +122,13 @@ class ConfigHolder:
 def set_value(home: Home, settings: Settings, key: str, text: str) -> Change:
     """Write one setting to the file. The rest of the file stays as it is, byte for byte; problems elsewhere in it do not stand in the way."""
     setting = settings[key]
+    if isinstance(setting, Tables):
+        raise user_error(
+            f"{key} is a list of tables, which can only be changed in the file itself",
+            f"Edit it: ${{EDITOR:-vi}} {quoted(home.config_file)}   and add: [[{key}]], with {', '.join(setting.required)} on the lines below",
+            error="invalid_value",
+            field="value",
+        )
     new = _meant(setting, text)
     home.prepare()
     with locked(home.path):
@@ -195,6 +206,16 @@ def _checked(document: Mapping[str, Any], settings: Settings) -> tuple[dict[str,
     for name, value in document.items():
         visit((name,), value)
     return given, problems
+
+
+def _faults(text: str, given: Mapping[str, Any], settings: Settings) -> list[Problem]:
+    """What is wrong inside of lists of tables."""
+    return [
+        Problem(f"{setting.key}[{index}]{name and f'.{_dotted((name,))}'}", toml_text.line_in_table(text, setting.path, index, name), message)
+        for setting in settings
+        if isinstance(setting, Tables)
+        for index, name, message in setting.faults(given.get(setting.key, []))
+    ]
 
 
 def _check_sections(path: str, text: str, document: dict[str, Any], setting: Setting) -> None:

@@ -45,7 +45,7 @@ class ConfigError(AgentError):
         else:
             message = "\n".join([f"{path} has {len(problems)} problems:", *(f"  {problem}" for problem in problems)])
         keys = [problem.key for problem in problems if problem.key]
-        plain = [key for key in keys if '"' not in key]
+        plain = [key for key in keys if not set(key) & set('"[')]  # neither a quoted name nor one of several tables can be named there
         advice = suggestion or f"Edit the file: ${{EDITOR:-vi}} {quoted(path)}" + (
             f"   or take it out: covey config unset {plain[0]}" if plain else ""
         )

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from covey.kernel.api import Call, Handler
     from covey.kernel.daemon import Daemon
 
+PARTS = ("fleet", "beats", "attention")
+"""What subsystems tell about themselves in the status, or nothing if they are not there."""
 HEARTBEAT_S = 15.0
 BATCH = 500
 
@@ -72,7 +74,8 @@ class KernelOperations:
             "events": {"cursor": daemon.events.cursor, "subscribers": daemon.events.subscribers},
             "config": {"generation": daemon.config.generation, "problems": list(daemon.config.problems)},
             "children": [child.as_dict() for child in daemon.supervisor.children],
-            "fleet": daemon.parts["fleet"]() if "fleet" in daemon.parts else None,
+            **dict.fromkeys(PARTS),
+            **{name: part() for name, part in daemon.parts.items()},
         }
 
     async def health(self, _: Call) -> dict[str, Any]:

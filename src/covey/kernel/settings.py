@@ -8,13 +8,21 @@ from covey.kernel.redact import REDACTED
 from murli import not_found
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from murli import AgentError
 
-Type = Literal["string", "int", "float", "bool", "list"]
-_NAMES = {"string": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "list": "a list of texts"}
-_CLASSES: dict[str, type | tuple[type, ...]] = {"string": str, "int": int, "float": (int, float), "bool": bool, "list": list}
+Type = Literal["string", "int", "float", "bool", "list", "tables"]
+_NAMES = {
+    "string": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "list": "a list of texts",
+    "tables": "a list of tables",
+}
+_CLASSES: dict[str, type | tuple[type, ...]] = {"string": str, "int": int, "float": (int, float), "bool": bool, "list": list, "tables": list}
+_KINDS: dict[str, type | tuple[type, ...]] = {"text": str, "number": (int, float), "list": list, "table": dict}
 
 
 class Setting:
@@ -103,6 +111,56 @@ class Setting:
     def shown(self, value: object) -> Any:
         """The value as it may be listed."""
         return REDACTED if self.sensitive and value else value
+
+
+class Tables(Setting):
+    """A list of tables, each written as `[[key]]` in the file; it can only be edited there. `columns`: the kinds of value (text, number, list, table) that each name takes.
+
+    Whoever uses the tables reads more out of them; here they are sound enough to be read at all.
+    """
+
+    def __init__(self, key: str, help: str, *, columns: Mapping[str, Sequence[str]], required: Sequence[str] = ()) -> None:  # noqa: A002 - as in Setting
+        super().__init__(key, help, type="tables", default=[])
+        self.columns = columns
+        self.required = required
+
+    def objection(self, value: object) -> str:
+        """What was expected instead of a list of tables, or nothing."""
+        fits = isinstance(value, list) and all(isinstance(table, dict) for table in value)
+        return "" if fits else f"{self.expected}, each under a line [[{self.key}]]"
+
+    def faults(self, tables: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str, str]]:
+        """What is wrong in the tables: which one, at which name, and the sentence."""
+        import difflib
+
+        for index, table in enumerate(tables):
+            for name in self.required:
+                if name not in table:
+                    yield index, "", f"a [[{self.key}]] needs a line with {name}"
+            for name, value in table.items():
+                kinds = self.columns.get(name)
+                if kinds is None:
+                    near = difflib.get_close_matches(name, list(self.columns), n=1)
+                    yield index, name, f"{name} has no meaning in a [[{self.key}]]{f'; did you mean {near[0]}?' if near else ''}"
+                elif isinstance(value, bool) or not any(isinstance(value, _KINDS[kind]) for kind in kinds) or not _plain(value):
+                    yield index, name, f"{name} has to be a {' or a '.join(kinds)}, without dates outside of quotes"
+
+    def parse(self, text: str) -> Any:
+        """Nothing that is said in one word: always a `ValueError`."""
+        raise ValueError(text)
+
+    def normal(self, value: Any) -> Any:
+        """A copy that is nobody else's, with all that is in it."""
+        import copy
+
+        return copy.deepcopy(value)
+
+
+def _plain(value: object) -> bool:
+    """Whether it can be said in JSON too."""
+    if isinstance(value, (dict, list)):
+        return all(map(_plain, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, (str, int)) or (isinstance(value, float) and value - value == 0)
 
 
 class Settings:
@@ -202,5 +260,32 @@ FLEET = (
         restart=True,
     ),
 )
-SETTINGS = Settings(KERNEL, FLEET)
+BEATS = (
+    Setting("beats.max_concurrent", "How many beats may run at the same time.", type="int", default=4, minimum=1, maximum=1000),
+    Setting(
+        "beats.jitter_s",
+        "Seconds over which beats that are due at the same moment are spread.",
+        type="float",
+        default=30.0,
+        minimum=0,
+        maximum=3600,
+    ),
+    Setting("beats.day_usd", "Dollars that all beats together may spend in a day; 0 for no limit.", type="float", default=0.0, minimum=0),
+    Setting("beats.month_usd", "Dollars that all beats together may spend in a month; 0 for no limit.", type="float", default=0.0, minimum=0),
+    Tables(
+        "beats.workspace",
+        "Folders with a HEARTBEAT.md, or several under heartbeats/, and what holds for them unless the file says otherwise.",
+        required=["path"],
+        columns={
+            "path": ("text",),
+            **dict.fromkeys(["name", "description", "interval", "cron", "tz", "timeout", "agent", "model", "overlap", "quiet"], ("text",)),
+            **dict.fromkeys(["lastRun", "last_run"], ("text",)),
+            **dict.fromkeys(["maxTurns", "max_turns"], ("number",)),
+            **dict.fromkeys(["permissions", "probe"], ("text", "table")),
+            "budget": ("table",),
+            "notify": ("text", "list"),
+        },
+    ),
+)
+SETTINGS = Settings(KERNEL, FLEET, BEATS)
 """All settings of a node, by the part that they belong to."""

@@ -54,6 +54,28 @@ def line_of(text: str, path: Path) -> int:
     return min(exact or inside or [0])
 
 
+def line_in_table(text: str, path: Path, index: int, name: str) -> int:
+    """The line (from 1) of a name in one of the tables `[[path]]`, counted from 0; that of the table itself where the name does not stand in it."""
+    found = statements(text)
+    starts = [at for at, one in enumerate(found) if one.is_header and one.path == path]
+    if index >= len(starts):
+        return line_of(text, path)  # written as one value
+    own = found[starts[index] : (starts[index + 1 :] or [len(found)])[0]]
+    wanted = (*path, name)
+    return next((one.first + 1 for one in own if one.path[: len(wanted)] == wanted), own[0].first + 1)
+
+
+def append(text: str, path: Path, tables: list[dict[str, Any]]) -> str:
+    """The text with these tables at its end, each as `[[path]]`."""
+    if not tables:
+        return text
+    end = "\r\n" if text.split("\n", 1)[0].endswith("\r") else "\n"
+    header = f"[[{'.'.join(_key(part) for part in path)}]]"
+    blocks = [end.join([header, *(f"{_key(name)} = {written(value)}" for name, value in table.items()), ""]) for table in tables]
+    before = text + end * (2 - text.endswith("\n")) if text.strip() else text
+    return before + end.join(blocks)
+
+
 def put(text: str, path: Path, value: object) -> str:
     """The text with this value under this path: in place if it is there, at the end of its section if not."""
     found = statements(text)

@@ -1,0 +1,149 @@
+"""What does the schedule of 200 beats cost?
+
+A look at the clock decides on every beat and finds out when to look again. Side by side, interleaved: the least that such a loop can do (go over the 200
+standings and compare one number of each), and the plain way for cron expressions, which parses the expression and steps with cronsim from the last slot at
+each look. The daemon looks at least every ten seconds; the share of a core follows from that. Then a month of the same beats, as fast as it goes.
+
+    ./run python bench/beats.py [looks]
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from datetime import UTC, datetime
+from heapq import heapify, heappop, heappush
+from math import inf
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim
+
+from covey.beats.beat import Beat, Cron, Interval
+from covey.beats.planner import WAKE_S, Standing, Start, decide, ended, take_up, taken, wake
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+START = datetime(2026, 10, 3, tzinfo=UTC).timestamp()
+"""Within a month of it clocks change in all three zones."""
+MONTH_S = 31 * 86_400.0
+BEATS = 200
+ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe")
+SCHEDULES = (
+    Interval(300.0),
+    Cron("*/5 * * * *"),
+    Interval(1800.0),
+    Cron("7 * * * *"),
+    Interval(3600.0),
+    Cron("0 9 * * 1-5"),
+    Interval(86_400.0),
+    Cron("30 2 * * *"),
+)
+SHARE = 0.001
+"""The most of a core that looking may take."""
+
+Pairs = list[tuple[Beat, Standing]]
+
+
+def beats() -> Pairs:
+    """As they stand when they have just been taken up."""
+    made = [
+        Beat(
+            name=f"beat-{number}", workspace="/w", file="/w/HEARTBEAT.md", schedule=SCHEDULES[number % len(SCHEDULES)], tz=ZONES[number % len(ZONES)]
+        )
+        for number in range(BEATS)
+    ]
+    return [(beat, take_up(beat, None, START)) for beat in made]
+
+
+def settled(pairs: Pairs, now: float) -> Pairs:
+    """What was due has run."""
+    return [
+        (beat, ended(beat, taken(standing, decision), None, now)) if (decision := decide(beat, standing, now)) else (beat, standing)
+        for beat, standing in pairs
+    ]
+
+
+def ours(pairs: Pairs, now: float) -> None:
+    for beat, standing in pairs:
+        decide(beat, standing, now)
+    wake(pairs, now)
+
+
+def floor(pairs: Pairs, now: float) -> None:
+    soonest = now + WAKE_S
+    for _, standing in pairs:
+        if now < standing.anchor < soonest:
+            soonest = standing.anchor
+
+
+def stepping(pairs: Pairs, now: float) -> None:
+    soonest = now + WAKE_S
+    for beat, standing in pairs:
+        last = standing.last_slot or standing.anchor
+        if isinstance(beat.schedule, Interval):
+            due = last + beat.schedule.seconds
+        else:
+            due = next(CronSim(beat.schedule.expression, datetime.fromtimestamp(last, ZoneInfo(beat.tz)))).timestamp()
+        if now < due < soonest:
+            soonest = due
+
+
+def look(looks: int) -> bool:
+    """Time the looks, print the table, and say whether the limit held."""
+    now = START + 500_000.0
+    pairs = settled(beats(), now)
+    ways: dict[str, Callable[[Pairs, float], None]] = {"a loop that compares": floor, "decide and wake": ours, "stepping cronsim": stepping}
+    taken_s: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(-3, looks):
+        for name, way in ways.items():
+            started = time.perf_counter()
+            way(pairs, now + 0.5)
+            if number >= 0:  # the first rounds fill caches
+                taken_s[name].append(time.perf_counter() - started)
+    least = statistics.median(taken_s["a loop that compares"])
+    print(f"a look at {BEATS} beats, {looks} of each, interleaved; 1 = a loop that compares one number of each = {least * 1e6:.1f} µs\n")
+    print(f"{'':22}{'p50':>9}{'µs':>9}{'share of a core':>18}")
+    for name, seconds in taken_s.items():
+        median = statistics.median(seconds)
+        print(f"{name:22}{median / least:9.1f}{median * 1e6:9.0f}{median / WAKE_S:18.4%}")
+    held = statistics.median(taken_s["decide and wake"]) / WAKE_S <= SHARE
+    print(f"\nlimit: decide and wake takes at most {SHARE:.1%} of a core, looking every {WAKE_S:.0f} s: {'held' if held else 'BROKEN'}")
+    return held
+
+
+def month() -> None:
+    """Run a month, each beat looked at when it asked to be."""
+    pairs = beats()
+    agenda = [(START, number) for number in range(BEATS)]
+    heapify(agenda)
+    starts = late = 0
+    began = time.process_time()
+    while agenda:
+        now, number = heappop(agenda)
+        if now >= START + MONTH_S:
+            continue
+        beat, standing = pairs[number]
+        decision = decide(beat, standing, now)
+        if isinstance(decision, Start):
+            starts += 1
+            late += decision.slot != now or decision.missed > 0
+            standing = ended(beat, taken(standing, decision), None, now)
+            pairs[number] = (beat, standing)
+        heappush(agenda, (wake([(beat, standing)], now, most_s=inf), number))
+    spent = time.process_time() - began
+    print(
+        f"\na month of {BEATS} beats: {starts} starts, {late} not on their slot, {spent:.1f} s of CPU: {MONTH_S / spent:,.0f} times as fast as the clock"
+    )
+
+
+def main() -> int:
+    held = look(int(sys.argv[1]) if len(sys.argv) > 1 else 300)
+    month()
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""Scheduled prompts: when they run, what they may do and spend, and what they found."""

@@ -1,0 +1,1 @@
+"""The agents that can run a beat, each in its non-interactive mode."""

@@ -1,0 +1,46 @@
+"""Which beat somebody means by a folder."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from covey.beats.agents.registry import AGENTS
+from covey.beats.book import Book
+from murli import not_found, user_error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from covey.beats.beat import Beat
+    from covey.beats.book import Entry
+
+UNSCHEDULED = "1d"
+"""Stands in for the schedule of a beat that has none and is run by hand."""
+
+
+def beat_at(path: str, name: str | None, workspaces: Sequence[Mapping[str, Any]], home: str) -> Beat:
+    """The beat of a folder, whether it is scheduled or not."""
+    known = Book.load(workspaces, home, AGENTS).entries if workspaces else ()
+    here = _here(known, path, name) or _here(Book.load([{"path": path, "interval": UNSCHEDULED}], home, AGENTS).entries, path, name)
+    if not here:
+        raise not_found(f"there is no beat {name} in {path}", "See them all with: covey beats list", field="name")
+    if len(here) > 1:
+        error = user_error(f"{path} has several beats", "Say which: covey beat --name …", field="name")
+        error.valid_values = [entry.name for entry in here]
+        raise error
+    if (beat := here[0].beat) is None:
+        missing = not os.path.exists(here[0].file)  # noqa: PTH110 - a text
+        raise (not_found if missing else user_error)(
+            "; ".join(here[0].complaints), "Begin with: covey init" if missing else "Mend the file.", field="path"
+        )
+    return beat
+
+
+def _here(entries: Sequence[Entry], path: str, name: str | None) -> list[Entry]:
+    there = os.path.realpath(path)
+    return [
+        entry
+        for entry in entries
+        if os.path.realpath(entry.workspace) == there and (name is None or entry.name == name or entry.name.endswith(f"/{name}"))
+    ]

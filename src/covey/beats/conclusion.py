@@ -1,0 +1,93 @@
+"""From the end of a run to what is written down about it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from covey.beats import planner
+from covey.beats.verdict import classify
+from covey.kernel.clock import timestamp
+
+if TYPE_CHECKING:
+    from covey.beats.beat import Beat
+    from covey.beats.execution import Finished
+    from covey.beats.ledger import Run, Standing
+
+PROBED = ("ok", "unchanged")
+"""What a probe says when no model has to look."""
+
+
+def concluded(run: Run, finished: Finished) -> Run:
+    """The run, over, with its outcome."""
+    report, verdict = finished.report, classify(finished.report)
+    failure = verdict.failure
+    done = replace(
+        run,
+        state="done",
+        began_at=finished.began,
+        ended_at=finished.began + finished.seconds,
+        duration_ms=round(finished.seconds * 1000),
+        probe=finished.probe["means"] if finished.probe else "",
+        denials=report.denials,
+        cost_usd=report.usage.cost_usd,
+        tokens=report.usage.tokens,
+        num_turns=report.num_turns,
+    )
+    if failure is None and done.probe in PROBED:
+        return replace(done, outcome="ok")
+    if failure is None:
+        return replace(done, outcome=verdict.outcome, summary=verdict.summary)
+    return replace(done, outcome=verdict.outcome, error_kind=failure.kind, error=failure.message, retry_at=failure.retry_at)
+
+
+def standing_after(beat: Beat, standing: Standing, run: Run, finished: Finished, now: float) -> Standing:
+    """How the beat stands once the run is over."""
+    failure = finished.report.failure
+    plan = planner.ended(beat, standing.plan, failure, now)
+    digest = standing.probe_digest
+    if run.probe == "ok":
+        digest = ""  # what goes wrong next is news, even if it went wrong in the same way before
+    elif run.probe and finished.probe and failure is None:
+        digest = finished.probe["digest"]
+    parked = plan.parked_until if plan.parked_until != standing.plan.parked_until else None
+    after = replace(standing, plan=plan, probe_digest=digest)
+    if parked is not None and failure is not None:
+        after = replace(after, reason=f"{failure.kind.replace('_', ' ')}: {failure.message}")
+    if run.probe == "unchanged" or run.error_kind == "interrupted":
+        return after  # it says nothing new
+    same = run.outcome == standing.outcome
+    return replace(after, outcome=run.outcome or "", streak=standing.streak + 1 if same else 1)
+
+
+def entry(run: Run, turns: list[Any]) -> dict[str, Any]:
+    """The run's line in the log."""
+    line: dict[str, Any] = {
+        "ts": timestamp(run.began_at or run.queued_at),
+        "workspace": run.workspace,
+        "outcome": run.outcome,
+        "durationMs": run.duration_ms or 0,
+        "run": run.run,
+        "beat": run.beat,
+        "agent": run.agent,
+    }
+    optional = {
+        "summary": run.summary,
+        "error": run.error,
+        "errorKind": run.error_kind,
+        "probe": run.probe,
+        "costUsd": run.cost_usd,
+        "tokens": run.tokens,
+        "numTurns": run.num_turns,
+        "denials": list(run.denials),
+        "missed": run.missed,
+        "turns": turns if run.verbose else None,
+    }
+    return line | {name: value for name, value in optional.items() if value not in (None, "", [], 0)}
+
+
+def plain(turns: tuple[Any, ...]) -> list[Any]:
+    """A conversation as JSON has it."""
+    return [msgspec.to_builtins(turn) for turn in turns]

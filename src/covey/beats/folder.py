@@ -1,0 +1,158 @@
+"""The folder of a run: all that the daemon and the runner have to tell each other, so that either may be killed and nothing is forgotten.
+
+task.json   what to do; whole when it is there          prompt    what the agent reads from standard input
+claim       who does it: the first runner to come       agent     the agent's process
+stdout, stderr, probe                                   stop      why the run is to end, if it is
+exit.json   how it ended; the last word
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey.kernel.process import birth, signal_group
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MARK = "COVEY_RUN"
+"""In the environment of all that a run starts, so that it is found again wherever it has gone."""
+
+
+class Folder:
+    """One run's. Every file appears whole or not at all."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.run = path.name
+
+    @property
+    def stdout(self) -> Path:
+        return self.path / "stdout"
+
+    @property
+    def stderr(self) -> Path:
+        return self.path / "stderr"
+
+    # The daemon's side.
+
+    def prepare(self, task: Mapping[str, Any], prompt: str, files: Mapping[str, str]) -> None:
+        """Write down what to do. Done twice it is the same as once."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, text in {**files, "prompt": prompt}.items():
+            self._put(name, text)
+        self._put("task.json", json.dumps(task))
+
+    def stop(self, why: str) -> None:
+        """Have the run ended, for a reason that its last word will give. A runner that has not come yet finds the reason, and begins nothing."""
+        if self.ended is not None or not self.path.is_dir():
+            return
+        self._put("stop", why)
+        with contextlib.suppress(OSError):
+            if (runner := self.claimed) is not None and birth(runner[0]) == runner[1]:
+                os.kill(runner[0], signal.SIGTERM)
+
+    def sweep(self) -> bool:
+        """End whatever of the run is still there, at once; True if there was something. For a run whose runner is gone."""
+        found = False
+        if agent := self._process("agent"):
+            found = signal_group(*agent, 0) and signal_group(*agent, signal.SIGKILL)
+        for pid in marked(self.run):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                found = True
+        return found
+
+    def remove(self) -> None:
+        """Forget the run: what matters of it is in the database."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def hand_over(self, record: Mapping[str, Any]) -> None:
+        """Leave a run that was concluded without a daemon to the next one; also one that never began, and has no folder yet."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._put("hand.json", json.dumps(record))
+
+    @property
+    def handed_over(self) -> dict[str, Any] | None:
+        return self._json("hand.json")
+
+    @property
+    def claimed(self) -> tuple[int, str] | None:
+        """The runner: its pid and birth."""
+        return self._process("claim")
+
+    @property
+    def ended(self) -> dict[str, Any] | None:
+        """How the run ended; None if it has not, as far as anybody has written down."""
+        return self._json("exit.json")
+
+    # The runner's side.
+
+    @property
+    def task(self) -> dict[str, Any] | None:
+        return self._json("task.json")
+
+    def claim(self) -> bool:
+        """Take the run. Of two runners one gets it, and never another one after it."""
+        mine = self._put(f"claim.{os.getpid()}", _self())
+        try:
+            os.link(mine, self.path / "claim")
+        except FileExistsError:
+            return False
+        finally:
+            mine.unlink(missing_ok=True)
+        return True
+
+    def agent_is(self, pid: int) -> None:
+        self._put("agent", f"{pid} {birth(pid)}")
+
+    @property
+    def stopped(self) -> str:
+        with contextlib.suppress(OSError):
+            return (self.path / "stop").read_text()
+        return ""
+
+    def end(self, last_word: Mapping[str, Any]) -> None:
+        self._put("exit.json", json.dumps(last_word))
+
+    def _put(self, name: str, text: str) -> Path:
+        path, draft = self.path / name, self.path / f".{name}.{os.getpid()}"
+        draft.touch(mode=0o600)
+        draft.write_text(text, encoding="utf-8", errors="backslashreplace")
+        draft.replace(path)
+        return path
+
+    def _json(self, name: str) -> dict[str, Any] | None:
+        with contextlib.suppress(OSError, ValueError):
+            read = json.loads((self.path / name).read_bytes())
+            return read if isinstance(read, dict) else None
+        return None
+
+    def _process(self, name: str) -> tuple[int, str] | None:
+        with contextlib.suppress(OSError, ValueError):
+            pid, _, born = (self.path / name).read_text().partition(" ")
+            return int(pid), born
+        return None
+
+
+def marked(run: str) -> list[int]:
+    """The processes that carry a run's mark. Where the system does not tell, none: there the agent's process group has to do."""
+    if sys.platform != "linux":
+        return []
+    mark, found = f"{MARK}={run}".encode(), []
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if process.name.isdigit() and mark in (process / "environ").read_bytes().split(b"\0") and birth(int(process.name)):
+                found.append(int(process.name))
+    return found
+
+
+def _self() -> str:
+    return f"{os.getpid()} {birth(os.getpid())}"

@@ -1,0 +1,72 @@
+"""A heartbeat without a daemon: run in the caller's process, logged like any other, and left for the next daemon to write down."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey.beats import money
+from covey.beats.agents.registry import AGENTS
+from covey.beats.choice import beat_at
+from covey.beats.conclusion import concluded, entry, plain
+from covey.beats.execution import Execution, Finished
+from covey.beats.folder import Folder
+from covey.beats.ledger import Run, handed
+from covey.beats.log import HeartbeatLog
+from covey.beats.preparation import prepare
+from covey.beats.report import Report
+from covey.kernel.clock import SystemClock
+from covey.kernel.config import Config
+from covey.kernel.ids import Ulids
+from covey.kernel.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from covey.beats.report import Step, Usage
+    from covey.kernel.home import Home
+
+
+def run_here(
+    home: Home, path: str, name: str | None, *, verbose: bool, begins: Callable[[dict[str, Any]], None], heard: Callable[[Step], None]
+) -> dict[str, Any]:
+    """Run the beat of a folder and return it as the contract has it, with its `turns`. `begins` is told of the run first. Interrupting it ends the agent."""
+    beat = beat_at(path, name, Config.load(home, SETTINGS).get("beats.workspace"), str(Path.home()))
+    home.prepare()
+    root = Path(home.path) / "beats"
+    run = Run(
+        run=Ulids(time.time)(),
+        file=beat.file,
+        beat=beat.name,
+        workspace=beat.workspace,
+        agent=beat.agent,
+        why="hand",
+        spec=beat,
+        verbose=verbose,
+        queued_at=time.time(),
+        state="running",
+    )
+    folder, agent = Folder(root / "runs" / run.run), AGENTS[beat.agent]
+
+    def spent(usage: Usage) -> str:
+        return "budget" if money.overspent(beat.budget, usage) else ""
+
+    async def execute() -> Finished:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, folder.stop, "interrupted")
+        return await Execution(folder, agent.reader(), SystemClock(), heard, spent).run()
+
+    begins(run.as_dict())
+    failure = prepare(beat, folder, agent, time.time(), "")
+    finished = Finished(report=Report(failure=failure), began=time.time(), seconds=0.0) if failure else asyncio.run(execute())
+    done, turns = concluded(run, finished), plain(finished.report.turns)
+    heartbeats = HeartbeatLog(root)
+    heartbeats.append(entry(done, turns))
+    if turns:
+        heartbeats.keep_conversation(done.workspace, {**done.as_dict(), "turns": turns})
+    folder.hand_over(handed(done, turns))
+    return {**done.as_dict(), "turns": turns}

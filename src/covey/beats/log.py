@@ -1,0 +1,60 @@
+"""The log of heartbeats: one JSON object per line and run, each run once, whatever happens in between; and the last conversation of each workspace."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+NAME = "heartbeats.jsonl"
+TAIL_BYTES = 4 * 1024 * 1024
+"""How far back a run is looked for that may or may not have been written before a crash."""
+
+
+class HeartbeatLog:
+    """The files in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
+        self._folder = folder
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """One more line, on the disk when this returns. A half line that a crash has left is ended first."""
+        line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            size = os.fstat(fd).st_size
+            if size and os.pread(fd, 1, size - 1) != b"\n":
+                line = b"\n" + line
+            os.write(fd, line)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def has(self, run: str) -> bool:
+        """Whether a run is among the latest lines."""
+        with contextlib.suppress(OSError), self.path.open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - TAIL_BYTES, 0))
+            return any(f'"run": "{run}"'.encode() in line and line.endswith(b"}\n") for line in file)
+        return False
+
+    def keep_conversation(self, workspace: str, conversation: Mapping[str, Any]) -> None:
+        """The conversation of the last run in a workspace, in place of the one before."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / f"last-beat-{slug(workspace)}.json"
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        draft.touch(mode=0o600)
+        draft.write_text(json.dumps(conversation, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="backslashreplace")
+        draft.replace(path)
+
+
+def slug(workspace: str) -> str:
+    """A workspace as part of a file name."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", workspace).strip("-")[-120:] or "root"

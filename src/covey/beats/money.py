@@ -1,0 +1,83 @@
+"""What beats spend, and when it is too much. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, NamedTuple
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+
+from covey.beats.beat import Budget
+
+if TYPE_CHECKING:
+    from covey.beats.report import Usage
+
+
+class Spent(Struct, frozen=True):
+    """Over some time."""
+
+    runs: int = 0
+    cost_usd: float = 0.0
+    tokens: int = 0
+
+
+class Stop(NamedTuple):
+    """A budget is used up."""
+
+    reason: str
+    until: float
+    """When the next day or month begins."""
+
+
+def day(now: float, zone: str) -> tuple[float, float]:
+    """When the day began, and when the next one begins, on the calendar of a zone."""
+    local = _at_midnight(_local(now, zone))
+    return local.timestamp(), _at_midnight(local + timedelta(days=1, hours=12)).timestamp()
+
+
+def month(now: float, zone: str) -> tuple[float, float]:
+    """Likewise for the month."""
+    local = _at_midnight(_local(now, zone).replace(day=1))
+    return local.timestamp(), _at_midnight((local + timedelta(days=32)).replace(day=1)).timestamp()
+
+
+def used_up(budget: Budget, today: Spent, this_month: Spent, now: float, zone: str) -> Stop | None:
+    """Whether nothing may be spent any more, and until when. What cannot be measured is not counted: who reports no cost has a budget in tokens."""
+    for limit, spent, unit, name, span in (
+        (budget.month_usd, this_month.cost_usd, "USD", "monthly", month),
+        (budget.month_tokens, this_month.tokens, "tokens", "monthly", month),
+        (budget.day_usd, today.cost_usd, "USD", "daily", day),
+        (budget.day_tokens, today.tokens, "tokens", "daily", day),
+    ):
+        if limit is not None and spent >= limit:
+            return Stop(f"{name} budget reached: {amount(spent, unit)} of {amount(limit, unit)}", span(now, zone)[1])
+    return None
+
+
+def limits(day_usd: float, month_usd: float) -> Budget | None:
+    """What all beats together may spend; None if there is no limit."""
+    return Budget(day_usd=day_usd or None, month_usd=month_usd or None) if day_usd or month_usd else None
+
+
+def overspent(budget: Budget, usage: Usage) -> bool:
+    """Whether a run has gone over what one run may spend."""
+    return (budget.run_usd is not None and (usage.cost_usd or 0.0) > budget.run_usd) or (
+        budget.run_tokens is not None and (usage.tokens or 0) > budget.run_tokens
+    )
+
+
+def amount(value: float, unit: str) -> str:
+    """For people: $1.25, 12,000 tokens."""
+    return f"${value:.4f}".rstrip("0").rstrip(".") if unit == "USD" else f"{value:,.0f} {unit}"
+
+
+def _local(now: float, zone: str) -> datetime:
+    place: tzinfo | None = ZoneInfo(zone) if zone else None
+    return datetime.fromtimestamp(now, place) if place else datetime.fromtimestamp(now).astimezone()
+
+
+def _at_midnight(moment: datetime) -> datetime:
+    """The day's beginning, with the offset from UTC that holds then."""
+    there = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return there if isinstance(there.tzinfo, ZoneInfo) else there.replace(tzinfo=None).astimezone()

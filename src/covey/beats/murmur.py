@@ -1,0 +1,112 @@
+"""Workspaces taken over from murmur's config.json into config.toml."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey.beats import options
+from covey.beats.places import LARGEST_FILE, expanded
+from covey.kernel import toml_text
+from covey.kernel.config_file import flat, locked, parse_text, read_text, replace_text
+from covey.kernel.home import quoted
+from murli import not_found, user_error
+
+if TYPE_CHECKING:
+    from covey.kernel.home import Home
+
+KEY = ("beats", "workspace")
+_AGENTS = {"claude-code": "claude"}
+
+
+def read_murmur(text: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """The tables for `[[beats.workspace]]` that a config.json amounts to, and what was left out of them. Raises `ValueError` with a sentence if it is none."""
+    if len(text) > LARGEST_FILE:
+        raise ValueError(f"it has more than {LARGEST_FILE} characters")
+    try:
+        document = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    workspaces = document.get("workspaces") if isinstance(document, dict) else None
+    if not isinstance(workspaces, list):
+        raise ValueError('it has no list called "workspaces"')  # noqa: TRY004 - a mistake in a file
+    tables: list[dict[str, Any]] = []
+    problems: list[str] = []
+    for number, workspace in enumerate(workspaces, 1):
+        if not isinstance(workspace, dict) or not isinstance(workspace.get("path"), str):
+            problems.append(f"workspace {number} has no path; it was left out")
+            continue
+        table, wrong = _table(workspace)
+        if "path" in table:
+            tables.append(table)
+        problems += [f"{workspace['path'][:200]}: {sentence}" for sentence in wrong]
+    return tables, problems
+
+
+def append_to(text: str, tables: list[dict[str, Any]], home: str) -> tuple[str, list[dict[str, Any]], list[str]]:
+    """A config.toml with the tables that are not in it yet, at its end: the text, the tables that are new, and the paths that were there. `home`: what `~` means."""
+    document = parse_text("config.toml", text)
+    present = _workspaces(document)
+    known = {expanded(str(table.get("path", "")), home) for table in present}
+    new: list[dict[str, Any]] = []
+    there: list[str] = []
+    for table in tables:
+        path = expanded(table["path"], home)
+        if path in known:
+            there.append(table["path"])
+        else:
+            known.add(path)
+            new.append(table)
+    return toml_text.append(text, KEY, new), new, there
+
+
+def import_file(home: Home, source: str, user_home: str) -> dict[str, Any]:
+    """Take over the workspaces of a config.json: `{source, file, imported, present, problems}`. Doing it twice changes nothing; the rest of the file stays, byte for byte."""
+    tables, problems = _read(source)
+    home.prepare()
+    with locked(home.path):
+        before = read_text(home.config_file)
+        document = parse_text(home.config_file, before)
+        after, added, present = append_to(before, tables, user_home)
+        expected = {**flat(document), KEY: [*_workspaces(document), *added]} if added else flat(document)
+        replace_text(home.config_file, before, after, expected, ".".join(KEY))
+    return {"source": source, "file": home.config_file, "imported": [table["path"] for table in added], "present": present, "problems": problems}
+
+
+def _read(source: str) -> tuple[list[dict[str, Any]], list[str]]:
+    advice = "Name murmur's configuration: covey beats import ~/.murmur/config.json"
+    file = Path(source)
+    if not file.is_file():
+        raise not_found(f"{source} is not a file", advice, field="path")
+    try:
+        with file.open(encoding="utf-8-sig") as opened:
+            return read_murmur(opened.read(LARGEST_FILE + 1))
+    except OSError as error:
+        raise user_error(f"{source} cannot be read: {error.strerror or error}", f"Look at it: ls -l {quoted(source)}", field="path") from None
+    except ValueError as error:
+        raise user_error(f"{source} is not a configuration of murmur: {error}", advice, field="path") from None
+
+
+def _table(workspace: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A workspace without what we do not know or cannot use; nothing if it could not run then, or not as safely."""
+    given = {name: value for name, value in workspace.items() if name != "path" and value is not None}
+    if isinstance(given.get("agent"), str):
+        given["agent"] = _AGENTS.get(given["agent"], given["agent"])
+    known, unknown = options.canonical(given)
+    problems = [f"{name} was left out: Covey has no such option" for name, _ in unknown]
+    _, wrong = options.read(options.as_texts(known))
+    if wrong:
+        return {}, [*problems, *(f"it was left out altogether: {sentence}" for _, sentence in wrong)]
+    if expanded(workspace["path"], "/") is None:
+        return {}, [*problems, "it was left out altogether: its path is not absolute"]
+    table = {"path": workspace["path"], **options.as_texts(known)}
+    if "maxTurns" in table:
+        table["maxTurns"] = int(table["maxTurns"])
+    return table, problems
+
+
+def _workspaces(document: dict[str, Any]) -> list[dict[str, Any]]:
+    section = document.get("beats", {})
+    found = section.get("workspace", []) if isinstance(section, dict) else []
+    return [table for table in found if isinstance(table, dict)] if isinstance(found, list) else []

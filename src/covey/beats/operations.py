@@ -1,0 +1,154 @@
+"""What the daemon does for each operation of the beats, and their life inside it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey.beats import view
+from covey.beats.agents.registry import AGENTS
+from covey.beats.book import Book
+from covey.beats.choice import beat_at
+from covey.beats.ledger import MIGRATION, Ledger
+from covey.beats.log import HeartbeatLog
+from covey.beats.service import Beats
+from covey.beats.voice import Voice
+from covey.contract.beats import OPERATIONS
+from covey.kernel.daemon import Subsystem
+from murli import AgentError, not_found, user_error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from covey.beats.beat import Beat
+    from covey.beats.book import Entry
+    from covey.kernel.api import Call, Handler
+    from covey.kernel.daemon import Daemon
+
+log = logging.getLogger("covey.beats")
+
+
+@contextlib.asynccontextmanager
+async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
+    """The beats while the daemon lives, and their handlers."""
+    folder = Path(daemon.home.path) / "beats"
+    home = str(Path.home())
+
+    def setting(key: str) -> Any:
+        return daemon.config.current.get(key)
+
+    async with (
+        Voice(daemon.events) as voice,
+        Beats(
+            book=Book(home, AGENTS),
+            ledger=Ledger(daemon.store, daemon.events),
+            voice=voice,
+            clock=daemon.clock,
+            metrics=daemon.metrics,
+            heartbeats=HeartbeatLog(folder),
+            folder=folder / "runs",
+            agents=AGENTS,
+            setting=setting,
+            refresh=Refresh(daemon),
+        ) as beats,
+    ):
+        operations = BeatOperations(daemon, beats, home)
+        daemon.parts["beats"] = lambda: view.summary(beats, daemon.clock.time())
+        yield operations.handlers()
+
+
+BEATS = Subsystem(tuple(operation for operation in OPERATIONS if operation.route), migrations=(MIGRATION,), open=opened)
+
+
+class Refresh:
+    """Reads the configuration again when its file has changed: who edits it need not tell."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self._daemon = daemon
+        self._seen = self._stamp()
+
+    async def __call__(self) -> None:
+        if (stamp := self._stamp()) == self._seen:
+            return
+        self._seen = stamp
+        try:
+            await self._daemon.reload()
+        except AgentError as error:
+            log.warning("the configuration was edited and is not in force", extra={"reason": error.message, "suggestion": error.suggestion})
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        with contextlib.suppress(OSError):
+            found = Path(self._daemon.home.config_file).stat()
+            return found.st_mtime_ns, found.st_size, found.st_ino
+        return None
+
+
+class BeatOperations:
+    """The handlers, each a method that takes a call and returns a result."""
+
+    def __init__(self, daemon: Daemon, beats: Beats, home: str) -> None:
+        self._daemon = daemon
+        self._beats = beats
+        self._home = home
+
+    def handlers(self) -> Mapping[str, Handler]:
+        return {
+            "beat": self.beat,
+            "beats.list": self.list,
+            "beats.history": self.history,
+            "beats.show": self.show,
+            "beats.cost": self.cost,
+            "beats.pause": self.pause,
+            "beats.resume": self.resume,
+        }
+
+    async def beat(self, call: Call) -> dict[str, Any]:
+        if not os.path.isabs(call.params["path"]):  # noqa: PTH117 - a text
+            raise user_error(f"{call.params['path']} is not absolute", "The daemon has no folder of its own: give the whole path.", field="path")
+        workspaces = self._daemon.config.current.get("beats.workspace")
+        beat = await asyncio.to_thread(beat_at, call.params["path"], call.params["name"], workspaces, self._home)
+        return (await self._beats.run_now(beat, verbose=call.params["verbose"])).as_dict()
+
+    async def list(self, _: Call) -> dict[str, Any]:
+        return await view.listed(self._beats, self._now)
+
+    async def history(self, call: Call) -> dict[str, Any]:
+        runs = await self._beats.ledger.history(name=call.params["name"], outcome=call.params["outcome"], limit=call.params["limit"])
+        return {"items": [run.as_dict() for run in runs]}
+
+    async def show(self, call: Call) -> dict[str, Any]:
+        run = view.one_of(await self._beats.ledger.find(call.params["run"]), call.params["run"])
+        return {**run.as_dict(), "turns": await self._beats.ledger.turns(run.run)}
+
+    async def cost(self, _: Call) -> dict[str, Any]:
+        limits = {key: float(self._daemon.config.current.get(f"beats.{key}")) for key in ("day_usd", "month_usd")}
+        return await view.cost(self._beats, self._now, limits)
+
+    async def pause(self, call: Call) -> dict[str, Any]:
+        entry, beat = self._named(call.params["name"])
+        await self._beats.pause(beat)
+        return await view.shown(self._beats, entry, self._now)
+
+    async def resume(self, call: Call) -> dict[str, Any]:
+        entry, beat = self._named(call.params["name"])
+        await self._beats.resume(beat)
+        return await view.shown(self._beats, entry, self._now)
+
+    @property
+    def _now(self) -> float:
+        return self._daemon.clock.time()
+
+    def _named(self, name: str) -> tuple[Entry, Beat]:
+        entries = self._beats.book.entries
+        entry = next((one for one in entries if one.name == name), None)
+        if entry is None:
+            error = not_found(f"there is no beat {name}", "See `covey beats list`.", field="name")
+            error.valid_values = [one.name for one in entries]
+            raise error
+        if entry.beat is None or entry.file not in self._beats.standings:
+            raise user_error(f"{name} is not scheduled: {'; '.join(entry.complaints) or 'it was just found'}", "Mend it first.", field="name")
+        return entry, entry.beat

@@ -1,0 +1,45 @@
+"""What a run needs before it can begin: its instructions, its agent's program, and a folder with all of that laid out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey.beats import programs, prompt
+from covey.beats.frontmatter import split
+from covey.beats.report import Failure
+
+if TYPE_CHECKING:
+    from covey.beats.agents.agent import Agent
+    from covey.beats.beat import Beat
+    from covey.beats.folder import Folder
+
+
+def prepare(beat: Beat, folder: Folder, agent: Agent, now: float, probe_digest: str) -> Failure | None:
+    """Lay out a run in its folder; a failure if there is nothing to run."""
+    if not Path(beat.workspace).is_dir():
+        return Failure(kind="prompt_missing", message=f"{beat.workspace} is not there")
+    try:
+        body = split(Path(beat.file).read_text(encoding="utf-8-sig")).body
+    except (OSError, ValueError) as error:
+        missing = isinstance(error, FileNotFoundError)
+        return Failure(kind="prompt_missing", message=f"{beat.file} {'not found' if missing else f'cannot be read: {error}'}")
+    program = programs.find(agent.program)
+    if program is None:
+        return Failure(kind="agent_missing", message=f"{agent.program} is not installed, or not where Covey looks: put it on the PATH of the daemon")
+    command = agent.command(beat, prompt.build(beat.workspace, body, now), str(folder.path), root=os.geteuid() == 0)
+    task = {
+        "cwd": beat.workspace,
+        "argv": [program, *command.argv[1:]],
+        "environment": {"PATH": os.pathsep.join([os.path.dirname(program), programs.search_path()]), **command.environment},  # noqa: PTH120 - a text
+        "timeout_s": beat.timeout_s,
+        "probe": {**_probe(beat), "previous": probe_digest} if beat.probe else None,
+    }
+    folder.prepare(task, command.stdin, command.files)
+    return None
+
+
+def _probe(beat: Beat) -> dict[str, Any]:
+    assert beat.probe
+    return {"command": beat.probe.command, "when": beat.probe.when, "timeout_s": beat.probe.timeout_s}

@@ -1,0 +1,187 @@
+"""The beats as a person likes to see them: which there are, when they run next, how they stand, and what they cost."""
+
+from __future__ import annotations
+
+import time
+
+from covey.cli.cells import clean, cut, hanging
+from covey.cli.render import duration, short
+from covey.cli.render_fleet import BLUE, DIM, RED, YELLOW, Paint, age, many, table
+from covey.cli.render_runs import SIGNS, history, labelled, price, show, since, what
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+STATES = {"running": ("●", BLUE), "queued": ("●", BLUE), "paused": ("▲", YELLOW), "parked": ("▲", YELLOW), "broken": ("✗", RED)}
+"""Of those that are scheduled, the last outcome says more."""
+SPACIOUS = 76
+"""Columns from which a table has room for everything."""
+BUDGETS = {"run": "a run", "day": "a day", "month": "a month"}
+EMPTY = """\
+No beats yet
+  covey init  writes a HEARTBEAT.md into this folder; covey beat  tries it
+  To run it on its schedule, add its folder to {file}:
+    [[beats.workspace]]
+    path = "{path}\""""
+
+
+def beats(result: dict[str, Any], paint: Paint, now: float | None = None) -> str:
+    """The table of beats; what is wrong with those that cannot run; and a line that sums it up."""
+    now = time.time() if now is None else now
+    items = result["items"]
+    if not items:
+        return empty()
+    roomy = paint.columns >= SPACIOUS
+    rows = [_row(item, now, roomy=roomy) for item in items]
+    head = ["STATE", "NAME", "NEXT", "LAST", *(["STREAK", "TODAY"] if roomy else []), "WHAT"]
+    lines = table(head, rows, [_sign(item) for item in items], paint)
+    for problem in result["problems"]:
+        lines += ["", *labelled("✗", RED, clean(short(problem["message"])), paint)]
+    return "\n".join([*lines, "", total(result, paint, now)])
+
+
+def empty() -> str:
+    """How to have a first beat."""
+    import os
+
+    from covey.kernel.home import Home
+
+    return EMPTY.format(file=short(Home.locate().config_file), path=clean(os.getcwd()))
+
+
+def total(result: dict[str, Any], paint: Paint, now: float) -> str:
+    """`5 beats · next api-health in 4m · $0.42 today`, and what to type next."""
+    items = result["items"]
+    parts = [many(len(items), "beat")]
+    if result["running"]:
+        parts.append(f"{result['running']} running")
+    soonest = min((item for item in items if item["next_at"]), key=lambda item: str(item["next_at"]), default=None)
+    if soonest:
+        parts.append(f"next {clean(soonest['name'])} {coming(soonest['next_at'], now)}")
+    spent = [{name: sum(item[span][name] for item in items) for name in ("cost_usd", "tokens")} for span in ("today", "month")]
+    if any(spent[1].values()):
+        parts.append(f"{price(spent[0]) or 'nothing'} today, {price(spent[1])} this month")
+    return cut(" · ".join(parts), paint.columns)
+
+
+def _row(item: dict[str, Any], now: float, *, roomy: bool) -> list[str]:
+    last = item["last"]
+    told = f"{last['outcome']} {age(since(last['ended_at'] or last['queued_at'], now))}" if last else "-"
+    more = [str(item["streak"] or "-"), price(item["today"]) or "-"] if roomy else []
+    return [item["state"], clean(item["name"]), coming(item["next_at"], now) if item["next_at"] else "-", told, *more, _what(item)]
+
+
+def _what(item: dict[str, Any]) -> str:
+    """What a person should know of it first."""
+    if item["state"] in {"paused", "parked", "broken", "queued"}:
+        return clean(item["reason"])
+    if item["late_s"]:
+        return f"should have run {duration(item['late_s'])} ago"
+    said = what(item["last"]) if item["last"] else ""
+    if not said and item["skipped"]:
+        return f"skipped {item['skipped']} times: it was still running"
+    return said
+
+
+def _sign(item: dict[str, Any]) -> tuple[str, str]:
+    if item["state"] != "scheduled":
+        return STATES[item["state"]]
+    if item["late_s"]:
+        return "▲", YELLOW
+    return SIGNS[item["last"]["outcome"]] if item["last"] else ("○", DIM)
+
+
+def coming(stamp: str, now: float) -> str:
+    """`in 4m`, `in 2h`, `now`."""
+    left = -since(stamp, now)
+    return "now" if left <= 0 else f"in {age(left)}"
+
+
+def cost(result: dict[str, Any], paint: Paint) -> str:
+    """What each beat has cost and may cost, dearest first; then all of them."""
+    items = sorted(result["items"], key=lambda item: (-item["month"]["cost_usd"], -item["month"]["tokens"], item["name"]))
+    limits = {f"{span}_usd": result["limits"][f"{span}_usd"] or None for span in ("day", "month")}
+    rows = [[clean(item["name"]), *(_spent(item[span]) for span in ("today", "month", "total")), budget(item["budget"])] for item in items]
+    rows.append(["all beats", *(_spent(result[span]) for span in ("today", "month", "total")), budget(limits)])
+    signs = [(" ", "")] * len(rows)
+    return "\n".join(table(["BEAT", "TODAY", "THIS MONTH", "IN ALL", "BUDGET"], rows, signs, paint))
+
+
+def _spent(spent: dict[str, Any]) -> str:
+    return f"{price(spent) or '$0'} ({many(spent['runs'], 'run')})" if spent["runs"] else "-"
+
+
+def budget(limits: dict[str, Any]) -> str:
+    """`$2 a day, 50k tokens a run`."""
+    told = []
+    for name, limit in limits.items():
+        span, _, unit = name.partition("_")
+        if limit is not None:
+            told.append(f"{price({'cost_usd': limit} if unit == 'usd' else {'tokens': limit})} {BUDGETS[span]}")
+    return ", ".join(told) or "none"
+
+
+def paused(result: dict[str, Any], paint: Paint) -> str:
+    name = clean(result["name"])
+    still = "; the run that is going on ends by itself" if result["state"] == "running" else ""
+    return f"{paint('▲', YELLOW)} {name} is paused{still}\n  covey beats resume {name}  lets it run again"
+
+
+def resumed(result: dict[str, Any], paint: Paint) -> str:
+    sign, colour = STATES.get(result["state"], ("○", DIM))
+    follows = f", next {coming(result['next_at'], time.time())}" if result["next_at"] else ""
+    return f"{paint(sign, colour)} {clean(result['name'])} is {result['state']}{follows}"
+
+
+def status(result: dict[str, Any], columns: int, now: float | None = None) -> str:
+    """The line of `covey status`."""
+    now = time.time() if now is None else now
+    if not result["total"]:
+        return "beats      none · covey init  begins one"
+    counts, soonest = result["by_state"], result["next"]
+    reasons = [clean(reason.partition(":")[0]) for reason in result["reasons"]]
+    parts = [f"{counts[state]} {state}" for state in ("scheduled", "running", "queued") if counts.get(state)]
+    parts += [f"next {clean(soonest['name'])} {coming(soonest['at'], now)}"] if soonest else []
+    stopped = [f"{counts[state]} {state}" for state in ("paused", "parked") if counts.get(state)]
+    if stopped and reasons:
+        stopped[-1] += f" ({', '.join(dict.fromkeys(reasons))})"
+    parts += [*stopped, *([f"{counts['broken']} broken"] if counts.get("broken") else [])]
+    return cut(f"beats      {' · '.join(parts)}", columns)
+
+
+def begun(result: dict[str, Any], paint: Paint) -> str:
+    """After `covey init`: the file, and what comes next."""
+    lines = hanging("Wrote", short(clean(result["file"])), paint.columns)
+    lines += ["  Say in it what to look after, then try it: covey beat"]
+    if not result["scheduled"]:
+        lines += [
+            f"  To run it on its schedule, add to {short(clean(result['config']))}:",
+            "    [[beats.workspace]]",
+            f'    path = "{result["workspace"]}"',
+        ]
+    return "\n".join(lines)
+
+
+def imported(result: dict[str, Any], paint: Paint) -> str:
+    """After `covey beats import`."""
+    count = len(result["imported"])
+    lines = [f"Took over {many(count, 'workspace')} into {short(clean(result['file']))}" if count else "Nothing to take over"]
+    lines += [cut(f"  {short(clean(path))}", paint.columns) for path in result["imported"]]
+    lines += [cut(f"  {short(clean(path))} was there already", paint.columns) for path in result["present"]]
+    for problem in result["problems"]:
+        lines += labelled("  ▲", YELLOW, clean(problem), paint)
+    return "\n".join([*lines, *(["  covey beats list  shows how they stand"] if count else [])])
+
+
+RENDERERS: dict[str, Callable[[Any, Paint], str]] = {
+    "init": begun,
+    "beats.list": beats,
+    "beats.history": history,
+    "beats.show": show,
+    "beats.cost": cost,
+    "beats.import_murmur": imported,
+    "beats.pause": paused,
+    "beats.resume": resumed,
+}

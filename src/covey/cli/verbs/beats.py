@@ -1,0 +1,166 @@
+"""`covey init`, `covey beat` and `covey beats import`: what touches your own folders and files, and a run that is waited for."""
+
+from __future__ import annotations
+
+import os
+
+from covey.cli.perform import ask
+from covey.contract import OPERATIONS
+from covey.kernel.client import Client, Interrupted, NotRunning
+from murli import AgentError, writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from covey.cli.beat_wait import Waiting
+    from covey.contract import Operation
+    from covey.kernel.home import Home
+    from murli import Writer
+
+
+def init(home: Home, operation: Operation, params: dict[str, Any]) -> int:
+    """Write a HEARTBEAT.md, and say what is left to do."""
+    from covey.beats.template import init as write
+
+    result = write(params["path"])
+    result |= {"config": home.config_file, "scheduled": _is_scheduled(home, result["workspace"])}
+    return _answer(operation, result)
+
+
+def import_murmur(home: Home, operation: Operation, params: dict[str, Any]) -> int:
+    """Take over murmur's workspaces; a daemon that runs has them at once."""
+    from covey.beats.murmur import import_file
+
+    result = import_file(home, params["path"], os.path.expanduser("~"))
+    try:
+        Client(home.socket).call(_operation("reload"), {})
+    except NotRunning:
+        pass
+    except AgentError as error:
+        writer().log(f"the daemon does not have them yet: {error.message}", "warning")
+    return _answer(operation, result)
+
+
+def beat(home: Home, operation: Operation, params: dict[str, Any]) -> int:
+    """Run a heartbeat and wait for its outcome: in the daemon if there is one, else here. Exit code 0 if it had an answer, whatever it found."""
+    from covey.cli.beat_wait import Waiting, failed
+
+    out = writer()
+    with Waiting(out, verbose=params["verbose"]) as waiting:
+        done = _through_daemon(home, operation, params, waiting)
+        known = done is not None
+        if done is None:
+            done = _here(home, params, waiting)
+    if not params["verbose"]:
+        done.pop("turns", None)
+    if done["outcome"] == "error":
+        if out.is_tty and params["verbose"]:
+            print(_told(done, out), flush=True)  # noqa: T201 - the command line prints
+        raise failed(done, known=known)
+    out.success(lambda shown: _text(shown, out), done)
+    return 0
+
+
+def _through_daemon(home: Home, operation: Operation, params: dict[str, Any], waiting: Waiting) -> dict[str, Any] | None:
+    """The run when it is over; None if there is no daemon."""
+    from covey.cli.beat_wait import reference
+    from murli import EXIT_CANCELLED
+
+    client = Client(home.socket)
+    try:
+        cursor = client.call(_operation("status"), {})["events"]["cursor"]
+        run = ask(home, operation, params)
+    except NotRunning:
+        return None
+    waiting.for_run(run)
+    see = f"covey beats show {reference(run)}"
+    try:
+        done = _followed(home, run["run"], cursor, waiting)
+        return dict(client.call(_operation("beats.show"), {"run": run["run"]})) if params["verbose"] else done
+    except KeyboardInterrupt:
+        raise AgentError(
+            f"{run['beat']} runs on in the daemon", code=EXIT_CANCELLED, error="cancelled", suggestion=f"See how it went: {see}", recoverable=True
+        ) from None
+    except (Interrupted, NotRunning) as error:
+        error.message = f"{run['beat']} runs on, but {error.message}"
+        error.suggestion = f"Run `covey up`, which takes it over, then: `{see}`"
+        raise
+
+
+def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, Any]:
+    """The run when it is over. A daemon that comes back is asked for what came after the last thing we have heard."""
+    from covey.cli.following import LOST, following
+
+    asked = {"follow": True, "since": cursor, "kind": ["beat.*"]}
+    for message in following(home.socket, _operation("events"), lambda: asked, connected=True):
+        event, name = message["data"], message.get("event")
+        if name == LOST:
+            waiting.lost()
+            continue
+        if name == "covey.gap":  # its end may be among what is no longer kept
+            shown = Client(home.socket).call(_operation("beats.show"), {"run": run})
+            if shown["state"] == "done":
+                return dict(shown)
+            continue
+        asked["since"] = event["cursor"]
+        if event["subject"] != run:
+            continue
+        if event["kind"] == "beat.step":
+            waiting.step(event["data"]["kind"], event["data"]["name"], event["data"]["text"])
+        elif event["kind"] == "beat.finished":
+            return dict(event["data"])
+        else:
+            waiting.for_run(event["data"])
+    raise NotRunning("it has stopped")
+
+
+def _here(home: Home, params: dict[str, Any], waiting: Waiting) -> dict[str, Any]:
+    from covey.beats.here import run_here
+
+    return run_here(
+        home,
+        params["path"],
+        params["name"],
+        verbose=params["verbose"],
+        begins=waiting.for_run,
+        heard=lambda step: waiting.step(step.kind, step.name, step.text),
+    )
+
+
+def _text(done: dict[str, Any], out: Writer) -> str:
+    from covey.cli.render import columns
+    from covey.cli.render_fleet import Paint
+    from covey.cli.render_runs import result_line
+
+    told = _told(done, out)
+    return (f"{told}\n\n" if told else "") + result_line(done, Paint(columns(), colour=out.colour))
+
+
+def _told(done: dict[str, Any], out: Writer) -> str:
+    """The conversation, if it is known."""
+    from covey.cli.render import columns
+    from covey.cli.render_fleet import Paint
+    from covey.cli.render_runs import conversation
+
+    return "\n".join(conversation(done.get("turns") or [], Paint(columns(), colour=out.colour)))
+
+
+def _answer(operation: Operation, result: dict[str, Any]) -> int:
+    from covey.cli.render import render
+
+    out = writer()
+    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    return 0
+
+
+def _is_scheduled(home: Home, workspace: str) -> bool:
+    from covey.kernel.config import Config
+    from covey.kernel.settings import SETTINGS
+
+    listed = Config.load(home, SETTINGS).get("beats.workspace")
+    return any(os.path.realpath(os.path.expanduser(str(table.get("path", "")))) == os.path.realpath(workspace) for table in listed)
+
+
+def _operation(name: str) -> Operation:
+    return next(operation for operation in OPERATIONS if operation.name == name)

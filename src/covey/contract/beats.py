@@ -1,0 +1,186 @@
+"""The operations of the beats: scheduled prompts that stay silent unless it matters."""
+
+from __future__ import annotations
+
+from covey.contract.operation import Operation, Parameter, array, optional, shape
+
+GROUPS = {"beats": "Look at the scheduled prompts: when they run, what they found, what they cost."}
+
+OUTCOMES = ["ok", "attention", "error"]
+OUTCOME_OR_NONE = {"type": ["string", "null"], "enum": [*OUTCOMES, None]}
+WHY = {"type": "string", "enum": ["schedule", "hand"]}
+TURN = {"type": "object"}
+BUDGET = shape(
+    run_usd=optional("number"),
+    day_usd=optional("number"),
+    month_usd=optional("number"),
+    run_tokens=optional("integer"),
+    day_tokens=optional("integer"),
+    month_tokens=optional("integer"),
+)
+SPENT = shape(runs="integer", cost_usd="number", tokens="integer")
+RUN = shape(
+    run="string",
+    beat="string",
+    workspace="string",
+    agent="string",
+    why=WHY,
+    state={"type": "string", "enum": ["queued", "running", "done"]},
+    slot=optional("string"),
+    queued_at="string",
+    began_at=optional("string"),
+    ended_at=optional("string"),
+    duration_ms=optional("integer"),
+    outcome=OUTCOME_OR_NONE,
+    summary="string",
+    error_kind="string",
+    error="string",
+    retry_at=optional("string"),
+    probe="string",
+    denials=array("string"),
+    cost_usd=optional("number"),
+    tokens=optional("integer"),
+    num_turns=optional("integer"),
+    missed="integer",
+    timeout_s="number",
+)
+BEAT = shape(
+    name="string",
+    workspace="string",
+    file="string",
+    agent="string",
+    model="string",
+    schedule="string",
+    tz="string",
+    state={"type": "string", "enum": ["scheduled", "running", "queued", "paused", "parked", "broken"]},
+    reason="string",
+    next_at=optional("string"),
+    late_s=optional("number"),
+    streak="integer",
+    skipped="integer",
+    last={"anyOf": [RUN, {"type": "null"}]},
+    today=SPENT,
+    month=SPENT,
+    budget=BUDGET,
+)
+NAME = Parameter("name", "Name of a beat.", required=True, positional=True, content="id")
+
+OPERATIONS = (
+    Operation(
+        "init",
+        "Write a HEARTBEAT.md to begin with.",
+        cli=["init"],
+        local="it writes a file into a folder of yours",
+        description="Creates HEARTBEAT.md in the folder; one that is there is left alone.",
+        parameters=[Parameter("path", "The workspace; this folder if left out.", positional=True, default=".", path=True)],
+        result=shape(workspace="string", file="string", config="string", scheduled="boolean"),
+        mutating=True,
+        guard=False,
+        mcp=False,
+    ),
+    Operation(
+        "beat",
+        "Run a heartbeat now, and tell what it found.",
+        cli=["beat"],
+        method="POST",
+        route="/v1/beats/run",
+        description="Runs the HEARTBEAT.md of a folder once, whether it is scheduled or not, and waits for its outcome. Works without the daemon too.",
+        parameters=[
+            Parameter("path", "The workspace; this folder if left out.", positional=True, default=".", path=True),
+            Parameter("name", "Which beat, if the workspace has several.", content="id"),
+            Parameter(
+                "verbose",
+                "Show each tool call while it runs and the conversation afterwards, and keep it in the log.",
+                type="bool",
+                default=False,
+                short="-V",
+            ),
+        ],
+        result=RUN,
+        mutating=True,
+        guard=False,
+        mcp=False,
+    ),
+    Operation(
+        "beats.list",
+        "List the beats: next run, last outcome, streak, cost.",
+        cli=["beats", "list"],
+        route="/v1/beats",
+        when_to_use="Call it to see whether the schedules work and what they found.",
+        result=shape(items=array(BEAT), problems=array(shape(file="string", message="string")), running="integer", limit="integer"),
+        idempotent=True,
+    ),
+    Operation(
+        "beats.history",
+        "List past runs, newest first.",
+        cli=["beats", "history"],
+        route="/v1/beats/runs",
+        parameters=[
+            Parameter("name", "Only those of this beat.", positional=True, content="id"),
+            Parameter("outcome", "Only those with this outcome.", enum=OUTCOMES),
+            Parameter("limit", "How many.", type="int", default=50, minimum=1, maximum=1000),
+        ],
+        result=shape(items=array(RUN)),
+        idempotent=True,
+    ),
+    Operation(
+        "beats.show",
+        "Show one run: what was said, which tools were called, how long it took and what it cost.",
+        cli=["beats", "show"],
+        route="/v1/beats/runs/{run}",
+        parameters=[Parameter("run", "Id of a run, or enough of its end to know it.", required=True, positional=True, content="id")],
+        result=shape(**RUN["properties"], turns=array(TURN)),
+        idempotent=True,
+    ),
+    Operation(
+        "beats.cost",
+        "Tell what the beats have cost, and what their budgets allow.",
+        cli=["beats", "cost"],
+        route="/v1/beats/cost",
+        result=shape(
+            items=array(shape(name="string", today=SPENT, month=SPENT, total=SPENT, budget=BUDGET)),
+            today=SPENT,
+            month=SPENT,
+            total=SPENT,
+            limits=shape(day_usd="number", month_usd="number"),
+        ),
+        idempotent=True,
+    ),
+    Operation(
+        "beats.import_murmur",
+        "Take over the workspaces of a murmur configuration.",
+        cli=["beats", "import"],
+        local="it reads a file of yours and adds to config.toml",
+        parameters=[Parameter("path", "The old file, usually ~/.murmur/config.json.", required=True, positional=True, path=True)],
+        result=shape(source="string", file="string", imported=array("string"), present=array("string"), problems=array("string")),
+        mutating=True,
+        idempotent=True,
+        guard=False,
+        mcp=False,
+    ),
+    Operation(
+        "beats.pause",
+        "Stop running a beat until it is resumed.",
+        cli=["beats", "pause"],
+        method="POST",
+        route="/v1/beats/pause",
+        parameters=[NAME],
+        result=BEAT,
+        mutating=True,
+        idempotent=True,
+        guard=False,
+    ),
+    Operation(
+        "beats.resume",
+        "Run a beat again that was paused, by hand or by its budget.",
+        cli=["beats", "resume"],
+        method="POST",
+        route="/v1/beats/resume",
+        description="A beat that its budget has paused runs on until the budget is exceeded once more, counted from now.",
+        parameters=[NAME],
+        result=BEAT,
+        mutating=True,
+        idempotent=True,
+        guard=False,
+    ),
+)

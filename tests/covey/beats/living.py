@@ -1,0 +1,93 @@
+"""The beats as they live in a daemon, in this process and on a clock that stands still until it is moved; runs are real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from covey.beats.agents.registry import AGENTS
+from covey.beats.book import Book
+from covey.beats.ledger import MIGRATION, Ledger, Run
+from covey.beats.log import HeartbeatLog
+from covey.beats.service import Beats
+from covey.beats.voice import Voice
+from covey.kernel.clock import ManualClock
+from covey.kernel.events import Event, Events
+from covey.kernel.metrics import Metrics
+from covey.kernel.store import Store
+
+PATIENCE_S = 60.0
+DAY_S = 86_400.0
+SETTINGS = {"beats.max_concurrent": 4, "beats.jitter_s": 0.0, "beats.day_usd": 0.0, "beats.month_usd": 0.0}
+
+
+@dataclass(frozen=True)
+class Living:
+    beats: Beats
+    clock: ManualClock
+    events: Events
+    log: HeartbeatLog
+    settings: dict[str, Any]
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        """Wait, in real time, for what real processes and the database have to do."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not true():  # noqa: ASYNC110 - nothing tells
+                await asyncio.sleep(0.01)
+
+    async def rest(self) -> None:
+        """Until nothing runs, nothing waits, and the schedule sleeps."""
+        await self.until(lambda: not self.beats.running and not self.beats.queued and self.clock.sleepers == 1)
+
+    async def advance(self, seconds: float) -> None:
+        """Let time pass, and whatever is due happen."""
+        self.clock.advance(seconds)
+        await asyncio.sleep(0.05)
+        await self.rest()
+
+    async def runs(self) -> list[Run]:
+        """All of them, oldest first."""
+        return (await self.beats.ledger.history(limit=1000))[::-1]
+
+    async def told(self, *kinds: str) -> list[Event]:
+        return await self.events.history(kinds=kinds)
+
+
+@contextlib.asynccontextmanager
+async def living(folder: Path, *workspaces: Path, clock: ManualClock | None = None, **settings: Any) -> AsyncIterator[Living]:
+    clock = clock or ManualClock(time.time() // DAY_S * DAY_S + DAY_S / 2)  # noon: runs are real, and so is the day on which they are
+    given = {
+        **SETTINGS,
+        "beats.workspace": [{"path": str(path)} for path in workspaces],
+        **{f"beats.{key}": value for key, value in settings.items()},
+    }
+
+    async def refresh() -> None:
+        """Settings are changed in place."""
+
+    async with await Store.open(folder / "node.db", [*Events.MIGRATIONS, MIGRATION]) as store:
+        events = await Events.open(store, clock=clock.time)
+        log = HeartbeatLog(folder / "beats")
+        async with (
+            Voice(events) as voice,
+            Beats(
+                book=Book(str(folder), AGENTS),
+                ledger=Ledger(store, events),
+                voice=voice,
+                clock=clock,
+                metrics=Metrics(),
+                heartbeats=log,
+                folder=folder / "beats" / "runs",
+                agents=AGENTS,
+                setting=given.__getitem__,
+                refresh=refresh,
+            ) as beats,
+        ):
+            one = Living(beats, clock, events, log, given)
+            await one.until(lambda: clock.sleepers == 1)
+            yield one

@@ -1,0 +1,322 @@
+"""All beats there are."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from covey.beats.agents.agent import Command, Reader
+from covey.beats.beat import Beat, Cron, Interval
+from covey.beats.book import Book, Entry
+from covey.beats.permissions import DEFAULT_DENY
+
+
+class Picky:
+    """An agent that cannot choose its model."""
+
+    name = "codex"
+    program = "codex"
+
+    def objections(self, beat: Beat) -> list[str]:
+        return ["codex cannot choose its model here: take model out"] if beat.model else []
+
+    def command(self, beat: Beat, prompt: str, folder: str, *, root: bool) -> Command:
+        raise NotImplementedError
+
+    def reader(self) -> Reader:
+        raise NotImplementedError
+
+
+AGENTS = {"claude": Picky(), "codex": Picky()}
+PLAIN = "---\ninterval: 30m\n---\nDo this.\n"
+
+
+def put(file: Path, text: str | bytes = PLAIN, *, old: bool = True) -> Path:
+    """A file, written long ago."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    if old:
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    return file
+
+
+def load(*workspaces: Any, home: str = "/nowhere") -> Book:
+    return Book.load([{"path": str(one)} if isinstance(one, Path) else one for one in workspaces], home, AGENTS)
+
+
+def only(book: Book) -> Entry:
+    (entry,) = book.entries
+    return entry
+
+
+def names(book: Book) -> list[str]:
+    return [entry.name for entry in book.entries]
+
+
+# --- what is found ---
+
+
+def test_a_workspace_with_a_heartbeat_is_a_beat(tmp_path: Path) -> None:
+    file = put(tmp_path / "api" / "HEARTBEAT.md", "---\ndescription: Looks after it\ninterval: 30m\n---\nDo this.\n")
+    entry = only(load(tmp_path / "api"))
+    assert entry.beat == Beat(name="api", workspace=str(tmp_path / "api"), file=str(file), schedule=Interval(1800.0), deny=DEFAULT_DENY)
+    assert (entry.name, entry.body, entry.description, entry.problems) == ("api", "Do this.\n", "Looks after it", ())
+
+
+def test_several_beats_of_a_workspace_all_work_in_its_folder(tmp_path: Path) -> None:
+    put(tmp_path / "api" / "HEARTBEAT.md")
+    put(tmp_path / "api" / "heartbeats" / "deploy" / "HEARTBEAT.md")
+    put(tmp_path / "api" / "heartbeats" / "mail" / "HEARTBEAT.md", "---\nname: post\ncron: 0 9 * * *\n---\nDo")
+    put(tmp_path / "api" / "heartbeats" / ".old" / "HEARTBEAT.md")
+    put(tmp_path / "api" / "heartbeats" / "notes.md")
+    (tmp_path / "api" / "heartbeats" / "empty").mkdir()
+    book = load(tmp_path / "api")
+    assert list(book.beats) == ["api", "api/deploy", "post"]
+    assert {beat.workspace for beat in book.beats.values()} == {str(tmp_path / "api")}
+    assert book.beats["post"].schedule == Cron("0 9 * * *")
+
+
+def test_a_workspace_may_have_only_beats_of_the_second_kind(tmp_path: Path) -> None:
+    put(tmp_path / "api" / "heartbeats" / "deploy" / "HEARTBEAT.md")
+    assert names(load(tmp_path / "api")) == ["api/deploy"]
+
+
+def test_the_configuration_holds_unless_the_head_says_otherwise(tmp_path: Path) -> None:
+    put(tmp_path / "a" / "HEARTBEAT.md", "---\nmaxTurns: 7\n---\nDo")
+    put(tmp_path / "a" / "heartbeats" / "b" / "HEARTBEAT.md", "---\ncron: 0 9 * * *\npermissions: skip\n---\nDo")
+    table = {"path": str(tmp_path / "a"), "interval": "1h", "maxTurns": 3, "permissions": {"deny": ["Edit"]}, "lastRun": "2026-02-03T10:00:00Z"}
+    book = load({**table, "budget": {"day": 2, "runTokens": 5000}})
+    own, other = book.beats["a"], book.beats["a/b"]
+    assert (own.schedule, own.max_turns, own.deny, own.last_run) == (Interval(3600.0), 7, (*DEFAULT_DENY, "Edit"), 1_770_112_800.0)
+    assert (other.schedule, other.max_turns, other.deny) == (Cron("0 9 * * *"), 3, ())
+    assert (own.budget.day_usd, own.budget.run_tokens) == (2.0, 5000)
+
+
+def test_a_tilde_is_the_users_folder(tmp_path: Path) -> None:
+    put(tmp_path / "src" / "api" / "HEARTBEAT.md")
+    put(tmp_path / "HEARTBEAT.md")
+    book = load({"path": "~/src/api"}, {"path": "~"}, home=str(tmp_path))
+    assert [entry.workspace for entry in book.entries if entry.beat] == [str(tmp_path / "src" / "api"), str(tmp_path)]
+
+
+# --- names ---
+
+
+def test_folders_that_are_called_alike_get_the_folder_above_in_front(tmp_path: Path) -> None:
+    for folder in ("work/api", "play/api", "play/web"):
+        put(tmp_path / folder / "HEARTBEAT.md")
+    put(tmp_path / "work/api/heartbeats/mail/HEARTBEAT.md")
+    put(tmp_path / "play/api/heartbeats/mail/HEARTBEAT.md")
+    book = load(*(tmp_path / folder for folder in ("work/api", "play/api", "play/web")))
+    assert names(book) == ["work/api", "work/api/mail", "play/api", "play/api/mail", "web"]
+    assert len(book.beats) == 5
+
+
+def test_as_many_folders_as_it_takes(tmp_path: Path) -> None:
+    for folder in ("a/x/api", "b/x/api", "c/y/api"):
+        put(tmp_path / folder / "HEARTBEAT.md")
+    assert names(load(*(tmp_path / folder for folder in ("a/x/api", "b/x/api", "c/y/api")))) == ["a/x/api", "b/x/api", "y/api"]
+
+
+def test_a_given_name_is_kept_and_a_second_one_of_that_name_is_a_problem(tmp_path: Path) -> None:
+    for folder, name in (("one", "health"), ("two", "health"), ("health", "")):
+        put(tmp_path / folder / "HEARTBEAT.md", f"---\n{f'name: {name}' if name else '# none'}\ninterval: 30m\n---\nDo")
+    book = load(tmp_path / "one", tmp_path / "two", tmp_path / "health")
+    assert names(book) == ["health", "two", f"{tmp_path.name}/health"]
+    assert book.entries[1].complaints == [f"{tmp_path}/two/HEARTBEAT.md, line 2: name: health is the name of another beat: give it another"]
+    assert len(book.beats) == 2
+
+
+def test_a_name_in_the_configuration_is_the_name_of_the_workspace(tmp_path: Path) -> None:
+    put(tmp_path / "a" / "HEARTBEAT.md")
+    put(tmp_path / "a" / "heartbeats" / "mail" / "HEARTBEAT.md")
+    assert names(load({"path": str(tmp_path / "a"), "name": "shop"})) == ["shop", "shop/mail"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a/x", "b/x", "a/b/x", "x", "y", "a"]), st.sampled_from(["", "x", "a/x", "y/m"])), unique_by=lambda one: one[0]
+    )
+)
+def test_names_are_unique_whatever_folders_and_names_there_are(tmp_path: Path, drawn: list[tuple[str, str]]) -> None:
+    for folder, name in drawn:
+        put(tmp_path / folder / "HEARTBEAT.md", f"---\n{f'name: {name}' if name else ''}\ninterval: 30m\n---\nDo")
+        put(tmp_path / folder / "heartbeats" / "m" / "HEARTBEAT.md")
+    book = load(*(tmp_path / folder for folder, _ in drawn))
+    runnable = [entry for entry in book.entries if entry.beat]
+    assert len(book.beats) == len(runnable)
+    assert all(entry.beat or entry.problems for entry in book.entries)
+    assert len(book.entries) == 2 * len(drawn)
+
+
+# --- what can be wrong ---
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Do this.\n", ": nothing says when it runs: put interval: 30m, or a cron expression, in the head of the file"),
+        ("---\ninterval: 30m\n---\n \n", ": there are no instructions in it: write below the head what to do"),
+        ("---\ninterval: 30m\n\nagent: claud\n---\nDo", ", line 4: agent: claud is not an agent that can run beats; did you mean claude?"),
+        ("---\nagent: codex\nmodel: o9\ninterval: 30m\n---\nDo", ", line 2: codex cannot choose its model here: take model out"),
+        ("---\nmodel: o9\ninterval: 30m\n---\nDo", ": codex cannot choose its model here: take model out"),
+        ("---\nintervall: 30m\ninterval: 30m\n---\nDo", ", line 2: intervall is not an option of a beat; did you mean interval?"),
+        ("---\ninterval: 30m\nmax_turns: x\n---\nDo", ", line 3: maxTurns: has to be a whole number from 1 to 10000, not 'x'"),
+        ("---\ncron: */5 * * * *\n---\nDo", ", line 2: the head is not valid YAML: "),
+        (b"---\ninterval: 30m\n---\nDo \xff", ", line 4: byte 0xff is not valid UTF-8: save the file as UTF-8"),
+        ("x" * ((1 << 20) + 1), ": this file has 1048577 bytes; a heartbeat may have 1048576"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_listed_with_its_place_and_the_beat_does_not_run(tmp_path: Path, text: str | bytes, said: str) -> None:
+    file = put(tmp_path / "api" / "HEARTBEAT.md", text)
+    entry = only(load(tmp_path / "api"))
+    assert entry.beat is None
+    assert entry.name == "api"
+    assert len(entry.complaints) == 1
+    assert entry.complaints[0].startswith(f"{file}{said}")
+
+
+def test_a_mistake_in_the_configuration_is_said_to_be_there(tmp_path: Path) -> None:
+    put(tmp_path / "api" / "HEARTBEAT.md", "Do")
+    entry = only(load({"path": str(tmp_path / "api"), "interval": "5"}))
+    assert entry.complaints == [f"{tmp_path}/api/HEARTBEAT.md: interval: 5 has no unit: write 5s, 5m, 5h or 5d (in config.toml)"]
+
+
+def test_a_workspace_in_which_nothing_can_run_is_listed_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "it's").mkdir()
+    put(tmp_path / "file", "x")
+    put(tmp_path / "dir" / "HEARTBEAT.md" / "x")
+    (tmp_path / "link").mkdir()
+    (tmp_path / "link" / "HEARTBEAT.md").symlink_to("nowhere")
+    book = load(
+        tmp_path / "it's",
+        tmp_path / "gone",
+        tmp_path / "file",
+        tmp_path / "dir",
+        tmp_path / "link",
+        {"path": "src/api"},
+        {"path": "~x"},
+        {"path": "/a\nb"},
+    )
+    assert book.beats == {}
+    assert [entry.problems[0].message for entry in book.entries] == [
+        f"there is no HEARTBEAT.md; make one: covey init '{tmp_path}/it'\"'\"'s'",
+        "the workspace cannot be used: No such file or directory",
+        f"there is no HEARTBEAT.md; make one: covey init {tmp_path}/file",
+        "this is not a file; put one in its place",
+        "this is a link to a file that does not exist",
+        "path has to be absolute or begin with ~/, not 'src/api' (in config.toml)",
+        "path has to be absolute or begin with ~/, not '~x' (in config.toml)",
+        "path has to be absolute or begin with ~/, not '/a\\nb' (in config.toml)",
+    ]
+
+
+def test_a_workspace_that_is_named_twice_runs_once(tmp_path: Path) -> None:
+    put(tmp_path / "api" / "HEARTBEAT.md")
+    (tmp_path / "link").symlink_to("api")
+    book = load(tmp_path / "api", tmp_path / "link", {"path": f"{tmp_path}/api/"})
+    assert list(book.beats) == ["api"]
+    assert [len(entry.problems) for entry in book.entries] == [0, 1, 1]
+    assert f"this workspace is in config.toml already, as {tmp_path}/api: take one of them out" in book.entries[1].complaints[0]
+
+
+def test_one_file_may_serve_several_workspaces(tmp_path: Path) -> None:
+    shared = put(tmp_path / "shared.md")
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "HEARTBEAT.md").symlink_to(shared)
+    assert list(load(tmp_path / "a", tmp_path / "b").beats) == ["a", "b"]
+
+
+def test_a_folder_whose_name_cannot_be_printed_is_a_problem_and_nothing_breaks(tmp_path: Path) -> None:
+    put(tmp_path / "api" / "HEARTBEAT.md")
+    for name in (b"\xff", b"a\nb"):
+        put(Path(os.fsdecode(os.fsencode(tmp_path) + b"/api/heartbeats/" + name)) / "HEARTBEAT.md")
+    book = load(tmp_path / "api")
+    assert list(book.beats) == ["api"]
+    assert [entry.problems[0].message for entry in book.entries[1:]] == ["the name of this folder cannot be printed: rename it"] * 2
+    assert all(f"{entry.name} {entry.file}".encode() for entry in book.entries)
+
+
+# --- looking again ---
+
+
+def test_a_file_that_could_not_be_read_is_tried_again_although_it_has_not_changed(tmp_path: Path) -> None:
+    put(tmp_path / "api" / "HEARTBEAT.md")
+    put(tmp_path / "web" / "heartbeats" / "x" / "HEARTBEAT.md")
+    script = f"""
+import resource, time
+from covey.beats.book import Book
+book = Book("/nowhere", {{}}, lambda: time.time() + 60)
+workspaces = [{{"path": {str(tmp_path / "api")!r}}}, {{"path": {str(tmp_path / "web")!r}}}]
+limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+book.reload(workspaces)
+resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+print([entry.problems[0].message for entry in book.entries])
+book.reload(workspaces)
+print([entry.body for entry in book.entries])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        str(["this file cannot be read: Too many open files", *["this folder cannot be read: Too many open files"] * 2]),
+        "['Do this.\\n', 'Do this.\\n']",
+    ]
+
+
+def test_looking_again_tells_whether_anything_is_different(tmp_path: Path) -> None:
+    file = put(tmp_path / "api" / "HEARTBEAT.md")
+    workspaces = [{"path": str(tmp_path / "api")}]
+    book = Book.load(workspaces, "/nowhere", AGENTS)
+    assert book.reload(workspaces) is False
+    put(file, PLAIN.replace("30m", "45m"))
+    assert book.reload(workspaces) is True
+    assert book.beats["api"].schedule == Interval(2700.0)
+    assert book.reload(workspaces) is False
+    other = put(tmp_path / "api" / "heartbeats" / "x" / "HEARTBEAT.md")
+    assert book.reload(workspaces) is True
+    assert list(book.beats) == ["api", "api/x"]
+    other.unlink()
+    file.unlink()
+    assert book.reload(workspaces) is True
+    assert only(book).problems
+    assert book.reload([]) is True
+    assert book.entries == ()
+
+
+def test_another_configuration_is_seen_without_reading_a_file(tmp_path: Path) -> None:
+    put(tmp_path / "api" / "HEARTBEAT.md", "Do")
+    path = str(tmp_path / "api")
+    book = Book.load([{"path": path, "interval": "1h"}], "/nowhere", AGENTS)
+    assert book.reload([{"path": path, "interval": "2h"}]) is True
+    assert book.beats["api"].schedule == Interval(7200.0)
+
+
+def test_two_edits_within_one_tick_of_the_file_systems_clock_are_both_seen(tmp_path: Path) -> None:
+    file = put(tmp_path / "api" / "HEARTBEAT.md", PLAIN, old=False)
+    before = file.stat()
+    book = load(tmp_path / "api")
+    file.write_text(PLAIN.replace("30m", "40m"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert book.reload([{"path": str(tmp_path / "api")}]) is True
+    assert book.beats["api"].schedule == Interval(2400.0)
+
+
+def test_a_file_that_stayed_the_same_is_not_read_again(tmp_path: Path) -> None:
+    workspaces = [{"path": str(tmp_path / f"w{number}")} for number in range(20)]
+    files = [put(tmp_path / f"w{number}" / "HEARTBEAT.md") for number in range(20)]
+    book = Book("/nowhere", AGENTS, lambda: time.time() + 60)
+    book.reload(workspaces)
+    known = [book._files[str(file)] for file in files]
+    put(files[3], PLAIN.replace("30m", "45m"))
+    assert book.reload(workspaces) is True
+    assert [book._files[str(file)] is before for file, before in zip(files, known, strict=True)] == [number != 3 for number in range(20)]

@@ -1,0 +1,36 @@
+"""Many beats due at the same moment: no more run at a time than may, and all of them finish."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+from tests.covey.beats.pretended import Pretended, logged, until
+from tests.covey.conftest import Covey
+
+BEATS, LIMIT = 50, 5
+
+
+def test_fifty_beats_that_are_due_at_once_respect_the_limit_and_all_finish(covey: Covey) -> None:
+    agent = Pretended(covey.folder / "bin")
+    agent.wish(seconds=0.1)
+    covey.home.mkdir()
+    config = f"[beats]\nmax_concurrent = {LIMIT}\njitter_s = 0\n"
+    for number in range(BEATS):
+        workspace = covey.folder / f"w{number}"
+        workspace.mkdir()
+        (workspace / "HEARTBEAT.md").write_text("---\ninterval: 1d\n---\nLook.\n")
+        config += f'\n[[beats.workspace]]\npath = "{workspace}"\n'
+    (covey.home / "config.toml").write_text(config)
+    assert covey.run("up", PATH=f"{agent.folder}:{os.environ['PATH']}").code == 0
+    until(lambda: len(logged(covey.home)) == BEATS, "the last of them", seconds=100)
+    with sqlite3.connect(f"file:{covey.node / 'node.db'}?mode=ro", uri=True) as database:
+        spans = database.execute("SELECT began_at, ended_at FROM beat_run").fetchall()
+    moments = sorted([(began, 1) for began, _ in spans] + [(ended, -1) for _, ended in spans])
+    most = running = 0
+    for _, change in moments:
+        running += change
+        most = max(most, running)
+    assert most == LIMIT
+    assert sorted(agent.starts) == sorted({line["run"] for line in logged(covey.home)})
+    assert {line["outcome"] for line in logged(covey.home)} == {"ok"}
