@@ -1,27 +1,41 @@
-"""What does the schedule of 200 beats cost?
+"""What does the schedule of 200 beats cost, and what does a run?
 
 A look at the clock decides on every beat and finds out when to look again. Side by side, interleaved: the least that such a loop can do (go over the 200
 standings and compare one number of each), and the plain way for cron expressions, which parses the expression and steps with cronsim from the last slot at
 each look. The daemon looks at least every ten seconds; the share of a core follows from that. Then a month of the same beats, as fast as it goes.
+
+And what does it cost that a run survives the daemon? Side by side, interleaved: an agent that answers at once, started as a plain child; the same through
+a run's folder and its runner; and a run whose probe says that nothing has changed, beside the probe's command alone.
 
     ./run python bench/beats.py [looks]
 """
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from datetime import UTC, datetime
 from heapq import heapify, heappop, heappush
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from covey.beats.beat import Beat, Cron, Interval
+from covey.beats.agents.agent import Command
+from covey.beats.agents.claude import ClaudeReader
+from covey.beats.beat import Beat, Cron, Interval, Probe
+from covey.beats.execution import Execution
+from covey.beats.folder import Folder
 from covey.beats.planner import WAKE_S, Standing, Start, decide, ended, take_up, taken, wake
+from covey.beats.preparation import prepare
+from covey.kernel.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,9 +153,62 @@ def month() -> None:
     )
 
 
+class Answering:
+    """An agent that answers at once."""
+
+    name = program = "cat"
+
+    def objections(self, beat: Beat) -> list[str]:
+        del beat
+        return []
+
+    def command(self, beat: Beat, prompt: str, folder: str, *, root: bool) -> Command:
+        del beat, folder, root
+        return Command(argv=("cat",), stdin=prompt)
+
+    def reader(self) -> ClaudeReader:
+        return ClaudeReader()
+
+
+async def through_runner(folder: Path, probe: Probe | None, digest: str) -> None:
+    beat = Beat(name="b", workspace=str(folder.parent), file=str(folder.parent / "HEARTBEAT.md"), schedule=Interval(60), probe=probe)
+    run, agent = Folder(folder), Answering()
+    prepare(beat, run, agent, START, digest)
+    await Execution(run, agent.reader(), SystemClock(), lambda _: None, lambda _: "").run()
+    assert run.ended
+    run.remove()
+
+
+def runs(times: int = 30) -> None:
+    """Time whole runs and print the table."""
+    with tempfile.TemporaryDirectory(prefix="covey-") as name:
+        folder = Path(name)
+        (folder / "HEARTBEAT.md").write_text("---\ninterval: 1m\n---\nLook.\n")
+        probe = Probe(command="echo 1", when="changed")
+        said = hashlib.sha256(b"1\n").hexdigest()
+        ways: dict[str, Callable[[], object]] = {
+            "a plain child": lambda: subprocess.run(["cat"], input=b"x", capture_output=True, cwd=folder, check=True),
+            "a run": lambda: asyncio.run(through_runner(folder / "run", None, "")),
+            "the probe alone": lambda: subprocess.run(["/bin/sh", "-c", "echo 1"], capture_output=True, cwd=folder, check=True),
+            "a run that the probe ends": lambda: asyncio.run(through_runner(folder / "run", probe, said)),
+        }
+        taken_s: dict[str, list[float]] = {way: [] for way in ways}
+        for number in range(-2, times):
+            for way, do in ways.items():
+                started = time.perf_counter()
+                do()
+                if number >= 0:
+                    taken_s[way].append(time.perf_counter() - started)
+    least = statistics.median(taken_s["a plain child"])
+    print(f"\n{times} runs of an agent that answers at once, interleaved; 1 = a plain child = {least * 1000:.1f} ms\n")
+    for way, seconds in taken_s.items():
+        print(f"{way:28}{statistics.median(seconds) / least:9.1f}{statistics.median(seconds) * 1000:9.1f} ms")
+
+
 def main() -> int:
     held = look(int(sys.argv[1]) if len(sys.argv) > 1 else 300)
     month()
+    runs()
     return 0 if held else 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from covey.attention.operations import ATTENTION
 from covey.beats.operations import BEATS
 from covey.fleet.operations import FLEET
 from covey.kernel import daemon
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def subsystems() -> Sequence[Subsystem]:
-    return FLEET, BEATS
+    return FLEET, ATTENTION, BEATS
 
 
 def main(home: Home) -> int:

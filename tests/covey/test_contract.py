@@ -31,7 +31,9 @@ MAY_IMPORT = {
     "kernel": {"contract", "kernel"},
     "tmux": {"contract", "kernel", "tmux"},
     "fleet": {"contract", "kernel", "tmux", "fleet"},
-    "cli": {"contract", "kernel", "cli", "node", "fleet"},
+    "attention": {"contract", "kernel", "attention"},
+    "beats": {"contract", "kernel", "beats"},
+    "cli": {"contract", "kernel", "cli", "node", "fleet", "beats"},
 }
 """By package; `covey` itself (the version) is everybody's."""
 

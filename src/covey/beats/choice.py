@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.beats.agents.registry import AGENTS
 from covey.beats.book import Book
+from covey.kernel.home import quoted
 from murli import not_found, user_error
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ UNSCHEDULED = "1d"
 
 def beat_at(path: str, name: str | None, workspaces: Sequence[Mapping[str, Any]], home: str) -> Beat:
     """The beat of a folder, whether it is scheduled or not."""
+    if not os.path.isdir(path):  # noqa: PTH112 - a text
+        raise not_found(f"{path} is not a folder", "Name the folder in which a HEARTBEAT.md is.", field="path")
     known = Book.load(workspaces, home, AGENTS).entries if workspaces else ()
     here = _here(known, path, name) or _here(Book.load([{"path": path, "interval": UNSCHEDULED}], home, AGENTS).entries, path, name)
     if not here:
@@ -30,10 +33,9 @@ def beat_at(path: str, name: str | None, workspaces: Sequence[Mapping[str, Any]]
         error.valid_values = [entry.name for entry in here]
         raise error
     if (beat := here[0].beat) is None:
-        missing = not os.path.exists(here[0].file)  # noqa: PTH110 - a text
-        raise (not_found if missing else user_error)(
-            "; ".join(here[0].complaints), "Begin with: covey init" if missing else "Mend the file.", field="path"
-        )
+        if not os.path.exists(here[0].file):  # noqa: PTH110 - a text
+            raise not_found(f"there is no HEARTBEAT.md in {path}", f"Begin with: covey init {quoted(path)}", field="path")
+        raise user_error("; ".join(here[0].complaints), "Mend it, then try again.", field="path")
     return beat
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from covey.beats import planner
+from covey.beats import money, planner
 from covey.beats.verdict import classify
 from covey.kernel.clock import timestamp
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 PROBED = ("ok", "unchanged")
 """What a probe says when no model has to look."""
+TURNS_BYTES = 256 * 1024
+ERROR_CHARACTERS = 2000
+DENIALS, DENIAL_CHARACTERS = 100, 300
 
 
 def concluded(run: Run, finished: Finished) -> Run:
@@ -31,7 +35,7 @@ def concluded(run: Run, finished: Finished) -> Run:
         ended_at=finished.began + finished.seconds,
         duration_ms=round(finished.seconds * 1000),
         probe=finished.probe["means"] if finished.probe else "",
-        denials=report.denials,
+        denials=tuple(denial[:DENIAL_CHARACTERS] for denial in report.denials[:DENIALS]),
         cost_usd=report.usage.cost_usd,
         tokens=report.usage.tokens,
         num_turns=report.num_turns,
@@ -40,13 +44,15 @@ def concluded(run: Run, finished: Finished) -> Run:
         return replace(done, outcome="ok")
     if failure is None:
         return replace(done, outcome=verdict.outcome, summary=verdict.summary)
-    return replace(done, outcome=verdict.outcome, error_kind=failure.kind, error=failure.message, retry_at=failure.retry_at)
+    return replace(done, outcome=verdict.outcome, error_kind=failure.kind, error=_sentence(failure.message), retry_at=failure.retry_at)
 
 
 def standing_after(beat: Beat, standing: Standing, run: Run, finished: Finished, now: float) -> Standing:
     """How the beat stands once the run is over."""
     failure = finished.report.failure
     plan = planner.ended(beat, standing.plan, failure, now)
+    if run.why == "hand" and failure is not None and failure.retry_at is None:
+        plan = replace(standing.plan, running=plan.running)  # what fails while somebody tries things says nothing about the schedule
     digest = standing.probe_digest
     if run.probe == "ok":
         digest = ""  # what goes wrong next is news, even if it went wrong in the same way before
@@ -54,8 +60,10 @@ def standing_after(beat: Beat, standing: Standing, run: Run, finished: Finished,
         digest = finished.probe["digest"]
     parked = plan.parked_until if plan.parked_until != standing.plan.parked_until else None
     after = replace(standing, plan=plan, probe_digest=digest)
-    if parked is not None and failure is not None:
-        after = replace(after, reason=f"{failure.kind.replace('_', ' ')}: {failure.message}")
+    if run.error_kind == "budget":
+        after = replace(after, plan=replace(plan, paused=True), reason=f"a run went over its budget ({_limits(beat)})")
+    elif parked is not None and failure is not None:
+        after = replace(after, reason=f"{failure.kind.replace('_', ' ')}: {run.error}")
     if run.probe == "unchanged" or run.error_kind == "interrupted":
         return after  # it says nothing new
     same = run.outcome == standing.outcome
@@ -89,5 +97,24 @@ def entry(run: Run, turns: list[Any]) -> dict[str, Any]:
 
 
 def plain(turns: tuple[Any, ...]) -> list[Any]:
-    """A conversation as JSON has it."""
-    return [msgspec.to_builtins(turn) for turn in turns]
+    """A conversation as JSON has it; as much of it as is kept: its end, for that is where the answer is."""
+    kept: list[Any] = []
+    size = 0
+    for turn in reversed([msgspec.to_builtins(turn) for turn in turns]):
+        size += len(json.dumps(turn))
+        if size > TURNS_BYTES:
+            kept.append({"role": "assistant", "text": "(what was said before is not kept)"})
+            break
+        kept.append(turn)
+    return kept[::-1]
+
+
+def _limits(beat: Beat) -> str:
+    limits = beat.budget
+    return " and ".join(money.amount(limit, unit) for limit, unit in ((limits.run_usd, "USD"), (limits.run_tokens, "tokens")) if limit is not None)
+
+
+def _sentence(text: str) -> str:
+    """What somebody else has said, as it may be written down: short, and nothing in it that a terminal or a database would stumble over."""
+    said = "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text[:ERROR_CHARACTERS])
+    return said if len(text) <= ERROR_CHARACTERS else f"{said}…"

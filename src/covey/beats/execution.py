@@ -53,6 +53,8 @@ class Execution:
         self._spent = spent
         self._read = 0
         self._rest = b""
+        self._too_long = False
+        self._stopping = False
 
     async def run(self) -> Finished:
         """Until it is over, however it gets there. Can be repeated after a crash at any point; the work itself is done once."""
@@ -67,7 +69,7 @@ class Execution:
             await self._attend(*runner)
             if (now := self._folder.claimed) is not None and now == runner:
                 break
-        self._listen()
+        await self._listen()
         last = self._folder.ended
         if last is None:
             await asyncio.to_thread(self._folder.sweep)
@@ -78,15 +80,16 @@ class Execution:
         over = asyncio.ensure_future(process.ended(pid, born))
         try:
             while not over.done():
-                self._listen()
-                if why := self._spent(self._reader.usage):
+                await self._listen()
+                if not self._stopping and (why := self._spent(self._reader.usage)):
+                    self._stopping = True
                     self._folder.stop(why)
                 await asyncio.wait({over}, timeout=HEAR_S)
         finally:
             over.cancel()
 
     def _start(self) -> tuple[int, str]:
-        with open(os.devnull, "rb") as nothing, (self._folder.path / "runner.log").open("ab") as log:  # noqa: PTH123 - no path of ours
+        with open(os.devnull, "rb") as nothing, self._folder.appended("runner.log") as log:  # noqa: PTH123 - no path of ours
             argv = [sys.executable, "-m", "covey.beats.runner", str(self._folder.path)]
             pid = os.posix_spawn(
                 sys.executable,
@@ -99,17 +102,21 @@ class Execution:
             )
         return pid, process.birth(pid)
 
-    def _listen(self) -> None:
-        """Take in what has been written since the last look."""
+    async def _listen(self) -> None:
+        """Take in what has been written since the last look; others get their turn in between. A line that is too long is left out."""
         with contextlib.suppress(OSError), self._folder.stdout.open("rb") as file:
             file.seek(self._read)
             while piece := file.read(PIECE_BYTES):
                 self._read += len(piece)
                 *lines, self._rest = (self._rest + piece).split(b"\n")
-                for line in lines:
+                for line in lines[self._too_long :]:
                     self._line(line)
+                self._too_long = self._too_long and not lines
                 if len(self._rest) > LINE_BYTES:
+                    self._too_long = True
+                if self._too_long:
                     self._rest = b""
+                await asyncio.sleep(0)
 
     def _line(self, line: bytes) -> None:
         for step in self._reader.line(line.decode(errors="replace")):
@@ -123,6 +130,8 @@ class Execution:
         if why in {"ok", "unchanged"}:
             return Finished(report=Report(), began=began, seconds=seconds, probe=probe)
         report = self._reader.report(last["code"] or 0, self._complaints(), self._clock.time())
+        if why == "ended" and report.failure is None:
+            why = self._spent(report.usage) or why  # it may have said only with its last word what it spent
         failure = _failure(why, last["message"], probe)
         if failure is not None:
             report = replace(report, failure=failure)
@@ -134,10 +143,9 @@ class Execution:
         with contextlib.suppress(OSError):
             began = (self._folder.path / "claim").stat().st_mtime
         report = self._reader.report(0, "", self._clock.time())  # what it said and spent until then counts
-        message = (
-            "it was ended from outside while it ran, or the machine restarted" if claimed else f"its runner could not start{self._runner_says()}"
-        )
-        return Finished(report=replace(report, failure=Failure(kind="crash", message=message)), began=began, seconds=self._clock.time() - began)
+        message = "it was ended from outside while it ran, or the machine restarted" if claimed else "its runner could not start"
+        failure = Failure(kind="crash", message=message + self._runner_says())
+        return Finished(report=replace(report, failure=failure), began=began, seconds=max(self._clock.time() - began, 0.0))
 
     def _runner_says(self) -> str:
         with contextlib.suppress(OSError):

@@ -3,6 +3,7 @@
 task.json   what to do; whole when it is there          prompt    what the agent reads from standard input
 claim       who does it: the first runner to come       agent     the agent's process
 stdout, stderr, probe                                   stop      why the run is to end, if it is
+attendant   who looks after it without a daemon         hand.json what the next daemon is to know of that
 exit.json   how it ended; the last word
 """
 
@@ -14,13 +15,13 @@ import os
 import shutil
 import signal
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from covey.kernel.process import birth, signal_group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 MARK = "COVEY_RUN"
 """In the environment of all that a run starts, so that it is found again wherever it has gone."""
@@ -74,10 +75,27 @@ class Folder:
         """Forget the run: what matters of it is in the database."""
         shutil.rmtree(self.path, ignore_errors=True)
 
+    @property
+    def touched(self) -> float:
+        """When something was last put in it, or taken from it; long ago if it is not there."""
+        with contextlib.suppress(OSError):
+            return self.path.stat().st_mtime
+        return 0.0
+
     def hand_over(self, record: Mapping[str, Any]) -> None:
-        """Leave a run that was concluded without a daemon to the next one; also one that never began, and has no folder yet."""
+        """Leave a run that was begun without a daemon to the next one; also one that has no folder yet."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._put("hand.json", json.dumps(record))
+
+    def attend(self) -> None:
+        """Say that this process looks after the run."""
+        self._put("attendant", _self())
+
+    @property
+    def attended(self) -> bool:
+        """Whether somebody other than a daemon looks after the run."""
+        who = self._process("attendant")
+        return who is not None and birth(who[0]) == who[1]
 
     @property
     def handed_over(self) -> dict[str, Any] | None:
@@ -92,6 +110,10 @@ class Folder:
     def ended(self) -> dict[str, Any] | None:
         """How the run ended; None if it has not, as far as anybody has written down."""
         return self._json("exit.json")
+
+    def appended(self, name: str) -> BinaryIO:
+        """A file that only its owner reads, open at its end."""
+        return open(os.open(self.path / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "ab")  # noqa: PTH123 - by descriptor
 
     # The runner's side.
 
@@ -142,16 +164,37 @@ class Folder:
         return None
 
 
+def folders(path: Path) -> list[Folder]:
+    """Of all runs that have one."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        return [Folder(one) for one in sorted(path.iterdir())]
+    return []
+
+
 def marked(run: str) -> list[int]:
     """The processes that carry a run's mark. Where the system does not tell, none: there the agent's process group has to do."""
     if sys.platform != "linux":
         return []
-    mark, found = f"{MARK}={run}".encode(), []
-    for process in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if process.name.isdigit() and mark in (process / "environ").read_bytes().split(b"\0") and birth(int(process.name)):
-                found.append(int(process.name))
-    return found
+    mark = f"{MARK}={run}".encode()
+    pids = (int(process.name) for process in os.scandir("/proc") if process.name.isdigit())
+    return [pid for pid in pids if mark in _environment(pid).split(b"\0") and birth(pid)]
+
+
+def _environment(pid: int) -> bytes:
+    """What a process was started with; nothing if it is not ours to know."""
+    pieces: list[bytes] = []
+    try:
+        file = os.open(f"/proc/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        while piece := os.read(file, 65536):
+            pieces.append(piece)
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
+    return b"".join(pieces)
 
 
 def _self() -> str:

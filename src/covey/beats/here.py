@@ -8,13 +8,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+
 from covey.beats import money
 from covey.beats.agents.registry import AGENTS
 from covey.beats.choice import beat_at
 from covey.beats.conclusion import concluded, entry, plain
 from covey.beats.execution import Execution, Finished
 from covey.beats.folder import Folder
-from covey.beats.ledger import Run, handed
+from covey.beats.ledger import Run
 from covey.beats.log import HeartbeatLog
 from covey.beats.preparation import prepare
 from covey.beats.report import Report
@@ -56,10 +58,12 @@ def run_here(
 
     async def execute() -> Finished:
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, folder.stop, "interrupted")
         return await Execution(folder, agent.reader(), SystemClock(), heard, spent).run()
 
+    folder.hand_over({"run": to_builtins(run), "turns": []})  # whoever is killed here leaves it to the daemon
+    folder.attend()
     begins(run.as_dict())
     failure = prepare(beat, folder, agent, time.time(), "")
     finished = Finished(report=Report(failure=failure), began=time.time(), seconds=0.0) if failure else asyncio.run(execute())
@@ -68,5 +72,5 @@ def run_here(
     heartbeats.append(entry(done, turns))
     if turns:
         heartbeats.keep_conversation(done.workspace, {**done.as_dict(), "turns": turns})
-    folder.hand_over(handed(done, turns))
+    folder.hand_over({"run": to_builtins(done), "turns": turns})
     return {**done.as_dict(), "turns": turns}

@@ -57,15 +57,21 @@ CREATE TABLE beat_run (
     cost_usd    REAL,
     tokens      INTEGER,
     num_turns   INTEGER,
-    turns       TEXT NOT NULL DEFAULT '[]',
     spec        TEXT NOT NULL,
-    logged      INTEGER NOT NULL DEFAULT 0
+    logged      INTEGER NOT NULL DEFAULT 0,
+    turns       TEXT NOT NULL DEFAULT '[]' -- last, for it may be long and is rarely read
 ) STRICT;
-CREATE INDEX beat_run_by_time ON beat_run (file, began_at);
+CREATE INDEX beat_run_spent ON beat_run (file, began_at, cost_usd, tokens);
+CREATE INDEX beat_run_spent_by_all ON beat_run (began_at, cost_usd, tokens);
+CREATE INDEX beat_run_by_end ON beat_run (file, ended_at);
 CREATE INDEX beat_run_open ON beat_run (state) WHERE state != 'done';
 CREATE INDEX beat_run_unlogged ON beat_run (logged) WHERE logged = 0;
+CREATE TABLE beat_complaint (
+    key    TEXT PRIMARY KEY,
+    title  TEXT NOT NULL,
+    detail TEXT NOT NULL
+) STRICT;
 """
-TURNS_BYTES = 256 * 1024
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -162,7 +168,7 @@ class Ledger:
     async def history(self, *, name: str | None = None, outcome: str | None = None, limit: int = 50) -> list[Run]:
         """Newest first."""
         return await self._runs(
-            "WHERE (?1 IS NULL OR beat = ?1) AND (?2 IS NULL OR outcome = ?2) ORDER BY coalesce(began_at, queued_at) DESC, run DESC LIMIT ?3",
+            "WHERE (?1 IS NULL OR beat = ?1) AND (?2 IS NULL OR outcome = ?2) ORDER BY run DESC LIMIT ?3",
             (name, outcome, limit),
         )
 
@@ -172,8 +178,8 @@ class Ledger:
 
     async def latest(self) -> dict[str, Run]:
         """The last finished run of each beat, by file."""
-        newest = "SELECT max(ended_at) FROM beat_run AS other WHERE other.file = beat_run.file AND other.state = 'done'"
-        return {run.file: run for run in await self._runs(f"WHERE state = 'done' AND ended_at = ({newest})")}
+        newest = "SELECT file, max(ended_at) FROM beat_run GROUP BY file"
+        return {run.file: run for run in await self._runs(f"WHERE (file, ended_at) IN ({newest})")}
 
     async def turns(self, run: str) -> list[Any]:
         def read(connection: sqlite3.Connection) -> list[Any]:
@@ -186,8 +192,8 @@ class Ledger:
         """What was spent from a moment on, by one beat or by all."""
 
         def read(connection: sqlite3.Connection) -> Spent:
-            query = "SELECT count(*), total(cost_usd), coalesce(sum(tokens), 0) FROM beat_run WHERE state = 'done' AND began_at >= ?1 AND (?2 IS NULL OR file = ?2)"
-            return Spent(*connection.execute(query, (since, file)).fetchone())
+            query = "SELECT count(*), total(cost_usd), coalesce(sum(tokens), 0) FROM beat_run WHERE began_at >= ?"  # which it has once it is over
+            return Spent(*connection.execute(*((f"{query} AND file = ?", (since, file)) if file else (query, (since,)))).fetchone())
 
         return await self._store.read(read)
 
@@ -211,7 +217,7 @@ class Ledger:
 
     async def finish(self, run: Run, standing: Standing | None, turns: Sequence[Any]) -> None:
         """A run is over: its outcome, how the beat stands after it and the news of it, all or nothing."""
-        text = json.dumps(_fitting(turns))
+        text = json.dumps(turns)
 
         def also(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE beat_run SET turns = ? WHERE run = ?", (text, run.run))
@@ -220,19 +226,44 @@ class Ledger:
 
         await self._change("beat.finished", run, also)
 
-    async def take_in(self, record: Mapping[str, Any]) -> None:
-        """A run that was concluded and logged without a daemon, as `handed` wrote it; once, however often it is taken in."""
-        run, text = msgspec.convert(record["run"], Run), json.dumps(_fitting(record["turns"]))
+    async def take_in(self, record: Mapping[str, Any]) -> Run:
+        """A run that was begun without a daemon, and perhaps concluded and logged, with its `turns`; once, however often it is taken in."""
+        run, text = msgspec.convert(record["run"], Run), json.dumps(record["turns"])
 
         def work(connection: sqlite3.Connection) -> None:
             if connection.execute("SELECT 1 FROM beat_run WHERE run = ?", (run.run,)).fetchone() is None:
                 _put(connection, _PUT_RUN, _RUN, run)
-                connection.execute("UPDATE beat_run SET turns = ?, logged = 1 WHERE run = ?", (text, run.run))
+                connection.execute("UPDATE beat_run SET turns = ?, logged = state = 'done' WHERE run = ?", (text, run.run))
 
         await self._store.write(work)
+        return run
+
+    async def forget_turns(self, before: float) -> None:
+        """Forget what was said in old runs; what they found and cost stays."""
+        await self._store.write(
+            lambda connection: connection.execute("UPDATE beat_run SET turns = '[]' WHERE ended_at < ? AND turns != '[]'", (before,)).rowcount
+        )
 
     async def logged(self, run: str) -> None:
         await self._store.write(lambda connection: connection.execute("UPDATE beat_run SET logged = 1 WHERE run = ?", (run,)).rowcount)
+
+    async def complaints(self) -> dict[str, tuple[str, str]]:
+        """What a person was told that is wrong, by key: title and detail."""
+        return await self._store.read(
+            lambda connection: {key: (title, detail) for key, title, detail in connection.execute("SELECT * FROM beat_complaint")}
+        )
+
+    async def complain(self, key: str, title: str, detail: str) -> None:
+        def also(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT OR REPLACE INTO beat_complaint VALUES (?, ?, ?)", (key, title, detail))
+
+        await self._events.append("attention.asked", subject=key, data={"title": title, "detail": detail}, source="beats", also=also)
+
+    async def withdraw(self, key: str, why: str) -> None:
+        def also(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM beat_complaint WHERE key = ?", (key,))
+
+        await self._events.append("attention.settled", subject=key, data={"why": why}, source="beats", also=also)
 
     async def _change(self, kind: str, run: Run, more: Any = lambda _: None) -> None:
         def also(connection: sqlite3.Connection) -> None:
@@ -246,11 +277,6 @@ class Ledger:
             return [_run(row) for row in connection.execute(f"{_READ_RUN} {where}", values)]
 
         return await self._store.read(read)
-
-
-def handed(run: Run, turns: Sequence[Any]) -> dict[str, Any]:
-    """A run as it is left to a daemon that is not there."""
-    return {"run": msgspec.to_builtins(run), "turns": list(turns)}
 
 
 def _put(connection: sqlite3.Connection, statement: str, names: Sequence[str], value: Struct) -> None:
@@ -278,16 +304,3 @@ def _run(row: Sequence[Any]) -> Run:
     values["denials"] = tuple(json.loads(values["denials"]))
     values["verbose"] = bool(values["verbose"])
     return Run(**values)
-
-
-def _fitting(turns: Sequence[Any]) -> list[Any]:
-    """As much of a conversation as is kept: its end, for that is where the answer is."""
-    kept: list[Any] = []
-    size = 0
-    for turn in reversed(turns):
-        size += len(json.dumps(turn))
-        if size > TURNS_BYTES:
-            kept.append({"role": "assistant", "text": "(what was said before is not kept)"})
-            break
-        kept.append(turn)
-    return kept[::-1]

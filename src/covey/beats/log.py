@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import re
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,14 +28,16 @@ class HeartbeatLog:
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """One more line, on the disk when this returns. A half line that a crash has left is ended first."""
-        line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+        line = memoryview(json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
             size = os.fstat(fd).st_size
             if size and os.pread(fd, 1, size - 1) != b"\n":
-                line = b"\n" + line
-            os.write(fd, line)
+                os.write(fd, b"\n")
+            while line:
+                line = line[os.write(fd, line) :]  # a disk that is nearly full takes a part
             os.fsync(fd)
         finally:
             os.close(fd)
@@ -42,17 +46,25 @@ class HeartbeatLog:
         """Whether a run is among the latest lines."""
         with contextlib.suppress(OSError), self.path.open("rb") as file:
             file.seek(max(file.seek(0, os.SEEK_END) - TAIL_BYTES, 0))
-            return any(f'"run": "{run}"'.encode() in line and line.endswith(b"}\n") for line in file)
+            return any(run.encode() in line and _run(line) == run for line in file)
         return False
 
     def keep_conversation(self, workspace: str, conversation: Mapping[str, Any]) -> None:
         """The conversation of the last run in a workspace, in place of the one before."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"last-beat-{slug(workspace)}.json"
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        draft.touch(mode=0o600)
-        draft.write_text(json.dumps(conversation, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="backslashreplace")
-        draft.replace(path)
+        fd, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=self._folder)  # runs in one workspace may end at the same time
+        with open(fd, "w", encoding="utf-8", errors="backslashreplace") as file:  # noqa: PTH123 - by descriptor
+            file.write(json.dumps(conversation, ensure_ascii=False, indent=2) + "\n")
+        os.replace(draft, path)  # noqa: PTH105 - a text
+
+
+def _run(line: bytes) -> str | None:
+    """Which run a whole line is about."""
+    with contextlib.suppress(ValueError, AttributeError):
+        found = json.loads(line).get("run")
+        return found if line.endswith(b"\n") else None
+    return None
 
 
 def slug(workspace: str) -> str:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from covey.beats.report import Usage
 
 
+ALL = "all beats together: "
+"""Before the reason, if it is not the beat's own budget."""
+
+
 class Spent(Struct, frozen=True):
     """Over some time."""
 
@@ -55,6 +59,11 @@ def used_up(budget: Budget, today: Spent, this_month: Spent, now: float, zone: s
     return None
 
 
+def stops(reason: str) -> bool:
+    """Whether it is for its money that a beat does not run."""
+    return "budget reached: " in reason or "went over its budget" in reason
+
+
 def limits(day_usd: float, month_usd: float) -> Budget | None:
     """What all beats together may spend; None if there is no limit."""
     return Budget(day_usd=day_usd or None, month_usd=month_usd or None) if day_usd or month_usd else None
@@ -79,5 +88,5 @@ def _local(now: float, zone: str) -> datetime:
 
 def _at_midnight(moment: datetime) -> datetime:
     """The day's beginning, with the offset from UTC that holds then."""
-    there = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    there = moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     return there if isinstance(there.tzinfo, ZoneInfo) else there.replace(tzinfo=None).astimezone()

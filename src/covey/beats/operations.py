@@ -114,6 +114,7 @@ class BeatOperations:
         return (await self._beats.run_now(beat, verbose=call.params["verbose"])).as_dict()
 
     async def list(self, _: Call) -> dict[str, Any]:
+        await self._beats.look(self._now)
         return await view.listed(self._beats, self._now)
 
     async def history(self, call: Call) -> dict[str, Any]:
@@ -129,26 +130,29 @@ class BeatOperations:
         return await view.cost(self._beats, self._now, limits)
 
     async def pause(self, call: Call) -> dict[str, Any]:
-        entry, beat = self._named(call.params["name"])
+        entry, beat = await self._named(call.params["name"])
         await self._beats.pause(beat)
-        return await view.shown(self._beats, entry, self._now)
+        return await view.shown(self._beats, entry, self._now, self._beats.late())
 
     async def resume(self, call: Call) -> dict[str, Any]:
-        entry, beat = self._named(call.params["name"])
+        entry, beat = await self._named(call.params["name"])
         await self._beats.resume(beat)
-        return await view.shown(self._beats, entry, self._now)
+        return await view.shown(self._beats, entry, self._now, self._beats.late())
 
     @property
     def _now(self) -> float:
         return self._daemon.clock.time()
 
-    def _named(self, name: str) -> tuple[Entry, Beat]:
+    async def _named(self, name: str) -> tuple[Entry, Beat]:
+        await self._beats.look(self._now)
         entries = self._beats.book.entries
-        entry = next((one for one in entries if one.name == name), None)
+        entry = max(
+            (one for one in entries if one.name == name), key=lambda one: one.beat is not None, default=None
+        )  # a broken one may have the name too
         if entry is None:
             error = not_found(f"there is no beat {name}", "See `covey beats list`.", field="name")
             error.valid_values = [one.name for one in entries]
             raise error
-        if entry.beat is None or entry.file not in self._beats.standings:
-            raise user_error(f"{name} is not scheduled: {'; '.join(entry.complaints) or 'it was just found'}", "Mend it first.", field="name")
+        if entry.beat is None:
+            raise user_error(f"{name} is not scheduled: {'; '.join(entry.complaints)}", "Mend it first.", field="name")
         return entry, entry.beat

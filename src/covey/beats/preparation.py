@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from covey.beats.beat import Beat
     from covey.beats.folder import Folder
 
+OF_THE_DAEMON = ("TMUX", "TMUX_PANE")
+"""Where the daemon was started says nothing about the agent: it would be taken for one in that pane."""
+
 
 def prepare(beat: Beat, folder: Folder, agent: Agent, now: float, probe_digest: str) -> Failure | None:
     """Lay out a run in its folder; a failure if there is nothing to run."""
@@ -32,7 +35,11 @@ def prepare(beat: Beat, folder: Folder, agent: Agent, now: float, probe_digest: 
     task = {
         "cwd": beat.workspace,
         "argv": [program, *command.argv[1:]],
-        "environment": {"PATH": os.pathsep.join([os.path.dirname(program), programs.search_path()]), **command.environment},  # noqa: PTH120 - a text
+        "environment": {
+            **dict.fromkeys(OF_THE_DAEMON),
+            "PATH": f"{Path(program).parent}{os.pathsep}{programs.search_path()}",
+            **command.environment,
+        },
         "timeout_s": beat.timeout_s,
         "probe": {**_probe(beat), "previous": probe_digest} if beat.probe else None,
     }

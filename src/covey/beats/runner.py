@@ -6,7 +6,6 @@ It asks the probe, starts the agent, ends it with all that it has started when i
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import select
 import signal
@@ -76,20 +75,25 @@ def main(path: str) -> int:
         elif (probe := task["probe"]) is not None:
             word["probe"] = asked = _probe(folder, task, probe, alarm)
             word["why"] = asked["means"]
-        if word["why"] in {"ended", "needed"}:
+        if word["why"] in {"ended", "needed"} and alarm.stop:
+            word["why"] = folder.stopped or "interrupted"
+        elif word["why"] in {"ended", "needed"}:
             with (folder.path / "prompt").open("rb") as prompt:
                 word["code"], word["why"] = _run(folder, task, task["argv"], alarm, task["timeout_s"], stdin=prompt.fileno())
     except OSError as error:
         word["why"], word["message"] = "start", f"{error.filename or task['cwd']}: {error.strerror}"
+    except ValueError as error:  # a zero byte where the system takes none
+        word["why"], word["message"] = "start", str(error)
     folder.end({**word, "began": began, "seconds": time.monotonic() - started})
     return 0
 
 
 def _probe(folder: Folder, task: dict[str, Any], probe: dict[str, Any], alarm: Alarm) -> dict[str, Any]:
     """Ask the probe. `means`: `ok`, `unchanged`, `needed`, or why it gave no answer."""
-    said = folder.path / "probe"
-    code, why = _run(folder, task, ["/bin/sh", "-c", probe["command"]], alarm, probe["timeout_s"], output=said)
-    words = said.read_bytes()
+    import hashlib  # noqa: PLC0415 - few runs have a probe, and the start is to be cheap
+
+    code, why = _run(folder, task, ["/bin/sh", "-c", probe["command"]], alarm, probe["timeout_s"], out="probe", err="probe")
+    words = (folder.path / "probe").read_bytes()
     digest = hashlib.sha256(words).hexdigest()
     return {"code": code, "digest": digest, "said": words.decode(errors="replace")[:SAID_CHARACTERS], "means": _meaning(probe, code, why, digest)}
 
@@ -112,17 +116,18 @@ def _run(
     timeout_s: float,
     *,
     stdin: int = subprocess.DEVNULL,
-    output: Path | None = None,
+    out: str = "stdout",
+    err: str = "stderr",
 ) -> Ended:
     """Run a command to its end, and see that nothing of it is left."""
     environment = {name: value for name, value in {**os.environ, **task["environment"], MARK: folder.run}.items() if value is not None}
-    with (output or folder.stdout).open("ab") as out, (output or folder.stderr).open("ab") as complaints:
+    with folder.appended(out) as said, folder.appended(err) as complaints:
         process = subprocess.Popen(  # noqa: S603 - that is the job
-            argv, cwd=task["cwd"], env=environment, stdin=stdin, stdout=out, stderr=complaints, start_new_session=True
+            argv, cwd=task["cwd"], env=environment, stdin=stdin, stdout=said, stderr=complaints, start_new_session=True
         )
         folder.agent_is(process.pid)
         group = process.pid, birth(process.pid)
-        why = _watch(process, alarm, timeout_s, out.fileno())
+        why = _watch(process, alarm, timeout_s, (said.fileno(), complaints.fileno()))
         if why != "ended":
             why = folder.stopped or why
             _signal(group, marked(folder.run), signal.SIGTERM)
@@ -136,13 +141,13 @@ def _run(
     return Ended(code if code >= 0 else 128 - code, why)
 
 
-def _watch(process: subprocess.Popen[bytes], alarm: Alarm, timeout_s: float, out: int) -> str:
+def _watch(process: subprocess.Popen[bytes], alarm: Alarm, timeout_s: float, written: Sequence[int]) -> str:
     """Wait for the end of a process, or for a reason to end it."""
     until = time.monotonic() + timeout_s
     while process.poll() is None:
         if alarm.stop:
             return "interrupted"
-        if os.fstat(out).st_size > OUTPUT_BYTES:
+        if any(os.fstat(file).st_size > OUTPUT_BYTES for file in written):
             return "output"
         left = until - time.monotonic()
         if left <= 0:

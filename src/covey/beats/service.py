@@ -1,33 +1,28 @@
-"""The beats inside the daemon: what is due is written down, run, and concluded; what a daemon before this one has begun is taken over.
+"""The beats inside the daemon: what is due by the schedule is found, and runs; what keeps a beat from running is told.
 
-tick: book ─► planner ─► run row ─► queue ─► work: folder, runner, report ─► conclusion ─► row, standing, event ─► attention, log
+tick: book ─► planner ─► treasury ─► runs
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
-from collections import deque
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from covey.beats import money, planner
-from covey.beats.conclusion import concluded, entry, plain, standing_after
-from covey.beats.execution import Execution, Finished
-from covey.beats.folder import Folder
-from covey.beats.ledger import Run, Standing
-from covey.beats.preparation import prepare
-from covey.beats.report import Report
-from covey.beats.schedule import period
+from covey.beats.complaints import Complaints
+from covey.beats.ledger import Standing
+from covey.beats.runs import Runs
+from covey.beats.schedule import DAY_S, period
+from covey.beats.standings import Standings
 from covey.beats.treasury import Treasury
-from covey.kernel.ids import Ulids
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
+    from collections import deque
     from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
     from typing import Self
@@ -35,21 +30,17 @@ if TYPE_CHECKING:
     from covey.beats.agents.agent import Agent
     from covey.beats.beat import Beat
     from covey.beats.book import Book
-    from covey.beats.ledger import Ledger
+    from covey.beats.ledger import Ledger, Run
     from covey.beats.log import HeartbeatLog
-    from covey.beats.report import Usage
     from covey.beats.voice import Voice
     from covey.kernel.clock import Clock
     from covey.kernel.metrics import Metrics
 
 SOON_S = 0.01
 LATE_S = 300.0
-"""A beat that has not begun so long after it should have is a matter for a person."""
-GOODBYE_S = 8.0
-"""How long a daemon that is told to stop waits for its runs to end; those that take longer are taken over by the next."""
-STRAY_S = 86_400.0
-"""When the folder of a run that nobody knows is thrown away."""
-STOPPED = "the daemon was stopped"
+"""A beat that has not begun so long after it should have, or one period after, is a matter for a person."""
+LATEST_S = 3600.0
+"""So is any, however rarely it runs."""
 
 log = logging.getLogger("covey.beats")
 
@@ -73,86 +64,113 @@ class Beats:
     ) -> None:
         self.book = book
         self.ledger = ledger
-        self.standings: dict[str, Standing] = {}
-        self.latest: dict[str, Run] = {}
-        self.running: dict[str, Run] = {}
-        self.queued: deque[Run] = deque()
+        self.standings = Standings(ledger)
         self.treasury = Treasury(ledger, setting)
+        self._wake = asyncio.Event()
+        self._runs = Runs(
+            ledger=ledger,
+            standings=self.standings,
+            treasury=self.treasury,
+            voice=voice,
+            clock=clock,
+            metrics=metrics,
+            heartbeats=heartbeats,
+            folder=folder,
+            agents=agents,
+            over=self._wake.set,
+        )
+        self._complaints = Complaints(ledger)
         self._voice = voice
         self._clock = clock
         self._metrics = metrics
-        self._heartbeats = heartbeats
-        self._folder = folder
-        self._agents = agents
         self._setting = setting
         self._refresh = refresh
-        self._ids = Ulids(clock.time)
-        self._wake = asyncio.Event()
+        self._looking = asyncio.Lock()
         self._schedule: asyncio.Task[None] | None = None
-        self._works: set[asyncio.Task[None]] = set()
-        self._leaving = False
-        metrics.counter("covey_beat_runs_total", "Runs of beats, by outcome.")
-        metrics.counter("covey_beat_cost_usd_total", "What beats have cost, as far as their agents say.")
+        self._forgot = 0.0
         metrics.counter("covey_beats_missed_total", "Times at which a beat should have run and did not.")
         metrics.gauge("covey_beats_late", "Beats that should be running and are not.", lambda: len(self.late()))
-        metrics.gauge("covey_beats_running", "Beats that are running.", lambda: len(self.running))
 
     async def __aenter__(self) -> Self:
-        await self._recover()
+        await self.standings.load()
+        await self._runs.recover()
         self._schedule = asyncio.create_task(self._live(), name="beats")
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._leaving = True
         assert self._schedule
         self._schedule.cancel()
         await asyncio.gather(self._schedule, return_exceptions=True)
-        for run in self.running:
-            Folder(self._folder / run).stop(STOPPED)
-        if self._works:
-            await asyncio.wait(self._works, timeout=GOODBYE_S)
-        for task in self._works:
-            task.cancel()
-        await asyncio.gather(*self._works, return_exceptions=True)
+        await self._runs.leave()
 
     # What others ask for.
 
-    async def run_now(self, beat: Beat, *, verbose: bool) -> Run:
-        """Begin a run because somebody wants it, before what waits."""
-        run = self._new(beat, why="hand", verbose=verbose)
-        standing = self.standings.get(beat.file)
-        await self._queue(run, replace(standing, plan=replace(standing.plan, running=standing.plan.running + 1)) if standing else None)
-        self.queued.appendleft(run)
-        self._wake.set()
-        return run
+    @property
+    def running(self) -> Mapping[str, Run]:
+        return self._runs.running
 
-    async def pause(self, beat: Beat) -> None:
-        standing = self.standings[beat.file]
-        await self._stands(replace(standing, plan=replace(standing.plan, paused=True), reason="paused by hand"))
+    @property
+    def queued(self) -> deque[Run]:
+        return self._runs.queued
 
-    async def resume(self, beat: Beat) -> None:
-        now, standing = self._clock.time(), self.standings[beat.file]
-        await self._stands(replace(standing, plan=planner.resumed(beat, standing.plan, now), reason="", budget_from=now))
-        await self._voice.settle(f"beat-budget:{beat.file}", "resumed")
-        self._wake.set()
+    @property
+    def latest(self) -> Mapping[str, Run]:
+        """The last run of each beat that is over, by file."""
+        return self._runs.latest
 
     @property
     def limit(self) -> int:
         """How many may run at a time."""
         return int(self._setting("beats.max_concurrent"))
 
+    async def run_now(self, beat: Beat, *, verbose: bool) -> Run:
+        """Begin a run because somebody wants it, before what waits."""
+        run = self._runs.new(beat, why="hand", verbose=verbose)
+        standing = self.standings.get(beat.file)
+        counted = replace(standing, plan=replace(standing.plan, running=standing.plan.running + 1)) if standing else None
+        await self._runs.queue(run, counted, first=True)
+        self._wake.set()
+        return run
+
+    async def look(self, now: float) -> None:
+        """See what is written now, in the configuration and in the files of the beats."""
+        async with self._looking:
+            await self._refresh()
+            time.tzset()  # whoever travels takes the machine's zone along
+            before = {entry.file: entry.name for entry in self.book.entries}
+            await asyncio.to_thread(self.book.reload, self._setting("beats.workspace"))
+            for file in before.keys() - {entry.file for entry in self.book.entries}:
+                await self._voice.settle(f"beat:{file}", f"{before[file]} is no longer in the configuration")
+            for beat in self.book.beats.values():
+                await self._take_up(beat, now)
+
+    async def pause(self, beat: Beat) -> None:
+        """Begin no run any more for which its time comes, or has come and which waits."""
+        standing = self.standings[beat.file]
+        await self.standings.put(replace(standing, plan=replace(standing.plan, paused=True), reason="paused by hand"))
+        await self._runs.give_up(beat.file, "the beat was paused")
+        self._wake.set()
+
+    async def resume(self, beat: Beat) -> None:
+        now, standing = self._clock.time(), self.standings[beat.file]
+        await self.standings.put(replace(standing, plan=planner.resumed(beat, standing.plan, now), reason="", budget_from=now))
+        self._wake.set()
+
     def late(self) -> dict[str, float]:
         """Beats that should be running and are not, by name, with the seconds."""
+        return {beat.name: seconds for beat, seconds in self._late()}
+
+    def _late(self) -> list[tuple[Beat, float]]:
         now = self._clock.time()
-        waits = {run.file: now - run.queued_at for run in self.queued}
-        found = {}
-        for name, beat in self.book.beats.items():
+        waits: dict[str, float] = {}
+        for run in self.queued:
+            waits[run.file] = max(waits.get(run.file, 0.0), now - run.queued_at)
+        found = []
+        for beat in self.book.beats.values():
             standing = self.standings.get(beat.file)
-            if standing is None:
-                continue
-            wait = waits.get(beat.file) or planner.late(beat, standing.plan, now)
+            wait = waits.get(beat.file) or (planner.late(beat, standing.plan, now) if standing else None)
             if wait is not None and wait > planner.SPREAD_S:
-                found[name] = wait
+                found.append((beat, wait))
         return found
 
     # The life of the schedule.
@@ -181,205 +199,60 @@ class Beats:
                 wait.cancel()
 
     async def _tick(self, now: float) -> None:
-        await self._refresh()
-        time.tzset()  # whoever travels takes the machine's zone along
-        await asyncio.to_thread(self.book.reload, self._setting("beats.workspace"))
+        await self.look(now)
         for beat in self.book.beats.values():
-            await self._take_up(beat, now)
-            await self._decide(beat, now)
-        await self._voice.complain(self._wrong())
-        while self.queued and len(self.running) < self.limit:
-            self._begin(self.queued.popleft())
+            try:
+                await self._decide(beat, now)
+            except StoreError:
+                raise
+            except Exception:  # the others are to run all the same
+                log.exception("a beat could not be decided on", extra={"beat": beat.name})
+        self._runs.begin(self.limit)
+        if now - self._forgot > DAY_S:
+            self._forgot = now
+            await self.ledger.forget_turns(now - self._setting("events.max_days") * DAY_S)
+        await self._complaints.hear(self._wrong(now))
 
     async def _take_up(self, beat: Beat, now: float) -> None:
         standing = self.standings.get(beat.file)
         plan = planner.take_up(beat, standing.plan if standing else None, now, self._setting("beats.jitter_s"))
         if standing is None or plan is not standing.plan:
-            await self._stands(replace(standing, plan=plan) if standing else Standing(file=beat.file, plan=plan))
+            await self.standings.put(replace(standing, plan=plan) if standing else Standing(file=beat.file, plan=plan))
 
     async def _decide(self, beat: Beat, now: float) -> None:
-        standing = self.standings[beat.file]
+        stop = None
+        if isinstance(planner.decide(beat, self.standings[beat.file].plan, now), planner.Start):
+            stop = await self.treasury.stop(beat, self.standings[beat.file], now)
+        standing = self.standings[beat.file]  # after the last wait: somebody may have paused it, or a run of it may have ended
         decision = planner.decide(beat, standing.plan, now)
-        if decision is None:
-            return
         if isinstance(decision, planner.Skip):
-            await self._stands(replace(standing, plan=planner.taken(standing.plan, decision), skipped=standing.skipped + 1))
+            await self.standings.put(replace(standing, plan=planner.taken(standing.plan, decision), skipped=standing.skipped + 1))
             await self._voice.say("beat.skipped", beat.name, why=decision.why, slot=decision.slot)
-            return
-        if await self._over_budget(beat, now):
-            return
-        if decision.missed:
-            self._metrics.count("covey_beats_missed_total", decision.missed, beat=beat.name)
-        run = replace(self._new(beat, why="schedule"), slot=decision.slot, missed=decision.missed)
-        await self._queue(run, replace(standing, plan=planner.taken(standing.plan, decision), reason=""))
-        self.queued.append(run)
+        elif isinstance(decision, planner.Start) and stop:
+            await self.standings.put(replace(standing, plan=replace(standing.plan, parked_until=stop.until), reason=stop.reason))
+            await self._voice.say("beat.paused", beat.name, reason=stop.reason, until=stop.until)
+        elif isinstance(decision, planner.Start):
+            run = replace(self._runs.new(beat, why="schedule"), slot=decision.slot, missed=decision.missed)
+            await self._runs.queue(run, replace(standing, plan=planner.taken(standing.plan, decision), reason=""))
+            if decision.missed:
+                self._metrics.count("covey_beats_missed_total", decision.missed, beat=beat.name)
 
-    async def _over_budget(self, beat: Beat, now: float) -> bool:
-        """Whether the beat may spend nothing any more; it is parked then, and somebody is told."""
-        standing = self.standings[beat.file]
-        stop = await self.treasury.stop(beat, standing, now)
-        if stop is None:
-            return False
-        await self._stands(replace(standing, plan=replace(standing.plan, parked_until=stop.until), reason=stop.reason))
-        await self._voice.say("beat.paused", beat.name, reason=stop.reason, until=stop.until)
-        await self._voice.ask(
-            f"beat-budget:{beat.file}", f"{beat.name}: {stop.reason}", f"To let it run on: covey beats resume {beat.name}", beat=beat.name
-        )
-        return True
-
-    def _wrong(self) -> dict[str, tuple[str, str]]:
-        """Beats that do not run though they should, broken ones and late ones: what to say, by a key for each."""
+    def _wrong(self, now: float) -> dict[str, tuple[str, str]]:
+        """Beats that do not run though they should: broken, late, or out of money. What to say, by a key for each."""
         wrong = {
             f"beat-broken:{entry.file}": (f"{entry.name} cannot run", "; ".join(entry.complaints)) for entry in self.book.entries if entry.problems
         }
-        for name, seconds in self.late().items():
-            beat = self.book.beats[name]
-            if seconds > max(period(beat.schedule), LATE_S):
+        for beat, seconds in self._late():
+            if seconds > max(LATE_S, min(period(beat.schedule), LATEST_S)):
                 wrong[f"beat-late:{beat.file}"] = (
-                    f"{name} should have run and has not",
+                    f"{beat.name} should have run and has not",
                     "Too many run at once, or the machine is too busy: covey beats list",
                 )
+        for beat in self.book.beats.values():
+            standing = self.standings.get(beat.file)
+            if standing and money.stops(standing.reason) and (standing.plan.paused or (standing.plan.parked_until or 0.0) > now):
+                if standing.reason.startswith(money.ALL):
+                    wrong["beats-budget"] = standing.reason, "Raise beats.day_usd or beats.month_usd, then resume each: covey beats resume NAME"
+                else:
+                    wrong[f"beat-budget:{beat.file}"] = f"{beat.name}: {standing.reason}", f"To let it run on: covey beats resume {beat.name}"
         return wrong
-
-    # The life of a run.
-
-    def _new(self, beat: Beat, *, why: str, verbose: bool = False) -> Run:
-        return Run(
-            run=self._ids(),
-            file=beat.file,
-            beat=beat.name,
-            workspace=beat.workspace,
-            agent=beat.agent,
-            why=why,
-            spec=beat,
-            verbose=verbose,
-            queued_at=self._clock.time(),
-        )
-
-    async def _queue(self, run: Run, standing: Standing | None) -> None:
-        """Write down that a run is due. If that cannot be written, it is not."""
-        before = self.standings.get(run.file)
-        if standing is not None:
-            self.standings[run.file] = standing
-        try:
-            await self.ledger.queue(run, standing)
-        except BaseException:
-            if before is not None:
-                now = self.standings[run.file]
-                plan = replace(now.plan, last_slot=before.plan.last_slot, running=now.plan.running - 1)
-                self.standings[run.file] = replace(now, plan=plan)
-            raise
-
-    def _begin(self, run: Run) -> None:
-        self.running[run.run] = run
-        task = asyncio.create_task(self._work(run), name=f"beat {run.beat}")
-        self._works.add(task)
-        task.add_done_callback(self._works.discard)
-
-    async def _work(self, run: Run) -> None:
-        folder = Folder(self._folder / run.run)
-        try:
-            if run.state == "queued":
-                run = self.running[run.run] = await self.ledger.begin(run)
-            finished = await self._execute(run, folder)
-            await self._voice.told()  # what was heard comes before the end
-            await self._conclude(run, finished)
-        except asyncio.CancelledError:
-            return  # the next daemon goes on with it
-        except Exception:
-            log.exception("a run could not be concluded; the next start tries again", extra={"beat": run.beat, "run": run.run})
-            return
-        finally:
-            self.running.pop(run.run, None)
-            if not self._leaving:
-                self._wake.set()
-        await asyncio.to_thread(folder.remove)
-
-    async def _execute(self, run: Run, folder: Folder) -> Finished:
-        beat, agent, now = run.spec, self._agents[run.spec.agent], self._clock.time()
-        digest = self.standings[run.file].probe_digest if run.file in self.standings else ""
-        if folder.task is None and (failure := await asyncio.to_thread(prepare, beat, folder, agent, now, digest)):
-            return Finished(report=Report(failure=failure), began=now, seconds=0.0)
-
-        def spent(usage: Usage) -> str:
-            return "budget" if money.overspent(beat.budget, usage) else ""
-
-        return await Execution(folder, agent.reader(), self._clock, partial(self._voice.step, run), spent).run()
-
-    async def _conclude(self, run: Run, finished: Finished) -> None:
-        beat, now = run.spec, self._clock.time()
-        done, turns = concluded(run, finished), plain(finished.report.turns)
-        standing = self.standings.get(run.file)
-        if standing is not None:
-            standing = standing_after(beat, standing, done, finished, now)
-            if done.error_kind == "budget":
-                standing = replace(standing, plan=replace(standing.plan, paused=True), reason=f"a run went over its budget ({_budget(beat)})")
-            self.standings[run.file] = standing  # before anything else gets its turn: another run of the beat may end now
-        self.latest[run.file] = done
-        await self.ledger.finish(done, standing, turns)
-        self._metrics.count("covey_beat_runs_total", beat=run.beat, outcome=done.outcome or "")
-        if done.cost_usd:
-            self._metrics.count("covey_beat_cost_usd_total", done.cost_usd, beat=run.beat)
-        await self._follow_up(done, turns, again=False)
-
-    async def _follow_up(self, done: Run, turns: list[Any], *, again: bool) -> None:
-        """What comes after a run is written down: telling people, and the log. Done `again` after a crash, it does no harm."""
-        key, standing = f"beat:{done.file}", self.standings.get(done.file)
-        if done.outcome == "ok" and done.probe != "unchanged":
-            if again or standing is None or standing.streak == 1:
-                await self._voice.settle(key, "the last run was ok")
-        elif done.outcome in done.spec.notify and done.probe != "unchanged" and done.error_kind != "interrupted":
-            await self._voice.ask(key, f"{done.beat}: {done.summary or done.error}", done.error_kind, beat=done.beat, run=done.run)
-
-        def write() -> None:
-            if not (again and self._heartbeats.has(done.run)):
-                self._heartbeats.append(entry(done, turns))
-            if turns:
-                self._heartbeats.keep_conversation(done.workspace, {**done.as_dict(), "turns": turns})
-
-        await asyncio.to_thread(write)
-        await self.ledger.logged(done.run)
-
-    # After a daemon that has gone.
-
-    async def _recover(self) -> None:
-        now = self._clock.time()
-        self.standings = await self.ledger.standings()
-        unfinished = await self.ledger.unfinished()
-        for file, standing in self.standings.items():
-            running = sum(run.file == file for run in unfinished)
-            self.standings[file] = replace(standing, plan=replace(standing.plan, running=running))
-        for run in unfinished:
-            if run.state == "running":
-                self._begin(run)
-            else:
-                self.queued.append(run)
-        for done, turns in await self.ledger.unlogged():
-            await self._follow_up(done, turns, again=True)
-        for path in await asyncio.to_thread(self._folders):
-            if path.name not in {run.run for run in unfinished}:
-                await self._clear(Folder(path), now)
-        self.latest = await self.ledger.latest()
-
-    def _folders(self) -> list[Path]:
-        with contextlib.suppress(FileNotFoundError):
-            return sorted(self._folder.iterdir())
-        return []
-
-    async def _clear(self, folder: Folder, now: float) -> None:
-        """Throw away the folder of a run that is over; one that somebody is running without us is left alone, and one that is over is written down first."""
-        record = folder.handed_over
-        if record is not None:
-            await self.ledger.take_in(record)
-        if record is not None or await self.ledger.find(folder.run) or now - folder.path.stat().st_mtime > STRAY_S:
-            await asyncio.to_thread(folder.sweep)
-            await asyncio.to_thread(folder.remove)
-
-    async def _stands(self, standing: Standing) -> None:
-        self.standings[standing.file] = standing
-        await self.ledger.put(standing)
-
-
-def _budget(beat: Beat) -> str:
-    limits = beat.budget
-    return " and ".join(money.amount(limit, unit) for limit, unit in ((limits.run_usd, "USD"), (limits.run_tokens, "tokens")) if limit is not None)

@@ -39,4 +39,4 @@ class Treasury:
         if limits is None:
             return None
         stop = money.used_up(limits, *await self.spent_by_all(now), now, "")
-        return stop and stop._replace(reason=f"all beats together: {stop.reason}")
+        return stop and stop._replace(reason=money.ALL + stop.reason)

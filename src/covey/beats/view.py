@@ -12,6 +12,8 @@ from covey.kernel.clock import timestamp
 from murli import not_found, user_error
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from covey.beats.beat import Beat
     from covey.beats.book import Entry
     from covey.beats.ledger import Run, Standing
@@ -20,16 +22,17 @@ if TYPE_CHECKING:
 
 async def listed(beats: Beats, now: float) -> dict[str, Any]:
     """All beats, those that cannot run too."""
+    late = beats.late()
     return {
-        "items": [await shown(beats, entry, now) for entry in beats.book.entries],
+        "items": [await shown(beats, entry, now, late) for entry in beats.book.entries],
         "problems": [{"file": entry.file, "message": complaint} for entry in beats.book.entries for complaint in entry.complaints],
         "running": len(beats.running),
         "limit": beats.limit,
     }
 
 
-async def shown(beats: Beats, entry: Entry, now: float) -> dict[str, Any]:
-    """One beat and how it stands."""
+async def shown(beats: Beats, entry: Entry, now: float, late: Mapping[str, float]) -> dict[str, Any]:
+    """One beat and how it stands. `late`: those that are, with the seconds."""
     beat, standing, last = entry.beat, beats.standings.get(entry.file), beats.latest.get(entry.file)
     state, reason = _state(beats, entry, standing, now)
     today, month = await beats.treasury.spent(beat, now) if beat else (money.Spent(), money.Spent())
@@ -45,7 +48,7 @@ async def shown(beats: Beats, entry: Entry, now: float) -> dict[str, Any]:
         "state": state,
         "reason": reason,
         "next_at": timestamp(max(due, now)) if due is not None else None,
-        "late_s": beats.late().get(entry.name),
+        "late_s": late.get(entry.name) if beat else None,
         "streak": standing.streak if standing else 0,
         "skipped": standing.skipped if standing else 0,
         "last": last.as_dict() if last else None,
@@ -71,7 +74,7 @@ def _rests(beat: Beat, standing: Standing, now: float) -> tuple[str, str]:
     if plan.paused:
         return "paused", standing.reason
     if plan.parked_until is not None and plan.parked_until > now:
-        return ("paused" if "budget" in standing.reason else "parked"), standing.reason
+        return ("paused" if money.stops(standing.reason) else "parked"), standing.reason
     if planner.due(beat, plan, now) is None:
         return "paused", "it never runs: all its times are in its quiet hours"
     return "scheduled", ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from typing import TYPE_CHECKING, Any
 
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
     from typing import Self
 
     from covey.beats.ledger import Run
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from covey.kernel.events import Events
 
 STEP_CHARACTERS = 500
+STEPS = 1000
+"""Of one run that are told; a run with more has lost its way, and would drive all else out of the journal."""
 
 log = logging.getLogger("covey.beats")
 
@@ -27,7 +30,6 @@ class Voice:
     def __init__(self, events: Events) -> None:
         self._events = events
         self._steps: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
-        self._complaints: dict[str, tuple[str, str]] = {}
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -39,9 +41,17 @@ class Voice:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    def step(self, run: Run, step: Step) -> None:
-        """Something happens in a run; told soon."""
-        self._steps.put_nowait((run.run, {"beat": run.beat, "kind": step.kind, "name": step.name, "text": step.text[:STEP_CHARACTERS]}))
+    def steps(self, run: Run) -> Callable[[Step], None]:
+        """Takes what happens in a run from its beginning on, and tells it soon. A run that is taken over is told again, under the same numbers."""
+        numbers = itertools.count(1)
+
+        def step(step: Step) -> None:
+            number = next(numbers)
+            if number <= STEPS:
+                told = {"kind": step.kind, "name": step.name[:STEP_CHARACTERS], "text": step.text[:STEP_CHARACTERS]}
+                self._steps.put_nowait((run.run, {"beat": run.beat, "number": number, **told}))
+
+        return step
 
     async def told(self) -> None:
         """Wait until all steps so far are told."""
@@ -58,16 +68,6 @@ class Voice:
         """Nobody has to look at it any more."""
         await self._events.append("attention.settled", subject=key, data={"why": why}, source="beats")
 
-    async def complain(self, wrong: Mapping[str, tuple[str, str]]) -> None:
-        """All that is wrong with the schedule at this moment, by key: what is new is asked about, what is gone is settled."""
-        for key, (title, detail) in wrong.items():
-            if self._complaints.get(key) != (title, detail):
-                self._complaints[key] = title, detail
-                await self.ask(key, title, detail)
-        for key in self._complaints.keys() - wrong.keys():
-            del self._complaints[key]
-            await self.settle(key, "it is well again")
-
     async def _speak(self) -> None:
         while True:
             subject, data = await self._steps.get()
@@ -75,5 +75,7 @@ class Voice:
                 await self._events.append("beat.step", subject=subject, data=data, source="beats")
             except StoreError as error:
                 log.warning("a step of a run was not told", extra={"reason": error.message})
+            except Exception:
+                log.exception("a step of a run could not be told")
             finally:
                 self._steps.task_done()

@@ -8,7 +8,7 @@ import time
 from covey.cli.cells import clean, cut
 from covey.cli.render import columns, duration
 from covey.cli.render_fleet import clock_of
-from covey.cli.render_runs import REFERENCE, price, since, took, tool
+from covey.cli.render_runs import REFERENCE, found, price, since, took, tool
 from murli import (
     EXIT_CANCELLED,
     EXIT_NOT_FOUND,
@@ -41,7 +41,7 @@ CODES = {
 """What a run that failed means to whoever started it; the rest is a failure of tools. Told in the contract of `beat`."""
 WORTH_A_RETRY = ("rate_limit", "timeout", "api", "crash", "interrupted")
 ADVICE = {
-    "agent_missing": "Install it, or put its folder on your PATH: `covey doctor` tells which agents are found.",
+    "agent_missing": "Run `covey doctor`: it tells which agents are found, and how to install them.",
     "prompt_missing": "Write one: `covey init {workspace}`",
     "auth": "Log in once by hand: start `{agent}` in a terminal.",
     "timeout": "Allow more in the head of its HEARTBEAT.md, such as `timeout: 10m`, or ask for less.",
@@ -78,8 +78,10 @@ class Waiting:
     def for_run(self, run: dict[str, Any]) -> None:
         """This run is waited for; told again when its state has changed."""
         with self._lock:
+            news = self._run is None or self._run["state"] != run["state"]
             self._run, self._lost = run, False
-            self._say()
+            if news:
+                self._say()
 
     def step(self, kind: str, name: str, text: str) -> None:
         """Something happens in it."""
@@ -115,7 +117,7 @@ class Waiting:
             return
         limit = f", at most {duration(run['timeout_s'])}" if run["state"] != "queued" else ""
         waits = "waits for its turn" if run["state"] == "queued" else f"{run['agent']} runs"
-        doing = "the daemon does not answer, waiting for it" if self._lost else self._doing
+        doing = "waiting for the daemon" if self._lost else self._doing
         self._out.progress(
             f"{clean(run['beat'])}: {waits} ({duration(time.monotonic() - self._began)}{limit}){f'  {doing}' if doing else ''}",
             stage="" if self._out.is_tty else "waiting",
@@ -127,20 +129,20 @@ def reference(run: dict[str, Any]) -> str:
     return str(run["run"])[-REFERENCE:]
 
 
-def failed(run: dict[str, Any], *, known: bool) -> AgentError:
+def failed(run: dict[str, Any], *, known: bool, now: float | None = None) -> AgentError:
     """A run that had no answer, as an error: what, why, what to do. `known`: the daemon can be asked about it."""
     kind = run["error_kind"]
     spent = f" (after {took(run)}{', ' if price(run) else ''}{price(run)})" if run["duration_ms"] else ""
     advice = ADVICE.get(kind, "").format(**run)
     left = 0
     if run["retry_at"]:
-        left = max(-since(run["retry_at"], time.time()), 0)
+        left = max(-since(run["retry_at"], time.time() if now is None else now), 0)
         advice = f"The provider serves again at {clock_of(run['retry_at'])}, in {duration(left / 1000)}."
     elif kind == "rate_limit":
         advice = "The provider did not say for how long; try again later."
     see = f"See what it did: covey beats show {reference(run)}" if known and run["duration_ms"] else ""
     return AgentError(
-        clean(f"{run['beat']}: {kind.replace('_', ' ')}: {run['error']}{spent}"),
+        clean(f"{run['beat']}: {found(run)}{spent}"),
         code=CODES.get(kind, EXIT_TOOL_ERROR),
         error=f"beat_{kind}",
         suggestion="\n".join(line for line in (advice, see) if line),

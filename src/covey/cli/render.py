@@ -21,9 +21,9 @@ def render(operation: Operation, result: Any, *, colour: bool = False) -> str:
     own = RENDERERS.get(operation.name)
     if own:
         return own(result)
-    from covey.cli import render_adapters, render_beats, render_fleet, render_replay, render_targets
+    from covey.cli import render_adapters, render_attention, render_beats, render_fleet, render_replay, render_targets
 
-    modules = (render_fleet, render_adapters, render_targets, render_replay, render_beats)
+    modules = (render_fleet, render_adapters, render_targets, render_replay, render_beats, render_attention)
     renderers = {name: drawn for module in modules for name, drawn in module.RENDERERS.items()}
     drawn = renderers.get(operation.name)
     return drawn(result, render_fleet.Paint(columns(), colour=colour)) if drawn else fields(result)
@@ -46,6 +46,7 @@ def status(result: dict[str, Any]) -> str:
     lines.append(f"home       {short(result['home'])} · pid {result['pid']}" + (f" · TCP port {result['tcp_port']}" if result["tcp_port"] else ""))
     lines += fleet(result["fleet"]) if result.get("fleet") else []
     lines += beats(result["beats"]) if result.get("beats") else []
+    lines += attention(result["attention"]) if result.get("attention") else []
     events = result["events"]
     lines.append(f"events     {events['cursor']} recorded · {events['subscribers']} reading along")
     if result["children"]:
@@ -67,6 +68,15 @@ def beats(result: dict[str, Any]) -> list[str]:
     from covey.cli import render_beats
 
     return [render_beats.status(result, columns())]
+
+
+def attention(result: dict[str, Any]) -> list[str]:
+    """What needs a person, if anything does."""
+    if not result["open"] and not result["notify_problem"]:
+        return []
+    from covey.cli import render_attention
+
+    return render_attention.status(result, columns())
 
 
 def settings(result: dict[str, Any]) -> str:

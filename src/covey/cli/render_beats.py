@@ -7,7 +7,7 @@ import time
 from covey.cli.cells import clean, cut, hanging
 from covey.cli.render import duration, short
 from covey.cli.render_fleet import BLUE, DIM, RED, YELLOW, Paint, age, many, table
-from covey.cli.render_runs import SIGNS, history, labelled, price, show, since, what
+from covey.cli.render_runs import SIGNS, history, labelled, outcome, price, show, since, what
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def total(result: dict[str, Any], paint: Paint, now: float) -> str:
 
 def _row(item: dict[str, Any], now: float, *, roomy: bool) -> list[str]:
     last = item["last"]
-    told = f"{last['outcome']} {age(since(last['ended_at'] or last['queued_at'], now))}" if last else "-"
+    told = f"{outcome(last)} {age(since(last['ended_at'] or last['queued_at'], now))}" if last else "-"
     more = [str(item["streak"] or "-"), price(item["today"]) or "-"] if roomy else []
     return [item["state"], clean(item["name"]), coming(item["next_at"], now) if item["next_at"] else "-", told, *more, _what(item)]
 
@@ -103,14 +103,12 @@ def cost(result: dict[str, Any], paint: Paint) -> str:
     """What each beat has cost and may cost, dearest first; then all of them."""
     items = sorted(result["items"], key=lambda item: (-item["month"]["cost_usd"], -item["month"]["tokens"], item["name"]))
     limits = {f"{span}_usd": result["limits"][f"{span}_usd"] or None for span in ("day", "month")}
-    rows = [[clean(item["name"]), *(_spent(item[span]) for span in ("today", "month", "total")), budget(item["budget"])] for item in items]
-    rows.append(["all beats", *(_spent(result[span]) for span in ("today", "month", "total")), budget(limits)])
-    signs = [(" ", "")] * len(rows)
-    return "\n".join(table(["BEAT", "TODAY", "THIS MONTH", "IN ALL", "BUDGET"], rows, signs, paint))
+    rows = [_costs(clean(item["name"]), item, item["budget"]) for item in items] + [_costs("all beats", result, limits)]
+    return "\n".join(table(["BEAT", "TODAY", "MONTH", "IN ALL", "RUNS", "BUDGET"], rows, [(" ", "")] * len(rows), paint))
 
 
-def _spent(spent: dict[str, Any]) -> str:
-    return f"{price(spent) or '$0'} ({many(spent['runs'], 'run')})" if spent["runs"] else "-"
+def _costs(name: str, spent: dict[str, Any], limits: dict[str, Any]) -> list[str]:
+    return [name, *(price(spent[span]) or "-" for span in ("today", "month", "total")), str(spent["total"]["runs"]), budget(limits)]
 
 
 def budget(limits: dict[str, Any]) -> str:
@@ -119,7 +117,7 @@ def budget(limits: dict[str, Any]) -> str:
     for name, limit in limits.items():
         span, _, unit = name.partition("_")
         if limit is not None:
-            told.append(f"{price({'cost_usd': limit} if unit == 'usd' else {'tokens': limit})} {BUDGETS[span]}")
+            told.append(f"{f'${limit:g}' if unit == 'usd' else price({'tokens': limit})} {BUDGETS[span]}")
     return ", ".join(told) or "none"
 
 
@@ -141,7 +139,7 @@ def status(result: dict[str, Any], columns: int, now: float | None = None) -> st
     if not result["total"]:
         return "beats      none · covey init  begins one"
     counts, soonest = result["by_state"], result["next"]
-    reasons = [clean(reason.partition(":")[0]) for reason in result["reasons"]]
+    reasons = [clean(reason.partition(":")[0].removeprefix("paused ")) for reason in result["reasons"]]
     parts = [f"{counts[state]} {state}" for state in ("scheduled", "running", "queued") if counts.get(state)]
     parts += [f"next {clean(soonest['name'])} {coming(soonest['at'], now)}"] if soonest else []
     stopped = [f"{counts[state]} {state}" for state in ("paused", "parked") if counts.get(state)]

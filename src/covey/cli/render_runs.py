@@ -22,7 +22,9 @@ REFERENCE = 6
 OUTPUT_LINES = 3
 """Of what a tool answered; the rest is in the JSON."""
 TEXT_LINES = 40
-PROBED = {"ok": "the probe found nothing, no model was asked", "unchanged": "the probe says what it said before, no model was asked"}
+WORTH_MS = 100
+"""A tool that took less took no time."""
+PROBED = {"ok": "the probe found nothing; no model was asked", "unchanged": "the probe found nothing new; no model was asked"}
 TELLING = ("command", "cmd", "file_path", "path", "url", "pattern", "query")
 """The part of a tool's input that tells what it is about."""
 
@@ -34,8 +36,8 @@ def history(result: dict[str, Any], paint: Paint) -> str:
         return "No runs yet\n  covey beat  runs the HEARTBEAT.md of this folder; covey beats list  shows what is scheduled"
     rows = [
         [
-            item["outcome"] or item["state"],
-            clock_of(item["began_at"] or item["queued_at"]),
+            outcome(item),
+            day_of(item["began_at"] or item["queued_at"]),
             clean(item["beat"]),
             took(item),
             price(item) or "-",
@@ -69,8 +71,8 @@ def result_line(result: dict[str, Any], paint: Paint) -> str:
 def headline(result: dict[str, Any], paint: Paint) -> list[str]:
     """`▲ attention  api-health: 2 tests fail`, on as many lines as it needs."""
     mark, colour = sign(result)
-    said = what(result)
-    return labelled(f"{mark} {result['outcome'] or result['state']} ", colour, clean(result["beat"]) + (f": {said}" if said else ""), paint)
+    said = found(result)
+    return labelled(f"{mark} {outcome(result)} ", colour, clean(result["beat"]) + (f": {said}" if said else ""), paint)
 
 
 def labelled(label: str, colour: str, text: str, paint: Paint) -> list[str]:
@@ -80,14 +82,17 @@ def labelled(label: str, colour: str, text: str, paint: Paint) -> list[str]:
 
 
 def what(item: dict[str, Any]) -> str:
-    """What a run found, or why it found nothing."""
+    """What a run found, or why it found nothing; if all was well, what was refused."""
+    return found(item) or (f"refused: {clean(', '.join(item['denials']))}" if item["denials"] else "")
+
+
+def found(item: dict[str, Any]) -> str:
     if item["error_kind"]:
-        return clean(f"{item['error_kind'].replace('_', ' ')}: {item['error']}")
+        kind = "" if item["error_kind"] == "interrupted" else f"{item['error_kind'].replace('_', ' ')}: "
+        return clean(f"{kind}{item['error']}")
     if item["summary"]:
         return clean(item["summary"])
-    if item["outcome"] == "ok" and item["probe"] in PROBED:
-        return PROBED[item["probe"]]
-    return f"refused: {clean(', '.join(item['denials']))}" if item["denials"] else ""
+    return PROBED.get(item["probe"], "") if item["outcome"] == "ok" else ""
 
 
 def _facts(run: dict[str, Any], paint: Paint) -> Iterator[str]:
@@ -133,7 +138,7 @@ def conversation(turns: list[dict[str, Any]], paint: Paint) -> Iterator[str]:
 
 
 def _call(call: dict[str, Any], label: str, paint: Paint) -> Iterator[str]:
-    lasted = f"  {_seconds(call['durationMs'])}" if call.get("durationMs") else ""
+    lasted = f"  {_seconds(call['durationMs'])}" if (call.get("durationMs") or 0) >= WORTH_MS else ""
     yield f"{label}  {cut(tool(call['name'], brief(call['input'])), paint.columns - 5 - len(lasted))}{paint(lasted, DIM)}"
     answered = [line for line in (clean(line) for line in (call.get("output") or "").splitlines()) if line]
     for line in answered[:OUTPUT_LINES]:
@@ -162,6 +167,19 @@ def _lines(text: str, cells: int) -> Iterator[str]:
     yield from (line[1:] for line in lines[:TEXT_LINES])
     if len(lines) > TEXT_LINES:
         yield f"… {many(len(lines) - TEXT_LINES, 'more line')}"
+
+
+def day_of(stamp: str) -> str:
+    """A moment as people place it: today `14:05:11`, this year `11-14 09:00`, else the date."""
+    day, _, clock = clock_of(stamp).rpartition(" ")
+    if not day:
+        return clock
+    return f"{day[5:]} {clock[:5]}" if day[:4] == time.strftime("%Y") else day
+
+
+def outcome(run: dict[str, Any]) -> str:
+    """`ok`, `ok (probe)`, `attention`, `error`; until there is one, `queued` or `running`."""
+    return "ok (probe)" if run["outcome"] == "ok" and run["probe"] in PROBED else str(run["outcome"] or run["state"])
 
 
 def sign(run: dict[str, Any]) -> tuple[str, str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from covey.contract import beats, fleet, kernel, replay
+from covey.contract import attention, beats, fleet, kernel, replay
 from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
 
-OPERATIONS: tuple[Operation, ...] = (*kernel.OPERATIONS, *fleet.OPERATIONS, replay.REPLAY, *beats.OPERATIONS)
-GROUPS: dict[str, str] = {**kernel.GROUPS, **fleet.GROUPS, **beats.GROUPS}
+OPERATIONS: tuple[Operation, ...] = (*kernel.OPERATIONS, *fleet.OPERATIONS, replay.REPLAY, *beats.OPERATIONS, *attention.OPERATIONS)
+GROUPS: dict[str, str] = {**kernel.GROUPS, **fleet.GROUPS, **beats.GROUPS, **attention.GROUPS}
 
 __all__ = ["API_VERSION", "GROUPS", "OPERATIONS", "Operation", "Parameter"]

@@ -55,6 +55,7 @@ def examine(
             ("system", "disk", at_home.disk),
             ("tools", "tmux", programs.tmux),
             ("tools", "ssh", programs.ssh),
+            ("tools", "notify", lambda: programs.notifier(at_home.given("attention.notify"))),
             ("home", "directory", at_home.directory),
             ("home", "files", at_home.files),
             ("home", "config", at_home.config),

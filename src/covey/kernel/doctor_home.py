@@ -8,7 +8,7 @@ import socket
 import stat
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from covey.kernel.config import Config
 from covey.kernel.finding import FAIL, OK, WARN, Finding
@@ -79,6 +79,12 @@ class HomeDoctor:
             return Finding("home", "config", WARN, "holds a secret and other users may read it", f"chmod 600 {quoted(self._home.config_file)}")
         given = sum(item.source == "file" for item in config.items())
         return Finding("home", "config", OK, f"{given} of {len(config.items())} set")
+
+    def given(self, key: str) -> Any:
+        """What a setting says; None if the configuration cannot be read or has no such setting."""
+        with contextlib.suppress(AgentError):
+            return Config.load(self._home, self._settings).get(key)
+        return None
 
     def socket(self) -> Finding:  # noqa: PLR0911 - one return per diagnosis
         """Whether a daemon answers."""

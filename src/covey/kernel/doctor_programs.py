@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from covey.kernel.finding import FAIL, OK, WARN, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from covey.kernel.probe import Ran, Run
 
@@ -83,6 +83,16 @@ class Programs:
         if ran.code != 0 or not version:
             return Finding("tools", "ssh", WARN, _complaint(ran), self._install(_SSH_PACKAGES.get(manager, "openssh-client")))
         return Finding("tools", "ssh", OK, version.partition(",")[0])
+
+    def notifier(self, command: Sequence[str] | None) -> list[Finding]:
+        """Whether the command that tells a person exists; nothing to find if there is to be none."""
+        if not command:
+            return []
+        path = self._which(os.path.expanduser(command[0]))
+        if path is None:
+            lacks = f"attention.notify names {command[0]}, which is not there or cannot be run, so that nobody is told when something needs them"
+            return [Finding("tools", "notify", WARN, lacks, "covey config unset attention.notify")]
+        return [Finding("tools", "notify", OK, path)]
 
     def agent(self, name: str) -> Finding:
         """Whether an agent is installed, and which version."""

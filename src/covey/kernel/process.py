@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import sys
@@ -24,6 +23,8 @@ def birth(pid: int) -> str:
 
 async def ended(pid: int, born: str) -> None:
     """Wait until a process has ended, ours or adopted, and reap it if it is ours."""
+    import asyncio  # here, so that who only looks at processes need not load it
+
     fd = _pidfd(pid)
     try:
         if fd < 0:
@@ -45,6 +46,8 @@ async def ended(pid: int, born: str) -> None:
 
 async def group_ended(pid: int, born: str) -> None:
     """Wait until a process and the group that it leads have ended."""
+    import asyncio
+
     await ended(pid, born)
     while signal_group(pid, born, 0) and group_lives(pid):  # noqa: ASYNC110 - nothing tells of the end of a group
         await asyncio.sleep(GROUP_POLL_S)

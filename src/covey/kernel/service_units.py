@@ -38,7 +38,6 @@ RestartPreventExitStatus=6 7
 WatchdogSec={WATCHDOG_S}s
 # only the daemon itself is stopped: what it looks after goes on
 KillMode=process
-MemoryMax=512M
 StandardOutput=journal
 StandardError=journal
 

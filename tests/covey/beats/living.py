@@ -23,7 +23,7 @@ from covey.kernel.store import Store
 
 PATIENCE_S = 60.0
 DAY_S = 86_400.0
-SETTINGS = {"beats.max_concurrent": 4, "beats.jitter_s": 0.0, "beats.day_usd": 0.0, "beats.month_usd": 0.0}
+SETTINGS = {"beats.max_concurrent": 4, "beats.jitter_s": 0.0, "beats.day_usd": 0.0, "beats.month_usd": 0.0, "events.max_days": 30}
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class Living:
 
     async def rest(self) -> None:
         """Until nothing runs, nothing waits, and the schedule sleeps."""
-        await self.until(lambda: not self.beats.running and not self.beats.queued and self.clock.sleepers == 1)
+        beats = self.beats
+        await self.until(lambda: not beats.running and not beats.queued and not beats._wake.is_set() and self.clock.sleepers == 1)
 
     async def advance(self, seconds: float) -> None:
         """Let time pass, and whatever is due happen."""

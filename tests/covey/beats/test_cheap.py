@@ -93,7 +93,7 @@ def test_all_beats_together_have_a_budget_and_a_person_may_let_one_run_on(tmp_pa
                 await node.advance(10)
             assert len(lab.requests("it")) == 2
             (asked,) = await node.told("attention.asked")
-            assert asked.data["title"] == "project: all beats together: daily budget reached: $0.0012 of $0.0009"
+            assert asked.data["title"] == "all beats together: daily budget reached: $0.0012 of $0.0009"
             node.settings["beats.day_usd"] = 0.0
             await node.beats.resume(node.beats.book.beats["project"])
             await node.advance(10)

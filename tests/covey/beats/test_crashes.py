@@ -9,7 +9,6 @@ import signal
 import sqlite3
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -112,7 +111,7 @@ def test_a_run_whose_runner_was_killed_is_an_error_and_nothing_of_it_is_left(cov
     until(lambda: bool(logged(covey.home)), "the log")
     assert [(line["outcome"], line["errorKind"]) for line in logged(covey.home)] == [("error", "crash")]
     until(lambda: not marked(run), "the end of what was left")
-    assert not Path(claim.parent).exists()
+    until(lambda: not claim.parent.exists(), "the end of its folder")
 
 
 def test_a_daemon_that_is_stopped_ends_its_runs_and_says_so(covey: Covey, pretended: Pretended) -> None:

@@ -142,6 +142,21 @@ def test_the_real_tmux_and_ssh_are_recognised(patient: Patient) -> None:
     assert "SSH" in found["ssh"].detail
 
 
+def test_the_command_that_tells_a_person_has_to_be_there(patient: Patient) -> None:
+    assert "notify" not in patient.findings()
+    patient.home.prepare()
+    Path(patient.home.config_file).write_text('[attention]\nnotify = ["tell", "me"]\n')
+    finding = patient.finding("notify")
+    assert (finding.status, finding.fix) == (WARN, "covey config unset attention.notify")
+    assert "names tell, which is not there" in finding.detail
+    there = patient.program("tell", "")
+    assert (patient.finding("notify").status, patient.finding("notify").detail) == (OK, str(there))
+    there.chmod(0o600)
+    assert patient.finding("notify").status == WARN
+    Path(patient.home.config_file).write_text("[attention\n")
+    assert "notify" not in patient.findings(), "what is wrong with the configuration is said elsewhere"
+
+
 def test_agents_are_found_with_their_versions(patient: Patient) -> None:
     patient.program("claude", 'echo "2.1.325 (Claude Code)"')
     patient.program("codex", 'echo "WARNING: proceeding, even so" >&2; echo codex-cli 0.166.0')

@@ -97,11 +97,12 @@ def shown(unit: str, field: str) -> list[str]:
 def test_the_unit_says_what_the_design_asks_for() -> None:
     unit = systemd_unit(["/usr/bin/covey"], "", "x")
     wanted = {
-        "Type": "notify", "ExecStart": "/usr/bin/covey up --foreground", "Restart": "on-failure", "RestartSec": "5s", "MemoryMax": "512M",
+        "Type": "notify", "ExecStart": "/usr/bin/covey up --foreground", "Restart": "on-failure", "RestartSec": "5s",
         "StandardOutput": "journal", "StandardError": "journal", "WatchdogSec": "30s", "KillMode": "process", "WantedBy": "default.target",
     }  # fmt: skip
     assert {field: shown(unit, field) for field in wanted} == {field: [value] for field, value in wanted.items()}
     assert shown(unit, "Environment") == []
+    assert shown(unit, "MemoryMax") == [], "the agents that beats start are in the daemon's control group"
 
 
 def test_the_unit_names_the_home_only_when_it_is_not_the_default(place: Place) -> None:
@@ -237,13 +238,13 @@ def test_a_file_that_was_changed_by_hand_is_neither_replaced_nor_removed_unless_
     service = place.service()
     service.install([place.covey])
     path = Path(service.path)
-    path.write_text(path.read_text().replace("512M", "1G"))
+    path.write_text(path.read_text().replace("RestartSec=5s", "RestartSec=9s"))
     with pytest.raises(AgentError, match="changed by hand"):
         service.uninstall()
     with pytest.raises(AgentError, match="changed by hand") as caught:
         service.install([place.covey])
     assert "systemctl --user edit covey" in caught.value.suggestion
-    assert "1G" in path.read_text()
+    assert "RestartSec=9s" in path.read_text()
     assert service.install([place.covey], force=True).change == "replaced"
     assert service.uninstall().change == "removed"
 

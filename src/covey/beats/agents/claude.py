@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from covey.beats.agents.agent import Command
-from covey.beats.agents.lines import OUTPUT_CHARACTERS, items, number, read, short, table, text
+from covey.beats.agents.lines import OUTPUT_CHARACTERS, cost, items, number, read, short, table, text
 from covey.beats.beat import MAX_TURNS
 from covey.beats.report import Failure, Report, Step, ToolCall, Turn, Usage
 
@@ -25,9 +25,24 @@ if TYPE_CHECKING:
 
 ALLOWED = ("Bash", "Edit", "Write", "NotebookEdit", "Read", "Glob", "Grep", "WebFetch", "WebSearch", "Task", "Skill", "mcp__*")
 """What root's Claude may do without being asked: everything that a beat may want."""
-INHERITED = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT")
+INHERITED = (
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+)
 """A daemon that was started by an agent would pass these on, and Claude would take itself for a part of that one."""
 _RESETS = re.compile(r"resets (?:at )?(\d{1,2})(?::(\d\d))?\s*(am|pm)(?: \(([A-Za-z_/+-]+)\))?", re.IGNORECASE)
+_TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_TOKENS_OF_MODEL = ("inputTokens", "outputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
 _EPOCH = re.compile(r"\|(\d{10})\b")
 
 
@@ -76,7 +91,9 @@ class ClaudeReader:
         elif kind == "result":
             self._result = line
         elif kind == "rate_limit_event":
-            self._resets = float(number(table(line.get("rate_limit_info")).get("resetsAt"))) or self._resets
+            info = table(line.get("rate_limit_info"))
+            if info.get("status") == "rejected":  # the others say when a window ends in which there is room
+                self._resets = float(number(info.get("resetsAt"))) or self._resets
         return []
 
     def _assistant(self, line: dict[str, Any], message: dict[str, Any]) -> list[Step]:
@@ -107,11 +124,10 @@ class ClaudeReader:
 
     @property
     def usage(self) -> Usage:
-        usage = table(self._result.get("usage"))
-        names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        tokens = sum(number(usage.get(name)) for name in names) if usage else sum(self._spent.values())
-        cost = self._result.get("total_cost_usd")
-        return Usage(cost_usd=float(cost) if isinstance(cost, (int, float)) else None, tokens=tokens if usage or self._spent else None)
+        usage, models = table(self._result.get("usage")), table(self._result.get("modelUsage")).values()
+        spent = sum(number(usage.get(name)) for name in _TOKENS) if usage else sum(self._spent.values())
+        by_models = sum(number(table(model).get(name)) for model in models for name in _TOKENS_OF_MODEL)  # helpers and the last turn too
+        return Usage(cost_usd=cost(self._result.get("total_cost_usd")), tokens=max(spent, by_models) if self._result or self._spent else None)
 
     def report(self, exit_code: int, complaints: str, now: float) -> Report:
         result = self._result
@@ -140,14 +156,14 @@ class ClaudeReader:
         result = self._result
         if result and not result.get("is_error") and exit_code == 0:
             return None
-        said = text(result.get("result")) or "; ".join(text(error) for error in result.get("errors") or []) or _last(complaints)
+        said = text(result.get("result")) or _joined(result.get("errors")) or _last(complaints)
         kind: ErrorKind = "crash"
         if result.get("terminal_reason") == "max_turns":
             kind = "max_turns"
         elif result.get("terminal_reason") == "budget_exhausted":
             kind = "budget"
         elif result:
-            status = result.get("api_error_status")
+            status = number(result.get("api_error_status"))
             limited = status == 429 or bool(_RESETS.search(said)) or bool(_EPOCH.search(said))  # noqa: PLR2004
             kind = "rate_limit" if limited else "auth" if status in {401, 403} or "/login" in said else "api"
         elif "/login" in said or "API key" in said:
@@ -181,6 +197,10 @@ def _between(began: object, ended: object) -> int | None:
         return round((datetime.fromisoformat(str(ended)) - datetime.fromisoformat(str(began))).total_seconds() * 1000)
     except (ValueError, TypeError):
         return None
+
+
+def _joined(errors: object) -> str:
+    return "; ".join(text(error) for error in errors) if isinstance(errors, list) else ""
 
 
 def _last(complaints: str) -> str:

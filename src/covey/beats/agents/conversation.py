@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from covey.beats.agents.lines import OUTPUT_CHARACTERS, short
@@ -46,8 +47,19 @@ class Conversation:
 
     def turns(self, usage: Usage, duration_ms: int | None = None) -> tuple[Turn, ...]:
         """All turns, and the end, which is there even if nothing was said."""
-        said = [
-            Turn(role="assistant", text=text or None, tool_calls=[ToolCall(**call) for call in calls] or None)
-            for text, calls in self._turns
-        ]
+        said = [Turn(role="assistant", text=text or None, tool_calls=[ToolCall(**call) for call in calls] or None) for text, calls in self._turns]
         return (*said, Turn(role="result", text=self.answer, cost_usd=usage.cost_usd, duration_ms=duration_ms))
+
+
+def moment(written: object) -> float | None:
+    """A time that is written in ISO 8601; None if it is not."""
+    try:
+        return datetime.fromisoformat(str(written)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def between(began: object, ended: object) -> int | None:
+    """Milliseconds from one written time to another; None if one of them is not there."""
+    first, last = moment(began), moment(ended)
+    return None if first is None or last is None else round((last - first) * 1000)

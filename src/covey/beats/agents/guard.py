@@ -1,4 +1,4 @@
-"""Refuses tools that a beat denies, as a hook that Codex asks before it uses one. A program of its own: standard library only, and nothing of Covey.
+"""Refuses tools that a beat denies: Codex and Copilot ask it as a hook, opencode through a plugin. A program of its own: standard library only, and nothing of Covey.
 
 `guard.py RULES` reads the call from standard input. RULES is a JSON list of pairs: a pattern for the tool, and one for its command or null. Exit code 0 lets
 the call pass; 2 refuses it, and so does everything that goes wrong here. A command is looked at in its parts: links of a chain, what stands in `$( )`, behind
@@ -21,10 +21,38 @@ if TYPE_CHECKING:
 REFUSED = "Refused by Covey: "
 CHARACTERS = 200
 DEPTH = 8
+WORDS = 64
+"""How far into a command another one may begin; there is only so much time to look."""
 _LEADERS = frozenset(
-    "! { if then else elif while until do time env command builtin exec nohup nice ionice timeout stdbuf setsid xargs doas busybox find watch".split()
+    [
+        "!",
+        "{",
+        "if",
+        "then",
+        "else",
+        "elif",
+        "while",
+        "until",
+        "do",
+        "time",
+        "env",
+        "command",
+        "builtin",
+        "exec",
+        "nohup",
+        "nice",
+        "ionice",
+        "timeout",
+        "stdbuf",
+        "setsid",
+        "xargs",
+        "doas",
+        "busybox",
+        "find",
+        "watch",
+    ]
 )
-_SHELLS = frozenset("sh bash dash zsh ksh eval".split())
+_SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "eval"])
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SEPARATORS = re.compile(r"[;&|()\n`<>]+")
 _NESTED = re.compile(r"\$\(|`")
@@ -54,17 +82,20 @@ def parts(command: str, depth: int = DEPTH) -> Iterator[str]:
     yield command.strip()
     if not depth:
         raise ValueError("commands within commands without end")
-    for words in _simple(command):
+    for link in _simple(command):
+        yield from _said(link)
+        words = _without_assignments(link)
         yield from _said(words)
-        while words and _ASSIGNMENT.match(words[0]):
-            words = words[1:]
-            yield from _said(words)
         if words and (first := words[0].rpartition("/")[2]) in _LEADERS | _SHELLS:
-            for at in range(1, len(words)):
+            for at in range(1, min(len(words), WORDS)):
                 yield from _said(words[at:])
                 if first in _SHELLS or words[at].rpartition("/")[2] in _SHELLS:
                     yield from (part for word in words[at:] if " " in word or "\n" in word for part in parts(word, depth - 1))
-        yield from (part for word in words if _NESTED.search(word) for part in parts(_NESTED.sub("\n", word), depth - 1))
+        yield from (part for word in link if _NESTED.search(word) for part in parts(_NESTED.sub("\n", word), depth - 1))
+
+
+def _without_assignments(words: list[str]) -> list[str]:
+    return words[next((at for at, word in enumerate(words) if not _ASSIGNMENT.match(word)), len(words)) :]
 
 
 def _said(words: list[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PIECE = r"(\d+(?:\.\d+)?) ?(ms|[dhms])(?:[a-z]*)"
 _AFTER = re.compile(rf"(?:retry|try again) (?:in|after) ((?:{_PIECE}[ ,]*)+)", re.IGNORECASE)
 _AT = re.compile(r"try again at (?:([A-Z][a-z]{2}) (\d{1,2})[a-z]{2}, (\d{4}) )?(\d{1,2}):(\d\d) ([AP]M)")
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 def told(said: str, began: float, now: float) -> float | None:

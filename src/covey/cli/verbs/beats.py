@@ -56,7 +56,7 @@ def beat(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         done.pop("turns", None)
     if done["outcome"] == "error":
         if out.is_tty and params["verbose"]:
-            print(_told(done, out), flush=True)  # noqa: T201 - the command line prints
+            print(f"\n{_told(done, out)}", flush=True)  # noqa: T201 - the command line prints
         raise failed(done, known=known)
     out.success(lambda shown: _text(shown, out), done)
     return 0
@@ -83,8 +83,8 @@ def _through_daemon(home: Home, operation: Operation, params: dict[str, Any], wa
             f"{run['beat']} runs on in the daemon", code=EXIT_CANCELLED, error="cancelled", suggestion=f"See how it went: {see}", recoverable=True
         ) from None
     except (Interrupted, NotRunning) as error:
-        error.message = f"{run['beat']} runs on, but {error.message}"
-        error.suggestion = f"Run `covey up`, which takes it over, then: `{see}`"
+        error.message = f"{error.message}: nobody tells how {run['beat']} goes on"
+        error.suggestion = f"Run `covey up`, then: `{see}`"
         raise
 
 
@@ -92,7 +92,7 @@ def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, 
     """The run when it is over. A daemon that comes back is asked for what came after the last thing we have heard."""
     from covey.cli.following import LOST, following
 
-    asked = {"follow": True, "since": cursor, "kind": ["beat.*"]}
+    asked, heard = {"follow": True, "since": cursor, "kind": ["beat.*"]}, 0
     for message in following(home.socket, _operation("events"), lambda: asked, connected=True):
         event, name = message["data"], message.get("event")
         if name == LOST:
@@ -107,6 +107,9 @@ def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, 
         if event["subject"] != run:
             continue
         if event["kind"] == "beat.step":
+            if event["data"]["number"] <= heard:  # a daemon that has taken the run over begins with its beginning
+                continue
+            heard = event["data"]["number"]
             waiting.step(event["data"]["kind"], event["data"]["name"], event["data"]["text"])
         elif event["kind"] == "beat.finished":
             return dict(event["data"])
@@ -134,7 +137,7 @@ def _text(done: dict[str, Any], out: Writer) -> str:
     from covey.cli.render_runs import result_line
 
     told = _told(done, out)
-    return (f"{told}\n\n" if told else "") + result_line(done, Paint(columns(), colour=out.colour))
+    return (f"\n{told}\n\n" if told else "") + result_line(done, Paint(columns(), colour=out.colour))
 
 
 def _told(done: dict[str, Any], out: Writer) -> str:

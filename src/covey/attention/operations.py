@@ -1,0 +1,78 @@
+"""What the daemon does for each operation of the attention queue, and the queue's life inside it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from covey.attention import queue, reader
+from covey.attention.notify import Notifier
+from covey.attention.queue import Queue
+from covey.contract.attention import OPERATIONS
+from covey.kernel.daemon import Subsystem
+from murli import not_found, user_error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from covey.attention.item import Item
+    from covey.kernel.api import Call, Handler
+    from covey.kernel.clock import Clock
+    from covey.kernel.daemon import Daemon
+
+TITLES = 3
+
+
+@contextlib.asynccontextmanager
+async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
+    """The queue while the daemon lives, and its handlers."""
+
+    def command() -> Sequence[str]:
+        found: list[str] = daemon.config.current.get("attention.notify")
+        return found
+
+    async with (
+        Queue(daemon.store, daemon.events, daemon.clock) as items,
+        Notifier(items, daemon.store, daemon.events, daemon.clock, command) as notifier,
+    ):
+
+        def part() -> dict[str, Any]:
+            latest = sorted(items.open.values(), key=lambda item: item.updated_at, reverse=True)
+            return {"open": len(latest), "titles": [item.title for item in latest[:TITLES]], "notify_problem": notifier.problem}
+
+        daemon.parts["attention"] = part
+        daemon.metrics.gauge("covey_attention_open", "Things that need a person.", lambda: len(items.open))
+        yield AttentionOperations(items, daemon.clock).handlers()
+
+
+ATTENTION = Subsystem(OPERATIONS, migrations=(reader.MIGRATION, queue.MIGRATION), open=opened)
+
+
+class AttentionOperations:
+    """The handlers, each a method that takes a call and returns a result."""
+
+    def __init__(self, items: Queue, clock: Clock) -> None:
+        self._queue = items
+        self._clock = clock
+
+    def handlers(self) -> Mapping[str, Handler]:
+        return {"attention.list": self.list, "attention.done": self.done}
+
+    async def list(self, call: Call) -> dict[str, Any]:
+        found = await self._queue.listed(everything=call.params["all"], limit=call.params["limit"])
+        return {"items": [self._shown(item) for item in found], "open": len(self._queue.open)}
+
+    async def done(self, call: Call) -> dict[str, Any]:
+        return self._shown(await self._queue.close(one_of(await self._queue.find(call.params["item"]), call.params["item"]), "done by hand"))
+
+    def _shown(self, item: Item) -> dict[str, Any]:
+        return {**item.as_dict(), "age_ms": max(int((self._clock.time() - item.opened_at) * 1000), 0)}
+
+
+def one_of(found: Sequence[Item], asked: str) -> Item:
+    """The item that was meant."""
+    if not asked or not found:
+        raise not_found(f"there is no item {asked[:100]!r}", "See what there is with: covey needs", field="item")
+    if len(found) > 1:
+        raise user_error(f"{asked[:100]} is the end of several ids", "Give more of it.", field="item", valid_values=[item.id for item in found])
+    return found[0]

@@ -1,0 +1,58 @@
+"""What needs a person, for that person."""
+
+from __future__ import annotations
+
+from covey.cli.cells import clean, cut
+from covey.cli.render_fleet import DIM, YELLOW, Paint, age, many, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+MOST = 1000
+"""What a list may hold."""
+ID_END = 6
+"""As much of an id as tells it from the others in a list."""
+
+
+def listed(result: dict[str, Any], paint: Paint) -> str:
+    """The table, below each item what else is to be said of it, and a line that sums it up."""
+    items, count = result["items"], result["open"]
+    if not items:
+        return "Nothing needs you\n  covey needs --all  shows what did"
+    rows = [[item["id"][-ID_END:], age(item["age_ms"]), f"{item['times']}x" if item["times"] > 1 else "", clean(item["title"])] for item in items]
+    signs = [("▲", YELLOW) if item["closed_at"] is None else ("○", DIM) for item in items]
+    head, *body = table(["ID", "FOR", "", "WHAT"], rows, signs, paint)
+    lines = [head]
+    for item, row in zip(items, body, strict=True):
+        said = clean(item["detail"] if item["closed_at"] is None else item["closed_why"])
+        lines += [row, *([paint(cut(f"    {said}", paint.columns), DIM)] if said else [])]
+    shown = sum(item["closed_at"] is None for item in items)
+    hints = [f"  covey attention done {items[0]['id'][-ID_END:]}  puts one away"] if shown else []
+    hints += [f"  covey needs --limit {min(count, MOST)}  shows {'all' if count <= MOST else 'more'} of them"] if shown < count else []
+    return "\n".join([*lines, "", total(count), *(paint(hint, DIM) for hint in hints)])
+
+
+def total(count: int) -> str:
+    """`3 things need you`."""
+    return f"{many(count, 'thing')} need{'s' if count == 1 else ''} you" if count else "Nothing needs you"
+
+
+def done(result: dict[str, Any], paint: Paint) -> str:
+    return cut(
+        f"Done: {clean(result['title'])}" + (f" ({clean(result['closed_why'])})" if result["closed_why"] != "done by hand" else ""), paint.columns
+    )
+
+
+def status(result: dict[str, Any], columns: int) -> list[str]:
+    """The queue's lines of `covey status`; none if there is nothing to say."""
+    lines = []
+    if result["open"]:
+        lines.append(cut(f"attention  {total(result['open'])}: {' · '.join(map(clean, result['titles']))}", columns))
+    if result["notify_problem"]:
+        lines.append(cut(f"notify     {clean(result['notify_problem'])}", columns))
+    return lines
+
+
+RENDERERS: dict[str, Callable[[Any, Paint], str]] = {"attention.list": listed, "attention.done": done}

@@ -1,0 +1,71 @@
+"""What an event makes of an item."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from covey.attention.item import Change, Item, heard
+from covey.kernel.event import Event
+
+NUMBERS = count(1)
+
+
+def event(kind: str, key: str = "beat:/x", **data: Any) -> Event:
+    number = next(NUMBERS)
+    return Event(number, f"ID{number}", 1000.0 + number, f"attention.{kind}", key, data, "beats")
+
+
+def opened(**data: Any) -> Item:
+    change = heard(None, event("asked", **data))
+    assert isinstance(change, Change)
+    assert change.kind == "attention.opened"
+    return change.item
+
+
+def test_what_is_asked_first_opens_an_item_named_after_the_event() -> None:
+    asked = event("asked", title="tests fail", detail="3 of 7", beat="nightly", run="R1")
+    change = heard(None, asked)
+    assert change is not None
+    item = change.item
+    assert (item.id, item.key, item.source, item.title, item.detail) == (asked.id, "beat:/x", "beats", "tests fail", "3 of 7")
+    assert (item.data, item.times, item.opened_at, item.closed_at) == ({"beat": "nightly", "run": "R1"}, 1, asked.time, None)
+
+
+def test_asked_again_it_is_the_same_item_and_only_a_new_text_is_news() -> None:
+    item = opened(title="a", detail="b", run="R1")
+    again = heard(item, event("asked", title="a", detail="b", run="R2"))
+    assert again is not None
+    assert (again.kind, again.item.id, again.item.times, again.item.data) == ("", item.id, 2, {"run": "R2"})
+    changed = heard(again.item, event("asked", title="a", detail="c"))
+    assert changed is not None
+    assert (changed.kind, changed.item.times, changed.item.detail) == ("attention.changed", 3, "c")
+    assert changed.item.opened_at == item.opened_at < changed.item.updated_at
+
+
+def test_the_same_run_asks_once_however_often_it_says_so() -> None:
+    item = opened(title="a", run="R1")
+    assert heard(item, event("asked", title="a", run="R1")) is None
+
+
+def test_what_is_settled_is_closed_and_what_was_never_asked_stays_nothing() -> None:
+    change = heard(opened(title="a"), event("settled", why="the last run was ok"))
+    assert change is not None
+    assert (change.kind, change.item.closed_why) == ("attention.closed", "the last run was ok")
+    assert change.item.closed_at is not None
+    assert heard(None, event("settled", why="x")) is None
+
+
+def test_nonsense_is_made_into_something_that_can_be_shown_or_into_nothing() -> None:
+    item = opened(title="a\x00b\ud800\x1b[31m\n c" + "x" * 500, detail=None, big="y" * 100_000)
+    assert item.title.startswith("a b? [31m c")
+    assert len(item.title) <= 200
+    assert (item.detail, item.data) == ("", {})
+    assert opened(title=["no", "text"]).title == "['no', 'text']"
+    assert opened().title == "beat:/x"
+    assert opened(detail="one\ntwo\r\x07").detail == "one\ntwo"
+    assert heard(None, event("asked", key="", title="whose?")) is None
+    assert heard(None, event("asked", key="k" * 10_000, title="too long")) is None
+    closed = heard(opened(title="a"), event("settled"))
+    assert closed is not None
+    assert closed.item.closed_why == ""

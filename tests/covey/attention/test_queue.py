@@ -1,0 +1,306 @@
+"""The queue inside a daemon: nothing is lost, nothing is there twice, and who asks is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from covey.attention.item import Item, heard
+from covey.attention.queue import CLOSED_KEPT
+from covey.contract.attention import OPERATIONS
+from covey.kernel.clock import timestamp
+from covey.kernel.event import Event
+from covey.kernel.home import Home
+from murli import AgentError
+from tests.covey.attention.rooms import Room, homes, opened, until
+from tests.covey.conftest import Covey
+
+KILLS = 20
+
+
+def in_room(scene: Callable[[Room], Awaitable[None]]) -> None:
+    async def play(home: Home) -> None:
+        async with opened(home) as room:
+            await scene(room)
+
+    with homes() as home:
+        asyncio.run(play(home))
+
+
+def test_what_is_asked_is_listed_told_of_and_counted() -> None:
+    async def scene(room: Room) -> None:
+        asked = await room.ask("beat:/x", "nightly: tests fail", "3 of 7", beat="nightly")
+        await room.count(1)
+        (item,) = await room.items()
+        assert item["id"] == asked.id
+        assert (item["key"], item["source"], item["title"], item["detail"], item["data"]) == (
+            "beat:/x",
+            "test",
+            "nightly: tests fail",
+            "3 of 7",
+            {"beat": "nightly"},
+        )
+        assert (item["times"], item["closed_at"], item["opened_at"]) == (1, None, timestamp(asked.time))
+        assert set(item) == set(OPERATIONS[0].result["properties"]["items"]["items"]["properties"])
+        assert await room.told() == [("attention.opened", "beat:/x")]
+        status = (await room.call("status"))["attention"]
+        assert status == {"open": 1, "titles": ["nightly: tests fail"], "notify_problem": ""}
+        assert "covey_attention_open 1\n" in room.daemon.metrics.text()
+
+    in_room(scene)
+
+
+def test_duplicates_are_one_item_and_only_another_text_is_told() -> None:
+    async def scene(room: Room) -> None:
+        for _ in range(20):
+            await room.ask("beat:/x", "the same")
+        await room.ask("beat:/x", "another")
+        await room.heard()
+        (item,) = await room.items()
+        assert (item["times"], item["title"]) == (21, "another")
+        assert [kind for kind, key in await room.told() if key == "beat:/x"] == ["attention.opened", "attention.changed"]
+
+    in_room(scene)
+
+
+def test_settled_before_it_is_asked_is_nothing_and_settled_after_closes() -> None:
+    async def scene(room: Room) -> None:
+        await room.settle("beat:/x")
+        await room.settle("beat:/x")
+        await room.heard()
+        assert [item["key"] for item in await room.items(all=True)] == ["mark:"]
+        await room.ask("beat:/x")
+        await room.settle("beat:/x", "the last run was ok")
+        await room.settle("beat:/x")
+        await room.heard()
+        assert await room.items() == []
+        (item,) = [item for item in await room.items(all=True) if item["key"] == "beat:/x"]
+        assert item["closed_at"]
+        assert item["closed_why"] == "the last run was ok"
+        await room.ask("beat:/x", "again")
+        await room.count(1)
+        (new,) = await room.items()
+        assert (new["id"] != item["id"], new["times"]) == (True, 1)
+
+    in_room(scene)
+
+
+def test_done_by_hand_by_id_by_its_end_or_by_key() -> None:
+    async def scene(room: Room) -> None:
+        for key in ("one", "two", "three"):
+            await room.ask(key)
+        await room.count(3)
+        ids = {item["key"]: item["id"] for item in await room.items()}
+        first = await room.call("attention.done", item=ids["one"])
+        assert (first["key"], first["closed_why"]) == ("one", "done by hand")
+        assert (await room.call("attention.done", item=ids["two"][-20:].lower()))["key"] == "two"
+        assert (await room.call("attention.done", item="three"))["key"] == "three"
+        assert await room.items() == []
+        again = await room.call("attention.done", item=ids["one"])
+        assert again["closed_at"] == first["closed_at"], "done twice is done once"
+        assert [kind for kind, _ in await room.told()] == ["attention.opened"] * 3 + ["attention.closed"] * 3
+        await room.ask("three", "it came back")
+        await room.count(1)
+        assert (await room.call("attention.done", item="three"))["title"] == "it came back"
+
+    in_room(scene)
+
+
+def test_nonsense_for_an_item_is_an_error_that_says_what_to_do() -> None:
+    async def scene(room: Room) -> None:
+        for number in range(3):
+            await room.ask(f"key:{number}")
+        await room.count(3)
+        for name in ("", "nothing", "%", "_", "../..", "' OR 1=1 --", "x" * 10_000, "\ud800", "\0", "0" * 20):
+            with pytest.raises(AgentError) as refused:
+                await room.call("attention.done", item=name)
+            assert refused.value.code in (1, 5), name
+            assert refused.value.suggestion, name
+        assert len(await room.items()) == 3
+
+    in_room(scene)
+
+
+def test_an_end_that_fits_several_closes_none_of_them() -> None:
+    async def scene(room: Room) -> None:
+        for number in range(33):  # more than there are letters in an id's alphabet
+            await room.ask(f"key:{number}")
+        await room.count(33)
+        ends = [item["id"][-1] for item in await room.items()]
+        with pytest.raises(AgentError) as refused:
+            await room.call("attention.done", item=max(ends, key=ends.count))
+        assert len(refused.value.valid_values) > 1
+        assert len(await room.items()) == 33
+
+    in_room(scene)
+
+
+def test_a_thousand_items_are_kept_and_listed_the_latest_first() -> None:
+    async def scene(room: Room) -> None:
+        await asyncio.gather(*(room.ask(f"key:{number}", f"number {number}") for number in range(1000)))
+        await room.count(1000)
+        found = await room.call("attention.list", limit=1000)
+        assert found["open"] == 1000
+        assert len({item["key"] for item in found["items"]}) == 1000
+        times = [item["updated_at"] for item in found["items"]]
+        assert times == sorted(times, reverse=True)
+        assert len(await room.items()) == 50
+        await asyncio.gather(*(room.settle(f"key:{number}") for number in range(1000)))
+        await room.count(0)
+        assert len(await room.told("attention.closed")) == 1000
+
+    in_room(scene)
+
+
+def test_closed_items_are_forgotten_when_there_are_very_many() -> None:
+    async def scene(room: Room) -> None:
+        for _ in range(2):
+            await asyncio.gather(*(room.ask(f"key:{number}") for number in range(CLOSED_KEPT // 2 + 10)))
+            await room.count(CLOSED_KEPT // 2 + 10)
+            await asyncio.gather(*(room.settle(f"key:{number}") for number in range(CLOSED_KEPT // 2 + 10)))
+            await room.count(0)
+        assert await room.daemon.store.read(lambda database: database.execute("SELECT count(*) FROM attention_item").fetchone()) == (CLOSED_KEPT,)
+
+    in_room(scene)
+
+
+def test_an_item_outlives_the_daemon_and_what_was_asked_at_the_end_is_taken_up_by_the_next() -> None:
+    async def first(home: Home) -> None:
+        async with opened(home) as room:
+            await room.ask("kept", "kept")
+            await room.count(1)
+
+    async def unheard(home: Home) -> None:
+        async with opened(home) as room:
+            await room.daemon.events.aclose()  # nobody listens any more
+            await room.ask("late", "late")
+            await room.ask("kept", "kept")
+
+    async def last(home: Home) -> None:
+        async with opened(home) as room:
+            await room.heard()
+            assert {item["key"]: item["times"] for item in await room.items()} == {"kept": 2, "late": 1}
+            assert [key for _, key in await room.told("attention.opened")] == ["kept", "late", "mark:"]
+
+    with homes() as home:
+        for part in (first, unheard, last):
+            asyncio.run(part(home))
+
+
+def test_a_gap_in_the_journal_is_survived() -> None:
+    async def before(home: Home) -> None:
+        async with opened(home) as room:
+            await room.ask("kept")
+            await room.count(1)
+            await room.daemon.events.aclose()
+            await room.ask("lost")
+
+    async def after(home: Home) -> None:
+        async with opened(home) as room:
+            await room.ask("new")
+            await room.count(2)
+            assert {item["key"] for item in await room.items()} == {"kept", "new"}
+
+    with homes() as home:
+        asyncio.run(before(home))
+        with sqlite3.connect(home.database) as database:
+            database.execute("DELETE FROM event")
+        asyncio.run(after(home))
+
+
+def test_a_full_disk_delays_the_queue_and_loses_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(room: Room) -> None:
+        store = room.daemon.store
+
+        def fill(database: sqlite3.Connection) -> None:
+            (pages,) = database.execute("PRAGMA page_count").fetchone()
+            database.execute("CREATE TABLE ballast (weight BLOB)")
+            database.execute("CREATE TRIGGER heavy BEFORE INSERT ON attention_item BEGIN INSERT INTO ballast VALUES (zeroblob(50000000)); END")
+            database.execute(f"PRAGMA max_page_count = {pages + 1000}")
+
+        await store.write(fill)
+        await room.ask("first")
+        await room.ask("second")
+        await until(lambda: bool(caplog.records), "a word about it")
+        assert room.daemon.parts["attention"]()["open"] == 0
+        await store.write(lambda database: database.execute("DROP TRIGGER heavy").rowcount)
+        await room.count(2)
+        assert [key for _, key in await room.told()] == ["first", "second"]
+
+    in_room(scene)
+
+
+def test_killed_at_any_moment_the_queue_is_what_the_journal_says() -> None:
+    chance = random.Random(7)
+    with homes() as home:
+        for number in range(KILLS):
+            victim = subprocess.Popen(
+                [sys.executable, str(Path(__file__).with_name("victim.py")), home.path, str(number)], stdout=subprocess.PIPE, text=True
+            )
+            assert victim.stdout
+            assert victim.stdout.readline() == "ready\n"
+            time.sleep(chance.uniform(0.0, 0.15))  # the moment is what is tested here
+            os.kill(victim.pid, signal.SIGKILL)
+            victim.wait()
+            victim.stdout.close()
+        asyncio.run(_compare(home))
+
+
+async def _compare(home: Home) -> None:
+    async with opened(home) as room:
+        await room.heard()
+        events = await room.daemon.events.history(kinds=["attention."], limit=1_000_000)
+        items = await room.items(limit=1000)
+    expected, openings, closings = _replayed(events)
+    assert {item["key"]: (item["id"], item["title"], item["detail"], item["times"]) for item in items} == {
+        key: (item.id, item.title, item.detail, item.times) for key, item in expected.items()
+    }
+    assert [event.data["id"] for event in events if event.kind == "attention.opened"] == openings
+    assert [event.data["id"] for event in events if event.kind == "attention.closed"] == closings
+    assert len(openings) > KILLS
+
+
+def _replayed(events: list[Event]) -> tuple[dict[str, Item], list[str], list[str]]:
+    """The queue as it has to be: all that was asked and settled, from the beginning."""
+    items: dict[str, Item] = {}
+    openings, closings = [], []
+    for event in events:
+        change = heard(items.get(event.subject), event) if event.kind in ("attention.asked", "attention.settled") else None
+        if change is None:
+            continue
+        if change.kind == "attention.closed":
+            del items[event.subject]
+            closings.append(change.item.id)
+        else:
+            items[event.subject] = change.item
+            openings += [change.item.id] if change.kind == "attention.opened" else []
+    return items, openings, closings
+
+
+def test_the_command_line_says_so_when_nothing_needs_anybody(daemon: Covey) -> None:
+    assert daemon.run("needs").result == {"items": [], "open": 0}
+    assert daemon.run("attention", "list", "--all", "--limit", "5").result == {"items": [], "open": 0}
+    refused = daemon.run("attention", "done", "nonsense")
+    assert (refused.code, refused.error["field"]) == (5, "item")
+    assert "covey needs" in refused.error["suggestion"]
+    status, _, body = daemon.request("POST", "/v1/attention/done", json.dumps({"item": "\ud800"}), {"Content-Type": "application/json"})
+    assert status in (400, 404), body
+
+
+def test_the_list_has_limits(daemon: Covey) -> None:
+    for limit in ("0", "1001", "many"):
+        assert daemon.run("attention", "list", "--limit", limit).code == 1
+    answers: list[Any] = [daemon.request("GET", f"/v1/attention?limit={limit}")[0] for limit in ("0", "-1", "9999999999999999999999")]
+    assert answers == [400] * 3

@@ -1,0 +1,190 @@
+"""One run, from its folder to its report: what agents write, however they write it, and runners that get lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from covey.beats.agents.claude import Claude
+from covey.beats.execution import LINE_BYTES, Execution, Finished
+from covey.beats.folder import Folder, marked
+from covey.beats.report import Step, Usage
+from covey.kernel.clock import SystemClock
+from tests.covey.beats.pretended import until
+
+RESULT = {"type": "result", "is_error": False, "result": "HEARTBEAT_OK", "total_cost_usd": 0.25, "num_turns": 1, "usage": {"input_tokens": 5}}
+SAYS = {"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": "hm"}]}}
+
+
+class One:
+    def __init__(self, path: Path) -> None:
+        self.folder = Folder(path / "01EXECUTION")
+        self.heard: list[Step] = []
+
+    def prepare(self, output: bytes = b"", then: str = "", probe: dict[str, Any] | None = None, timeout_s: float = 20) -> None:
+        task = {"cwd": "/", "argv": ["/bin/sh", "-c", f"cat; {then}"], "environment": {}, "timeout_s": timeout_s, "probe": probe}
+        self.folder.prepare(task, "", {})
+        (self.folder.path / "prompt").write_bytes(output)
+
+    def run(self, spent: Callable[[Usage], str] = lambda _: "") -> Finished:
+        finished = asyncio.run(self.execution(spent).run())
+        assert not marked(self.folder.run)
+        return finished
+
+    def execution(self, spent: Callable[[Usage], str] = lambda _: "") -> Execution:
+        return Execution(self.folder, Claude().reader(), SystemClock(), self.heard.append, spent)
+
+
+@pytest.fixture
+def one() -> Iterator[One]:
+    with tempfile.TemporaryDirectory(prefix="covey-") as path:
+        yield One(Path(path))
+
+
+def lines(*values: object) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def test_what_is_said_is_heard_and_the_answer_is_read(one: One) -> None:
+    one.prepare(lines(SAYS, RESULT))
+    finished = one.run()
+    assert finished.report.failure is None
+    assert finished.report.text == "HEARTBEAT_OK"
+    assert [step.text for step in one.heard] == ["hm"]
+
+
+def test_a_last_line_without_an_end_counts(one: One) -> None:
+    one.prepare(lines(SAYS, RESULT).rstrip(b"\n"))
+    assert one.run().report.text == "HEARTBEAT_OK"
+
+
+@pytest.mark.parametrize("garbage", [b"\xff\xfe\n", b"\0\n", b"not json\n", b"[1]\n", b"{\n", b"\n\n", b"{" * 100_000 + b"\n"])
+def test_garbage_between_the_lines_is_left_out(one: One, garbage: bytes) -> None:
+    one.prepare(garbage + lines(SAYS) + garbage + lines(RESULT) + garbage)
+    finished = one.run()
+    assert finished.report.text == "HEARTBEAT_OK"
+    assert [step.text for step in one.heard] == ["hm"]
+
+
+def test_a_line_that_is_too_long_is_left_out_as_a_whole(one: One) -> None:
+    tail = b" " * (LINE_BYTES + 300_000) + lines({**RESULT, "result": "ATTENTION: the end of a line is no line"})
+    one.prepare(lines(SAYS) + tail + lines(RESULT))
+    assert one.run().report.text == "HEARTBEAT_OK"
+
+
+def test_a_line_that_is_only_long_is_read(one: One) -> None:
+    one.prepare(lines({**SAYS, "padding": "x" * (LINE_BYTES - 1_000_000)}, RESULT))
+    assert one.run().report.text == "HEARTBEAT_OK"
+    assert [step.text for step in one.heard] == ["hm"]
+
+
+def test_others_get_their_turn_while_much_is_read(one: One) -> None:
+    one.prepare(lines(*[SAYS] * 100_000, RESULT))
+
+    async def main() -> tuple[Finished, int]:
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.create_task(other())
+        await one.execution().run()
+        before = turns
+        again = await one.execution().run()  # all is there at once
+        task.cancel()
+        return again, turns - before
+
+    finished, turns = asyncio.run(main())
+    assert finished.report.text == "HEARTBEAT_OK"
+    assert turns > 20
+
+
+def test_who_spends_too_much_is_ended_while_it_runs(one: One) -> None:
+    busy = {"type": "assistant", "message": {"id": "m", "usage": {"input_tokens": 500}, "content": []}}
+    one.prepare(lines(busy), "sleep 1000")
+    finished = one.run(lambda usage: "budget" if (usage.tokens or 0) > 100 else "")
+    assert finished.report.failure
+    assert finished.report.failure.kind == "budget"
+    assert finished.report.usage.tokens == 500
+
+
+def test_who_says_only_at_the_end_that_it_spent_too_much_went_over_its_budget_too(one: One) -> None:
+    one.prepare(lines(RESULT))
+    finished = one.run(lambda usage: "budget" if (usage.cost_usd or 0) > 0.1 else "")
+    assert finished.report.failure
+    assert finished.report.failure.kind == "budget"
+    assert finished.report.usage.cost_usd == 0.25
+
+
+@pytest.mark.parametrize(
+    ("probe", "kind"),
+    [("exit 127", "probe"), ("sleep 1000", "probe"), ("exit 1", None), ("exit 0", None)],
+)
+def test_a_probe_that_gives_no_answer_is_an_error_of_its_own(one: One, probe: str, kind: str | None) -> None:
+    one.prepare(lines(RESULT), probe={"command": probe, "when": "fails", "timeout_s": 1.0, "previous": ""})
+    failure = one.run().report.failure
+    assert (failure.kind if failure else None) == kind
+
+
+def test_a_timeout_keeps_what_was_said_until_then(one: One) -> None:
+    one.prepare(lines(SAYS), "sleep 1000", timeout_s=1)
+    finished = one.run()
+    assert finished.report.failure
+    assert finished.report.failure.kind == "timeout"
+    assert [turn.text for turn in finished.report.turns] == ["hm"]
+
+
+def test_a_runner_that_is_killed_is_a_crash_and_what_it_ran_is_ended(one: One) -> None:
+    one.prepare(lines(SAYS), "setsid sleep 1000 & sleep 1000")
+
+    async def main() -> Finished:
+        task = asyncio.create_task(one.execution().run())
+        while len(marked(one.folder.run)) < 3:  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.02)
+        assert one.folder.claimed
+        os.kill(one.folder.claimed[0], signal.SIGKILL)
+        return await task
+
+    finished = asyncio.run(main())
+    until(lambda: not marked(one.folder.run), "the end of what was left")
+    assert finished.report.failure
+    assert finished.report.failure.kind == "crash"
+    assert finished.seconds >= 0
+    assert [turn.text for turn in finished.report.turns] == ["hm"], "what it said until then counts"
+
+
+def test_a_claim_from_before_a_restart_of_the_machine_is_a_crash_at_once(one: One) -> None:
+    one.prepare(lines(RESULT))
+    (one.folder.path / "claim").write_text(f"{os.getpid()} another-boot/1")
+    finished = one.run()
+    assert finished.report.failure
+    assert finished.report.failure.message.startswith("it was ended from outside")
+    assert not one.folder.stdout.exists(), "it is not begun again: nobody knows what it has done"
+
+
+def test_a_runner_that_cannot_start_says_why(one: One, monkeypatch: pytest.MonkeyPatch) -> None:
+    one.prepare(lines(RESULT))
+    monkeypatch.setenv("PYTHONHOME", "/no/such/python")
+    finished = one.run()
+    assert finished.report.failure
+    assert finished.report.failure.kind == "crash"
+    assert finished.report.failure.message.startswith("its runner could not start: ")
+
+
+def test_a_run_that_is_over_is_read_again_and_not_done_again(one: One) -> None:
+    done = one.folder.path.parent / "done"
+    one.prepare(lines(RESULT), f"echo again >> {done}")
+    first = one.run()
+    assert one.run() == first
+    assert done.read_text() == "again\n"

@@ -1,0 +1,146 @@
+"""A heartbeat without a daemon, as a command that is not Covey's own would start it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from covey.beats.folder import Folder, marked
+from tests.covey.beats.living import living
+from tests.covey.beats.pretended import Pretended, logged, until
+
+COMMAND = """
+import json, sys
+from covey.beats.here import run_here
+from covey.kernel.home import Home
+home = Home(sys.argv[1])
+done = run_here(home, sys.argv[2], None, verbose=False, begins=lambda run: print(run["run"], flush=True), heard=lambda step: print(step.name, flush=True))
+print(json.dumps(done))
+"""
+
+
+class Here:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = folder / "home"
+        self.agent = Pretended(folder / "bin")
+        self.workspace = folder / "api"
+        self.workspace.mkdir()
+        (self.workspace / "HEARTBEAT.md").write_text("Look.\n")
+
+    def start(self, **environment: str) -> subprocess.Popen[str]:
+        kept = {"PATH": f"{self.agent.folder}:{os.environ['PATH']}", "HOME": str(self.folder), "COVEY_HOME": str(self.home), **environment}
+        return subprocess.Popen([sys.executable, "-c", COMMAND, str(self.home), str(self.workspace)], env=kept, stdout=subprocess.PIPE, text=True)
+
+    def run(self, **environment: str) -> dict[str, Any]:
+        with self.start(**environment) as process:
+            told, _ = process.communicate(timeout=60)
+            assert process.returncode == 0
+        found: dict[str, Any] = json.loads(told.splitlines()[-1])
+        return found
+
+    @property
+    def runs(self) -> list[Folder]:
+        return [Folder(path) for path in (self.home / "beats" / "runs").iterdir()]
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Here:
+    return Here(tmp_path)
+
+
+def test_it_is_run_logged_and_left_for_the_next_daemon(here: Here) -> None:
+    done = here.run()
+    assert (done["outcome"], done["why"], done["cost_usd"]) == ("ok", "hand", 0.25)
+    assert [turn["role"] for turn in done["turns"]] == ["assistant", "result"]
+    assert [line["run"] for line in logged(here.home)] == [done["run"]]
+    (folder,) = here.runs
+    assert folder.handed_over
+    assert folder.handed_over["run"]["run"] == done["run"]
+
+
+def test_the_next_daemon_takes_it_in_once_and_counts_what_it_cost(here: Here) -> None:
+    done = here.run()
+    here.home.joinpath("beats").rename(here.folder / "beats")
+
+    async def main() -> None:
+        async with living(here.folder) as node:
+            assert [run.run for run in await node.runs()] == [done["run"]]
+            assert (await node.beats.ledger.spent(0.0)).cost_usd == 0.25
+
+    for _ in range(2):
+        asyncio.run(main())
+    assert list((here.folder / "beats" / "runs").iterdir()) == []
+
+
+def test_whoever_is_killed_leaves_the_run_to_the_next_daemon(here: Here) -> None:
+    here.agent.wish(seconds=0.5, says="ATTENTION: it rains")
+    with here.start() as process:
+        assert process.stdout
+        run = process.stdout.readline().strip()
+        until(lambda: here.agent.starts == [run], "the agent")
+        process.kill()
+    (here.folder / "beats").symlink_to(here.home / "beats")
+
+    async def main() -> None:
+        async with living(here.folder) as node:
+            await node.rest()
+            assert [(one.run, one.outcome, one.summary) for one in await node.runs()] == [(run, "attention", "it rains")]
+
+    asyncio.run(main())
+    assert here.agent.starts == [run]
+    assert [line["run"] for line in logged(here.folder)] == [run]
+    assert not marked(run)
+
+
+def test_a_daemon_that_starts_meanwhile_leaves_it_alone(here: Here) -> None:
+    here.agent.wish(seconds=100)
+    with here.start() as process:
+        assert process.stdout
+        run = process.stdout.readline().strip()
+        until(lambda: here.agent.starts == [run], "the agent")
+        (here.folder / "beats").symlink_to(here.home / "beats")
+
+        async def main() -> None:
+            async with living(here.folder) as node:
+                await node.rest()
+                assert await node.runs() == []
+
+        asyncio.run(main())
+        assert marked(run)
+        process.terminate()
+        process.communicate(timeout=60)
+    assert len(here.runs) == 1
+
+
+def test_without_a_program_it_is_an_error_and_still_left_for_the_daemon(here: Here) -> None:
+    done = here.run(PATH="/nowhere")
+    assert (done["outcome"], done["error_kind"]) == ("error", "agent_missing")
+    assert len(logged(here.home)) == len(here.runs) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupting_it_ends_the_agent_and_is_logged(here: Here, number: int) -> None:
+    here.agent.wish(seconds=100, children=True)
+    with here.start() as process:
+        assert process.stdout
+        run = process.stdout.readline().strip()
+        until(lambda: len(marked(run)) == 3, "the agent and what it has started")
+        process.send_signal(number)
+        told, _ = process.communicate(timeout=60)
+    assert json.loads(told.splitlines()[-1])["error_kind"] == "interrupted"
+    assert not marked(run)
+    assert [line["errorKind"] for line in logged(here.home)] == ["interrupted"]
+
+
+def test_a_run_over_its_budget_says_so(here: Here) -> None:
+    (here.workspace / "HEARTBEAT.md").write_text("---\nbudget: {run: 0.1}\n---\nLook.\n")
+    assert here.run()["error_kind"] == "budget"

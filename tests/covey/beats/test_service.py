@@ -1,0 +1,641 @@
+"""The beats inside the daemon, on a clock that is moved by hand, with real runs of a pretended agent."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sqlite3
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from covey.beats import view
+from covey.beats.folder import marked
+from covey.kernel.clock import ManualClock
+from covey.kernel.store_errors import StoreError
+from tests.covey.beats.living import DAY_S, Living, living
+from tests.covey.beats.pretended import Pretended
+
+LONG = 100.0
+
+
+class World:
+    """Workspaces and their agent."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        self.agent = Pretended(folder / "bin")
+        monkeypatch.setenv("PATH", f"{self.agent.folder}:{os.environ['PATH']}")
+        monkeypatch.setenv("HOME", str(folder))
+        self.workspaces: list[Path] = []
+
+    def beat(self, name: str, head: str = "", interval: str = "60s") -> Path:
+        workspace = self.folder / name
+        workspace.mkdir(exist_ok=True)
+        (workspace / "HEARTBEAT.md").write_text(f"---\ninterval: {interval}\ntz: UTC\n{head}\n---\nLook.\n")
+        if workspace not in self.workspaces:
+            self.workspaces.append(workspace)
+        return workspace
+
+    def live(self, work: Callable[[Living], Awaitable[None]], clock: ManualClock | None = None, **settings: Any) -> None:
+        async def main() -> None:
+            async with living(self.folder, *self.workspaces, clock=clock, **settings) as node:
+                await work(node)
+
+        asyncio.run(main())
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.folder / "beats" / "heartbeats.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(tmp_path, monkeypatch)
+
+
+async def passes(node: Living, seconds: float) -> None:
+    """Let time pass while runs go on: until the schedule sleeps again."""
+    node.clock.advance(seconds)
+    await asyncio.sleep(0.05)
+    await node.until(lambda: node.clock.sleepers == 1)
+
+
+async def running(world: World, node: Living, count: int) -> None:
+    """Until the agents of so many runs are at work."""
+    await node.until(lambda: len(node.beats.running) == count and set(node.beats.running) <= set(world.agent.starts))
+
+
+async def end(node: Living) -> None:
+    """End all runs that go on."""
+    for run in list(node.beats.running):
+        for pid in marked(run):
+            os.kill(pid, signal.SIGKILL)
+    await node.rest()
+
+
+async def about(node: Living, kind: str, key: str) -> list[str]:
+    """What was asked, or settled, about a matter."""
+    return [event.data.get("title") or event.data["why"] for event in await node.told(f"attention.{kind}") if event.subject.startswith(key)]
+
+
+# Overlap and the limit.
+
+
+def test_a_beat_that_still_runs_is_skipped(world: World) -> None:
+    world.beat("api")
+    world.agent.wish(seconds=LONG)
+
+    async def work(node: Living) -> None:
+        await running(world, node, 1)
+        for _ in range(3):
+            await passes(node, 60)
+        assert len(node.beats.running) == 1
+        standing = node.beats.standings[f"{world.folder}/api/HEARTBEAT.md"]
+        assert (standing.skipped, standing.plan.running) == (3, 1)
+        assert [event.data["why"] for event in await node.told("beat.skipped")] == ["overlap"] * 3
+        await end(node)
+        assert len(await node.runs()) == 1
+
+    world.live(work)
+
+
+def test_a_beat_that_still_runs_waits_for_one_more_if_it_is_to(world: World) -> None:
+    world.beat("api", "overlap: queue")
+    world.agent.wish(seconds=LONG)
+
+    async def work(node: Living) -> None:
+        await running(world, node, 1)
+        for _ in range(3):
+            await passes(node, 60)
+        world.agent.wish()
+        await end(node)
+        runs = await node.runs()
+        assert [run.missed for run in runs] == [0, 2], "what was missed is one run"
+
+    world.live(work)
+
+
+def test_a_beat_may_run_beside_itself_if_it_is_to(world: World) -> None:
+    world.beat("api", "overlap: parallel")
+    world.agent.wish(seconds=LONG)
+
+    async def work(node: Living) -> None:
+        await running(world, node, 1)
+        await passes(node, 60)
+        await passes(node, 60)
+        await running(world, node, 3)
+        assert node.beats.standings[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 3
+        await end(node)
+        assert node.beats.standings[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
+
+    world.live(work)
+
+
+def test_the_limit_holds_and_can_be_raised_while_runs_wait(world: World) -> None:
+    for number in range(5):
+        world.beat(f"w{number}", interval="1h")
+    world.agent.wish(seconds=LONG)
+
+    async def work(node: Living) -> None:
+        await running(world, node, 2)
+        assert len(node.beats.queued) == 3
+        shown = await view.listed(node.beats, node.clock.time())
+        assert sorted(item["state"] for item in shown["items"]) == ["queued"] * 3 + ["running"] * 2
+        node.settings["beats.max_concurrent"] = 4
+        await passes(node, 10)
+        await running(world, node, 4)
+        node.settings["beats.max_concurrent"] = 1
+        world.agent.wish()
+        await end(node)
+        assert len(await node.runs()) == 5
+
+    world.live(work, max_concurrent=2)
+
+
+def test_what_somebody_wants_comes_before_what_waits(world: World) -> None:
+    for name in ("one", "two", "three"):
+        world.beat(name, interval="1h")
+    world.agent.wish(seconds=LONG)
+
+    async def work(node: Living) -> None:
+        await running(world, node, 1)
+        wanted = await node.beats.run_now(node.beats.book.beats["three"], verbose=False)
+        assert node.beats.queued[0] == wanted
+        world.agent.wish()
+        await end(node)
+        assert world.agent.starts[1] == wanted.run
+
+    world.live(work, max_concurrent=1)
+
+
+# Pausing, and what changes meanwhile.
+
+
+def test_a_pause_also_holds_for_a_run_that_waits(world: World) -> None:
+    world.beat("one", interval="1h")
+    world.beat("two", interval="1h")
+    world.agent.wish(seconds=LONG)
+
+    async def work(node: Living) -> None:
+        await running(world, node, 1)
+        waits = node.beats.queued[0].beat
+        await node.beats.pause(node.beats.book.beats[waits])
+        assert not node.beats.queued
+        await end(node)
+        (gone,) = [run for run in await node.runs() if run.beat == waits]
+        assert (gone.error_kind, gone.error) == ("interrupted", "it was not begun: the beat was paused")
+        assert len(world.agent.starts) == 1
+        standing = node.beats.standings[gone.file]
+        assert (standing.plan.paused, standing.plan.running, standing.reason) == (True, 0, "paused by hand")
+
+    world.live(work, max_concurrent=1)
+
+
+def test_a_pause_while_the_budget_is_looked_up_is_not_lost(world: World) -> None:
+    world.beat("api", "budget: {day: 5}")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        beat = node.beats.book.beats["api"]
+        due = asyncio.create_task(node.beats._decide(beat, node.clock.time() + 60))
+        await asyncio.sleep(0)  # it waits for the database now
+        assert not due.done()
+        await asyncio.gather(node.beats.pause(beat), due)
+        assert node.beats.standings[beat.file].plan.paused
+        assert not node.beats.queued
+        assert len(await node.runs()) == 1
+
+    world.live(work)
+
+
+def test_whoever_asks_for_a_run_may_leave_at_once(world: World) -> None:
+    world.beat("api", interval="1h")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        asked = asyncio.create_task(node.beats.run_now(node.beats.book.beats["api"], verbose=False))
+        await asyncio.sleep(0)
+        asked.cancel()
+        await node.until(lambda: bool(node.beats.queued) or bool(node.beats.running) or len(world.agent.starts) == 2)
+        await passes(node, 10)
+        await node.rest()
+        assert [run.state for run in await node.runs()] == ["done", "done"]
+
+    world.live(work)
+
+
+@pytest.mark.parametrize("what", ["removed", "broken", "renamed", "gone"])
+def test_a_beat_that_changes_while_it_runs_is_concluded_all_the_same(world: World, what: str) -> None:
+    workspace = world.beat("api")
+    world.agent.wish(seconds=LONG)
+
+    async def work(node: Living) -> None:
+        await running(world, node, 1)
+        if what == "removed":
+            node.settings["beats.workspace"] = []
+        elif what == "broken":
+            (workspace / "HEARTBEAT.md").write_text("---\ninterval: never\n---\nLook.\n")
+        elif what == "renamed":
+            world.beat("api", "name: other")
+        else:
+            shutil.rmtree(workspace)
+        await passes(node, 10)
+        assert ("api" in node.beats.book.beats) is False
+        await end(node)
+        (run,) = await node.runs()
+        assert (run.beat, run.outcome) == ("api", "error")
+        assert node.beats.standings[run.file].plan.running == 0
+        assert [line["run"] for line in world.log] == [run.run]
+        asked = await about(node, "asked", "beat-broken:")
+        assert len(asked) == (what in {"broken", "gone"})
+
+    world.live(work)
+
+
+def test_what_is_mended_while_no_daemon_runs_is_settled_by_the_next(world: World) -> None:
+    workspace = world.beat("api")
+    (workspace / "HEARTBEAT.md").write_text("---\ninterval: never\n---\nLook.\n")
+
+    async def broken(node: Living) -> None:
+        await passes(node, 10)
+        assert await about(node, "asked", "beat-broken:") == ["api cannot run"]
+
+    async def still(node: Living) -> None:
+        assert len(await about(node, "asked", "beat-broken:")) == 1, "nobody is told twice"
+        world.beat("api")
+        await node.advance(10)
+        assert await about(node, "settled", "beat-broken:") == ["it is well again"]
+
+    world.live(broken)
+    world.live(still)
+
+
+# What a run finds.
+
+
+def test_attention_stays_open_while_nothing_changes_and_is_settled_by_ok(world: World) -> None:
+    workspace = world.beat("api", 'probe: "cat state; test ! -s state"')
+    (workspace / "state").write_text("broken\n")
+    world.agent.wish(says="ATTENTION: it is broken")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        assert await about(node, "asked", "beat:") == ["api: it is broken"]
+        await node.advance(60)
+        assert (await node.runs())[-1].probe == "unchanged"
+        assert await about(node, "settled", "beat:") == []
+        (workspace / "state").write_text("")
+        await node.advance(60)
+        assert (await node.runs())[-1].probe == "ok"
+        assert await about(node, "settled", "beat:") == ["the last run was ok"]
+        await node.advance(60)
+        assert len(await about(node, "settled", "beat:")) == 1
+        (workspace / "state").write_text("broken\n")
+        await node.advance(60)
+        assert (await node.runs())[-1].probe == "needed", "the same fault again is news"
+
+    world.live(work)
+
+
+def test_runs_that_end_well_side_by_side_settle_the_matter(world: World) -> None:
+    world.beat("api", "overlap: parallel")
+    world.agent.wish(says="ATTENTION: it is broken")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        world.agent.wish()
+        beat = node.beats.book.beats["api"]
+        await asyncio.gather(*(node.beats.run_now(beat, verbose=False) for _ in range(4)))
+        await node.until(lambda: len(world.agent.starts) == 5)
+        await node.rest()
+        assert await about(node, "settled", "beat:") == ["the last run was ok"]
+
+    world.live(work)
+
+
+def test_what_happens_is_told_in_order(world: World) -> None:
+    world.beat("api")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        kinds = [event.kind for event in await node.told() if event.kind.startswith("beat.")]
+        assert kinds == ["beat.queued", "beat.started", "beat.step", "beat.finished"]
+
+    world.live(work)
+
+
+def test_who_wants_no_news_gets_none(world: World) -> None:
+    world.beat("api", "notify: never")
+    world.agent.wish(says="ATTENTION: it is broken")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        assert (await node.runs())[0].outcome == "attention"
+        assert await node.told("attention") == []
+
+    world.live(work)
+
+
+# Errors.
+
+
+def test_a_program_that_is_missing_is_an_error_of_its_own_and_is_backed_off_from(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.beat("api")
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        for _ in range(10):
+            await node.advance(60)
+        runs = await node.runs()
+        assert {run.error_kind for run in runs} == {"agent_missing"}
+        assert len(runs) == 4, "at once, after one period, after two more and after four more"
+        assert node.beats.standings[runs[0].file].reason.startswith("agent missing: claude is not installed")
+
+    world.live(work)
+
+
+@pytest.mark.parametrize("what", ["file", "workspace"])
+def test_a_run_whose_instructions_have_gone_while_it_waited_is_an_error(world: World, what: str) -> None:
+    world.beat("one", interval="1h")
+    world.beat("two", interval="1h")
+    world.agent.wish(seconds=LONG)
+
+    async def work(node: Living) -> None:
+        await running(world, node, 1)
+        waits = node.beats.queued[0]
+        if what == "file":
+            os.unlink(waits.file)  # noqa: PTH108 - a text
+        else:
+            shutil.rmtree(waits.workspace)
+        await end(node)
+        (run,) = [run for run in await node.runs() if run.run == waits.run]
+        assert run.error_kind == "prompt_missing"
+
+    world.live(work, max_concurrent=1)
+
+
+def test_a_rate_limit_parks_the_beat_until_the_reset(world: World) -> None:
+    world.beat("api")
+    clock = ManualClock(1_800_000_000.0)
+    limit = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1_800_003_600}}
+    result = {"type": "result", "is_error": True, "api_error_status": 429, "result": "no"}
+    (world.agent.folder / "claude").write_text(
+        f"#!/bin/sh\necho x >> {world.folder}/bin/starts\necho '{json.dumps(limit)}'\necho '{json.dumps(result)}'\nexit 1\n"
+    )
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        (item,) = (await view.listed(node.beats, clock.time()))["items"]
+        assert (item["state"], item["reason"], item["next_at"]) == ("parked", "rate limit: no", "2027-01-15T09:00:00.000Z")
+        for _ in range(59):
+            await node.advance(60)
+        assert len(world.agent.starts) == 1
+        await node.advance(60)
+        assert len(world.agent.starts) == 2
+
+    world.live(work, clock)
+
+
+# Money.
+
+
+def test_a_run_over_its_budget_pauses_the_beat_and_somebody_is_told_until_it_is_resumed(world: World) -> None:
+    world.beat("api", "budget: {run: 0.2}\nnotify: never")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        await node.advance(60)
+        (run,) = await node.runs()
+        assert (run.outcome, run.error_kind, run.cost_usd) == ("error", "budget", 0.25)
+        assert await about(node, "asked", "") == ["api: a run went over its budget ($0.2)"]
+        world.agent.wish(cost=0.1)
+        await node.beats.resume(node.beats.book.beats["api"])
+        await node.advance(60)
+        assert [run.outcome for run in await node.runs()] == ["error", "ok"]
+        assert await about(node, "settled", "beat-budget:") == ["it is well again"]
+
+    world.live(work)
+
+
+def test_resuming_counts_from_now(world: World) -> None:
+    world.beat("api", "budget: {day: 0.5}")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        for _ in range(3):
+            await node.advance(60)
+        assert len(world.agent.starts) == 2
+        (item,) = (await view.listed(node.beats, node.clock.time()))["items"]
+        assert (item["state"], item["reason"]) == ("paused", "daily budget reached: $0.5 of $0.5")
+        node.clock.set_wall(node.clock.time() + DAY_S)  # what is spent from here on is measured by the real clock
+        await passes(node, 10)
+        await node.rest()
+        assert len(world.agent.starts) == 3, "a new day has a new budget"
+        assert await about(node, "settled", "beat-budget:") == ["it is well again"]
+
+    world.live(work)
+
+
+def test_a_budget_for_all_is_one_matter_however_many_beats_it_stops(world: World) -> None:
+    for number in range(3):
+        world.beat(f"w{number}")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        await node.advance(60)
+        await node.advance(60)
+        assert len(world.agent.starts) == 2, "the third waited, and was not begun when the others had spent it all"
+        assert await about(node, "asked", "") == ["all beats together: daily budget reached: $0.5 of $0.5"]
+        refused = [run for run in await node.runs() if run.error_kind == "interrupted"]
+        assert [run.error for run in refused] == ["it was not begun: all beats together: daily budget reached: $0.5 of $0.5"]
+        node.settings["beats.day_usd"] = 100.0
+        for beat in list(node.beats.book.beats.values()):
+            await node.beats.resume(beat)
+        await node.advance(60)
+        assert len(world.agent.starts) == 5
+        assert await about(node, "settled", "beats-budget") == ["it is well again"]
+
+    world.live(work, max_concurrent=1, day_usd=0.5)
+
+
+# The clock, and what is late.
+
+
+def test_a_clock_that_jumps_ahead_makes_one_run_and_one_that_jumps_back_none(world: World) -> None:
+    world.beat("api")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        node.clock.set_wall(node.clock.time() + 7200)
+        await node.advance(10)
+        assert [run.missed for run in await node.runs()] == [0, 119]
+        node.clock.set_wall(node.clock.time() - 3600)
+        await node.advance(10)
+        assert len(await node.runs()) == 2, "no time of the schedule comes twice"
+
+    world.live(work)
+
+
+def test_a_clock_that_was_years_ahead_does_not_silence_a_beat(world: World) -> None:
+    world.beat("api")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        node.clock.set_wall(node.clock.time() + 1000 * DAY_S)
+        await node.advance(10)
+        node.clock.set_wall(node.clock.time() - 1000 * DAY_S)
+        await node.advance(10)
+        before = len(await node.runs())
+        await node.advance(60)
+        assert len(await node.runs()) == before + 1
+
+    world.live(work)
+
+
+def test_a_beat_that_waits_too_long_is_late_and_somebody_is_told(world: World) -> None:
+    world.beat("one", interval="1m")
+    world.beat("two", interval="1m")
+    world.agent.wish(seconds=LONG)
+
+    async def work(node: Living) -> None:
+        await running(world, node, 1)
+        waits = node.beats.queued[0].beat
+        assert node.beats.late() == {}
+        for _ in range(7):
+            await passes(node, 60)
+        assert list(node.beats.late()) == [waits]
+        late = {item["name"]: item["late_s"] for item in (await view.listed(node.beats, node.clock.time()))["items"]}
+        assert late[waits] == 420.0
+        assert await about(node, "asked", "beat-late:") == [f"{waits} should have run and has not"]
+        world.agent.wish()
+        await end(node)
+        await passes(node, 10)
+        assert node.beats.late() == {}
+        assert await about(node, "settled", "beat-late:") == ["it is well again"]
+
+    world.live(work, max_concurrent=1)
+
+
+# Ends and beginnings.
+
+
+def test_a_daemon_that_stops_ends_what_runs_and_leaves_what_waits_to_the_next(world: World) -> None:
+    world.beat("one", interval="1h")
+    world.beat("two", interval="1h")
+    world.agent.wish(seconds=LONG)
+
+    async def first(node: Living) -> None:
+        await running(world, node, 1)
+        assert len(node.beats.queued) == 1
+
+    async def second(node: Living) -> None:
+        await node.rest()
+        assert [(run.outcome, run.error_kind) for run in await node.runs()] == [("error", "interrupted"), ("ok", "")]
+
+    world.live(first, max_concurrent=1)
+    world.agent.wish()
+    world.live(second)
+    assert len(world.agent.starts) == 2
+    assert len(world.log) == 2
+
+
+def test_a_log_that_cannot_be_written_keeps_no_beat_from_running_and_is_made_up_for(world: World) -> None:
+    world.beat("api")
+    (world.folder / "beats" / "heartbeats.jsonl").mkdir(parents=True)
+
+    async def first(node: Living) -> None:
+        await node.rest()
+        await node.advance(60)
+        assert [run.outcome for run in await node.runs()] == ["ok", "ok"]
+
+    async def second(node: Living) -> None:
+        await node.rest()
+
+    world.live(first)
+    world.live(second)  # it still cannot
+    (world.folder / "beats" / "heartbeats.jsonl").rmdir()
+    world.live(second)
+    assert len({line["run"] for line in world.log}) == len(world.log) >= 2
+
+
+def test_what_lies_about_in_the_folder_of_runs_keeps_no_daemon_from_starting(world: World) -> None:
+    world.beat("api")
+    runs = world.folder / "beats" / "runs"
+    (runs / "01BROKEN").mkdir(parents=True)
+    (runs / "01BROKEN" / "hand.json").write_text('{"run": {"run": 5}}')
+    (runs / "file").write_text("x")
+    (runs / "01SOMEBODYS").mkdir()
+
+    async def work(node: Living) -> None:
+        await node.rest()
+
+    world.live(work)
+    assert sorted(path.name for path in runs.iterdir()) == ["01SOMEBODYS", "file"]
+
+
+def test_a_run_that_cannot_be_prepared_is_an_error_and_the_beat_runs_on(world: World) -> None:
+    world.beat("api")
+    runs = world.folder / "beats" / "runs"
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        await node.until(lambda: not any(runs.iterdir()))  # the folder of a run goes last
+        runs.rmdir()
+        runs.write_text("in the way")
+        await node.advance(60)
+        runs.unlink()
+        await node.advance(60)
+        first, second, third = await node.runs()
+        assert (first.outcome, second.outcome, third.outcome) == ("ok", "error", "ok")
+        assert (second.error_kind, "Not a directory" in second.error) == ("crash", True)
+
+    world.live(work)
+
+
+def test_a_database_that_cannot_be_written_for_a_while_loses_no_run_and_stops_no_beat(world: World) -> None:
+    world.beat("api")
+    world.agent.wish(seconds=LONG)
+
+    async def work(node: Living) -> None:
+        await running(world, node, 1)
+        with contextlib.closing(sqlite3.connect(world.folder / "node.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            for run in node.beats.running:
+                for pid in marked(run):
+                    os.kill(pid, signal.SIGKILL)
+            await node.until(lambda: node.clock.sleepers == 2)  # the schedule, and the run that cannot be concluded
+            other.execute("ROLLBACK")
+        world.agent.wish()
+        await node.advance(10)
+        await node.advance(60)
+        assert [run.state for run in await node.runs()] == ["done", "done"]
+        assert node.beats.standings[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
+        assert len(world.log) == 2
+
+    world.live(work)
+
+
+def test_a_start_that_cannot_be_written_down_is_none_and_comes_later(world: World) -> None:
+    world.beat("api")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        with contextlib.closing(sqlite3.connect(world.folder / "node.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreError):
+                await node.beats._decide(node.beats.book.beats["api"], node.clock.time() + 60)
+            other.execute("ROLLBACK")
+        assert node.beats.standings[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
+        assert len(world.agent.starts) == 1
+        await node.advance(60)
+        assert len(world.agent.starts) == 2
+
+    world.live(work)

@@ -1,0 +1,112 @@
+"""What is asked about the beats."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from covey.beats import view
+from covey.beats.beat import Beat, Cron, Interval
+from covey.beats.ledger import Run
+from murli import AgentError
+from tests.covey.beats.living import Living, living
+from tests.covey.beats.pretended import Pretended
+
+
+def live(folder: Path, heads: dict[str, str], work: Callable[[Living], Awaitable[None]], **settings: Any) -> None:
+    for name, head in heads.items():
+        (folder / name).mkdir()
+        (folder / name / "HEARTBEAT.md").write_text(f"---\n{head}\n---\nLook.\n")
+
+    async def main() -> None:
+        async with living(folder, *(folder / name for name in heads), **settings) as node:
+            await node.rest()
+            await work(node)
+
+    asyncio.run(main())
+
+
+@pytest.fixture(autouse=True)
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pretended:
+    found = Pretended(tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{found.folder}:{os.environ['PATH']}")
+    return found
+
+
+async def by_name(node: Living) -> dict[str, dict[str, Any]]:
+    return {item["name"]: item for item in (await view.listed(node.beats, node.clock.time()))["items"]}
+
+
+def test_the_list_tells_when_a_beat_runs_next_what_it_found_and_what_it_cost(tmp_path: Path) -> None:
+    async def work(node: Living) -> None:
+        await node.advance(60)
+        item = (await by_name(node))["api"]
+        assert (item["state"], item["schedule"], item["streak"], item["late_s"]) == ("scheduled", "every 1m", 2, None)
+        assert item["last"]["outcome"] == "ok"
+        assert item["today"] == item["month"] == {"runs": 2, "cost_usd": 0.5, "tokens": 240}
+        assert item["budget"]["day_usd"] == 2.0
+        assert item["next_at"]
+
+    live(tmp_path, {"api": "interval: 1m\ntz: UTC\nbudget: {day: 2}"}, work)
+
+
+def test_what_cannot_run_is_listed_with_what_is_wrong(tmp_path: Path) -> None:
+    async def work(node: Living) -> None:
+        found = await view.listed(node.beats, node.clock.time())
+        assert [(item["name"], item["state"]) for item in found["items"]] == [("good", "scheduled"), ("bad", "broken")]
+        assert [problem["file"] for problem in found["problems"]] == [f"{tmp_path}/bad/HEARTBEAT.md"]
+        assert view.summary(node.beats, node.clock.time())["by_state"] == {"scheduled": 1, "broken": 1}
+
+    live(tmp_path, {"good": "interval: 1h", "bad": "interval: never"}, work)
+
+
+def test_a_paused_beat_says_why_and_has_no_next_time(tmp_path: Path) -> None:
+    async def work(node: Living) -> None:
+        beat = node.beats.book.beats["api"]
+        await node.beats.pause(beat)
+        item = (await by_name(node))["api"]
+        assert (item["state"], item["reason"], item["next_at"]) == ("paused", "paused by hand", None)
+        assert view.summary(node.beats, node.clock.time()) == {
+            "total": 1,
+            "by_state": {"paused": 1},
+            "reasons": ["paused by hand"],
+            "next": None,
+        }
+        await node.beats.resume(beat)
+        assert (await by_name(node))["api"]["state"] == "scheduled"
+        assert view.summary(node.beats, node.clock.time())["next"]["name"] == "api"
+
+    live(tmp_path, {"api": "interval: 1h"}, work)
+
+
+def test_cost_tells_of_each_and_of_all(tmp_path: Path) -> None:
+    async def work(node: Living) -> None:
+        found = await view.cost(node.beats, node.clock.time(), {"day_usd": 5.0, "month_usd": 0.0})
+        assert [(item["name"], item["total"]["cost_usd"]) for item in found["items"]] == [("one", 0.25), ("two", 0.25)]
+        assert (found["total"]["cost_usd"], found["total"]["runs"]) == (0.5, 2)
+        assert found["limits"] == {"day_usd": 5.0, "month_usd": 0.0}
+
+    live(tmp_path, {"one": "interval: 1h", "two": "interval: 1h"}, work)
+
+
+def test_rhythms_are_words() -> None:
+    beat = Beat(name="api", workspace="/w", file="/w/H", schedule=Interval(5400.0))
+    assert view.rhythm(beat) == "every 1h30m"
+    assert view.rhythm(replace(beat, schedule=Cron("0 9 * * *"))) == "cron 0 9 * * *"
+
+
+def test_a_run_is_found_by_its_end_if_only_one_ends_so() -> None:
+    beat = Beat(name="api", workspace="/w", file="/w/H", schedule=Interval(60.0))
+    one, two = (Run(run=run, file="", beat="api", workspace="/w", agent="claude", why="hand", spec=beat, queued_at=0.0) for run in ("01AX", "01BX"))
+    assert view.one_of([one], "AX") is one
+    with pytest.raises(AgentError, match="there is no run"):
+        view.one_of([], "Z")
+    with pytest.raises(AgentError) as several:
+        view.one_of([one, two], "X")
+    assert several.value.valid_values == ["01AX", "01BX"]

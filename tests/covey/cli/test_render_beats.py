@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from covey.cli import beat_wait, render_beats, render_runs
+from covey.cli.cells import width
+from covey.cli.render_fleet import Paint
+from covey.contract.beats import BEAT, BUDGET, RUN
+from covey.kernel.clock import timestamp
+
+NOW = 1_800_000_000.0
+NARROW = Paint(80, colour=False)
+NOTHING = {"runs": 0, "cost_usd": 0.0, "tokens": 0}
+NO_BUDGET = dict.fromkeys(BUDGET["properties"])
+
+
+def run(**fields: Any) -> dict[str, Any]:
+    known = {
+        "run": "01M7FQZYF1XPTTT51AZG8PW7T3",
+        "beat": "api",
+        "workspace": "/src/api",
+        "agent": "claude",
+        "why": "hand",
+        "state": "done",
+        "slot": None,
+        "queued_at": timestamp(NOW - 720),
+        "began_at": timestamp(NOW - 720),
+        "ended_at": timestamp(NOW - 710),
+        "duration_ms": 8200,
+        "outcome": "ok",
+        "summary": "",
+        "error_kind": "",
+        "error": "",
+        "retry_at": None,
+        "probe": "",
+        "denials": [],
+        "cost_usd": 0.0012,
+        "tokens": 220,
+        "num_turns": 2,
+        "missed": 0,
+        "timeout_s": 300.0,
+        **fields,
+    }
+    assert sorted(known) == sorted(RUN["properties"])
+    return known
+
+
+def beat(name: str, **fields: Any) -> dict[str, Any]:
+    known = {
+        "name": name,
+        "workspace": f"/src/{name}",
+        "file": f"/src/{name}/HEARTBEAT.md",
+        "agent": "claude",
+        "model": "",
+        "schedule": "every 30m",
+        "tz": "",
+        "state": "scheduled",
+        "reason": "",
+        "next_at": timestamp(NOW + 250),
+        "late_s": None,
+        "streak": 0,
+        "skipped": 0,
+        "last": None,
+        "today": NOTHING,
+        "month": NOTHING,
+        "budget": NO_BUDGET,
+        **fields,
+    }
+    assert sorted(known) == sorted(BEAT["properties"])
+    return known
+
+
+def listed(*items: dict[str, Any], problems: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"items": list(items), "problems": [{"file": "", "message": message} for message in problems], "running": 0, "limit": 4}
+
+
+SPENT = {"runs": 12, "cost_usd": 0.125, "tokens": 9000}
+ALL = listed(
+    beat("api", streak=41, last=run(), today=SPENT, month=SPENT),
+    beat("web", streak=3, last=run(outcome="attention", summary="2 tests fail"), next_at=timestamp(NOW + 7300)),
+    beat(
+        "docs", state="paused", reason="daily budget reached: $2 of $2", next_at=None, last=run(outcome="error", error_kind="timeout", error="late")
+    ),
+    beat("new", state="broken", reason="line 2: interval: 5 has no unit", next_at=None),
+    problems=("/src/new/HEARTBEAT.md, line 2: interval: 5 has no unit",),
+)
+
+
+def test_the_list_says_what_comes_next_and_what_was_last() -> None:
+    assert render_beats.beats(ALL, NARROW, NOW).split("\n") == [
+        "  STATE      NAME  NEXT   LAST           STREAK  TODAY  WHAT",
+        "✓ scheduled  api   in 4m  ok 11m         41      $0.12",
+        "▲ scheduled  web   in 2h  attention 11m  3       -      2 tests fail",
+        "▲ paused     docs  -      error 11m      -       -      daily budget reached: $…",
+        "✗ broken     new   -      -              -       -      line 2: interval: 5 has…",
+        "",
+        "✗ /src/new/HEARTBEAT.md, line 2: interval: 5 has no unit",
+        "",
+        "4 beats · next api in 4m · $0.12 today, $0.12 this month",
+    ]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_nothing_is_wider_than_the_terminal_and_colours_take_no_room(columns: int) -> None:
+    long = listed(*(beat("a-rather-long-name-" * 3, last=run(outcome="attention", summary="很长" * 100)) for _ in range(2)), problems=("x " * 200,))
+    history = {"items": [run(outcome="attention", beat="b" * 40, summary="y" * 300), run(state="running", outcome=None, duration_ms=None)]}
+    shown = {**run(outcome="error", error_kind="crash", error="z " * 200, denials=["Bash(sudo ls)"]), "turns": TURNS}
+    for text in (
+        render_beats.beats(long, Paint(columns, colour=False), NOW),
+        render_runs.history(history, Paint(columns, colour=False)),
+        render_runs.show(shown, Paint(columns, colour=False)),
+        render_runs.result_line(shown, Paint(columns, colour=False)),
+    ):
+        assert max(width(line) for line in text.split("\n")) <= columns
+    plain, coloured = (render_beats.beats(ALL, Paint(columns, colour=on), NOW) for on in (False, True))
+    assert "\x1b[" not in plain
+    assert "\x1b[31m✗\x1b[0m" in coloured
+
+
+def test_a_list_without_beats_teaches() -> None:
+    text = render_beats.beats(listed(), NARROW, NOW)
+    assert text.startswith("No beats yet\n  covey init  ")
+    assert "    [[beats.workspace]]\n    path = " in text
+
+
+def test_a_beat_that_should_have_run_says_so() -> None:
+    late = listed(beat("api", late_s=240.0, next_at=timestamp(NOW), last=run()))
+    line = render_beats.beats(late, NARROW, NOW).split("\n")[1]
+    assert line.startswith("▲ scheduled")
+    assert line.endswith("should have run 4m ago")
+
+
+def test_the_status_line_is_the_one_of_the_sketch() -> None:
+    summary = {
+        "total": 6,
+        "by_state": {"scheduled": 5, "paused": 1},
+        "reasons": ["daily budget reached: $2 of $2"],
+        "next": {"name": "api-health", "at": timestamp(NOW + 250)},
+    }
+    assert render_beats.status(summary, 80, NOW) == "beats      5 scheduled · next api-health in 4m · 1 paused (daily budget reached)"
+    assert render_beats.status({**summary, "total": 0}, 80, NOW) == "beats      none · covey init  begins one"
+    assert len(render_beats.status(summary, 40, NOW)) == 40
+
+
+def test_costs_are_told_with_their_budgets() -> None:
+    items = [
+        {"name": "cheap", "today": NOTHING, "month": NOTHING, "total": NOTHING, "budget": NO_BUDGET},
+        {"name": "dear", "today": SPENT, "month": SPENT, "total": SPENT, "budget": {**NO_BUDGET, "day_usd": 2.0, "run_tokens": 50_000}},
+    ]
+    result = {"items": items, "today": SPENT, "month": SPENT, "total": SPENT, "limits": {"day_usd": 5.0, "month_usd": 0.0}}
+    assert [line.rstrip() for line in render_beats.cost(result, NARROW).split("\n")] == [
+        "  BEAT       TODAY  MONTH  IN ALL  RUNS  BUDGET",
+        "  dear       $0.12  $0.12  $0.12   12    $2 a day, 50k tokens a run",
+        "  cheap      -      -      -       0     none",
+        "  all beats  $0.12  $0.12  $0.12   12    $5 a day",
+    ]
+
+
+def test_an_agent_that_tells_no_cost_is_counted_in_tokens() -> None:
+    assert render_runs.price({"cost_usd": None, "tokens": 1_234_567}) == "1.23M tokens"
+    assert render_runs.price({"cost_usd": 0.0, "tokens": 220}) == "220 tokens"
+    assert render_runs.price({"cost_usd": 3.456}) == "$3.46"
+
+
+TURNS: list[dict[str, Any]] = [
+    {
+        "role": "assistant",
+        "text": "I look.",
+        "toolCalls": [{"name": "Bash", "input": {"command": "seq 5"}, "output": "1\n2\n3\n4\n5", "durationMs": 1200}],
+    },
+    {"role": "assistant", "toolCalls": [{"name": "TodoWrite", "input": {"todos": ["x"]}}]},
+    {"role": "assistant", "text": "ATTENTION: \x1b[2Jbroken"},
+    {"role": "result", "text": "ATTENTION: \x1b[2Jbroken", "costUsd": 0.1, "durationMs": 5, "numTurns": 3},
+]
+
+
+def test_a_conversation_shows_tools_and_answers_and_nothing_twice() -> None:
+    assert list(render_runs.conversation(TURNS, NARROW)) == [
+        "  1  I look.",
+        "     [tool] Bash(seq 5)  1.2s",
+        "       1",
+        "       2",
+        "       3",
+        "       … 2 more lines",
+        '  2  [tool] TodoWrite({"todos": ["x"]})',
+        "  3  ATTENTION: broken",
+    ]
+
+
+def test_a_run_is_shown_with_when_where_and_for_how_much() -> None:
+    shown = {**run(why="schedule", slot=timestamp(NOW - 720), missed=3, denials=["Bash(sudo ls)"], outcome="attention", summary="look"), "turns": []}
+    lines = render_runs.show(shown, NARROW).split("\n")
+    assert lines[0] == "▲ attention  api: look"
+    assert lines[1].startswith("  beat     api · claude · due at ")
+    assert "  cost     $0.0012 · 220 tokens · 2 turns" in lines
+    assert "  missed   stands for 3 times that came before and could not be kept" in lines
+    assert lines[-1] == "  refused  Bash(sudo ls)"
+
+
+def test_a_result_is_one_line_when_all_is_well() -> None:
+    assert render_runs.result_line(run(), NARROW) == "✓ ok  api  8.2s · $0.0012 · 2 turns"
+    probed = run(probe="unchanged", cost_usd=None, tokens=None, num_turns=None)
+    assert render_runs.result_line(probed, NARROW).split("\n")[0] == "✓ ok (probe)  api: the probe found nothing new; no model was asked"
+
+
+def test_history_names_every_run_so_that_it_can_be_shown() -> None:
+    text = render_runs.history({"items": [run(outcome="error", error_kind="rate_limit", error="try later")]}, NARROW)
+    assert "8PW7T3  rate limit: try later" in text
+    assert text.endswith("covey beats show 8PW7T3  tells what was said and done")
+    assert render_runs.history({"items": []}, NARROW).startswith("No runs yet\n  covey beat")
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "advice"),
+    [
+        ("agent_missing", 5, "covey doctor"),
+        ("prompt_missing", 5, "covey init /src/api"),
+        ("auth", 6, "start `claude` in a terminal"),
+        ("rate_limit", 8, "try again later"),
+        ("timeout", 4, "timeout: 10m"),
+        ("max_turns", 3, "maxTurns: 10"),
+        ("budget", 3, "covey beats resume api"),
+        ("probe", 2, "by hand in /src/api"),
+        ("api", 2, "try again later"),
+        ("crash", 2, "Run `claude` by hand"),
+        ("interrupted", 9, "covey beats show 8PW7T3"),
+    ],
+)
+def test_every_kind_of_error_has_its_exit_code_and_its_advice(kind: str, code: int, advice: str) -> None:
+    error = beat_wait.failed(run(outcome="error", error_kind=kind, error="so it was"), known=True)
+    assert (error.code, error.error) == (code, f"beat_{kind}")
+    assert advice in error.suggestion
+    assert error.message.startswith("api: ")
+    assert error.message.endswith("so it was (after 8.2s, $0.0012)")
+
+
+def test_a_rate_limit_says_when_the_provider_serves_again() -> None:
+    error = beat_wait.failed(run(outcome="error", error_kind="rate_limit", error="full", retry_at=timestamp(NOW + 7200)), known=False, now=NOW)
+    assert error.retry_after_ms == 7_200_000
+    assert error.suggestion.endswith(", in 2h.")
+
+
+def test_after_init_the_next_steps_are_told_and_only_those_that_are_left() -> None:
+    result = {"workspace": "/src/api", "file": "/src/api/HEARTBEAT.md", "config": "/c/config.toml", "scheduled": False}
+    text = render_beats.begun(result, NARROW)
+    assert text.split("\n")[0] == "Wrote /src/api/HEARTBEAT.md"
+    assert text.endswith('    [[beats.workspace]]\n    path = "/src/api"')
+    assert "config.toml" not in render_beats.begun({**result, "scheduled": True}, NARROW)
+
+
+def test_an_import_tells_what_is_new_what_was_there_and_what_was_left_out() -> None:
+    result = {
+        "source": "/x",
+        "file": "/c/config.toml",
+        "imported": ["/a"],
+        "present": ["/b"],
+        "problems": ["workspace 3 has no path; it was left out"],
+    }
+    assert render_beats.imported(result, NARROW).split("\n") == [
+        "Took over 1 workspace into /c/config.toml",
+        "  /a",
+        "  /b was there already",
+        "  ▲ workspace 3 has no path; it was left out",
+        "  covey beats list  shows how they stand",
+    ]
