@@ -87,7 +87,7 @@ def test_nothing_runs_if_the_guard_cannot(lab: Headless, monkeypatch: pytest.Mon
 
 @needs("codex")
 def test_the_sandbox_holds_where_no_pattern_does(lab: Headless) -> None:
-    outside = Path.home() / f"covey-{time.time_ns()}"
+    outside = Path("/var/tmp") / f"covey-{time.time_ns()}"  # everybody may write there, but not from within the sandbox
     ran = run(lab, OURS, "outside", [f"shell touch {outside}; touch inside", f"write {outside}", f"approval touch {outside}", "say HEARTBEAT_OK"])
     assert not outside.exists()
     assert (ran.project / "inside").exists()
