@@ -84,7 +84,7 @@ class Watched:
     def screen(self, escapes: str, title: str, now: float) -> None:
         """Take in what the pane shows, with its colours."""
         if self._drawn != (escapes, title):  # most looks find what the last one found
-            self._drawn, self._reading = (escapes, title), self.adapter.read_screen(SGR.sub("", escapes), escapes, title)
+            self._drawn, self._reading = (escapes, title), self.adapter.read_screen(_plain(escapes), escapes, title)
         reading = self._reading
         if reading is None and "screen" in self._levels:
             self._unread_since = self._unread_since or now
@@ -162,3 +162,8 @@ class Watched:
             raise
         except Exception:
             log.exception("a source of an agent failed", extra={"source": source.name, "runtime": self.runtime.runtime_id})
+
+
+def _plain(escapes: str) -> str:
+    """A screen without its colours."""
+    return SGR.sub("", escapes) if "\x1b" in escapes or "\x0e" in escapes else escapes

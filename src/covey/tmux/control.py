@@ -15,7 +15,7 @@ from covey.tmux.greeting import Greeted
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from covey.tmux.protocol import Block, Notice
@@ -41,7 +41,6 @@ class ControlClient:
         self._stdin = process.stdin
         self._noticed = noticed
         self._pending: deque[asyncio.Future[list[str]]] = deque()
-        self._unsent: list[bytes] = []
         self._complaints = b""
         self._refusal = ""
         self.over: asyncio.Future[TmuxError] = asyncio.get_running_loop().create_future()
@@ -71,9 +70,9 @@ class ControlClient:
 
     async def each(self, *lines: tuple[str, ...], deadline_s: float | None = DEADLINE_S) -> list[Answer]:
         """As `commands`, but a refusal is an answer like any other."""
-        answers = [self._send(words) for words in lines]
-        if not answers:
+        if not lines:
             return []
+        answers = self._send(lines)
         try:
             async with asyncio.timeout(deadline_s):
                 await answers[-1]  # tmux answers in order
@@ -102,7 +101,6 @@ class ControlClient:
 
     async def aclose(self) -> None:
         """Detach and be gone; a client that does not go is killed, but not at once: tmux 3.3a crashes if one is killed while it introduces itself."""
-        self._write()
         self._stdin.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), GOODBYE_S)
@@ -112,21 +110,17 @@ class ControlClient:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _send(self, words: tuple[str, ...]) -> asyncio.Future[list[str]]:
-        written = protocol.line(words)
+    def _send(self, lines: Sequence[tuple[str, ...]]) -> list[asyncio.Future[list[str]]]:
+        """All in one piece: most of what asking costs us is the writing."""
+        written = b"".join(map(protocol.line, lines))
         if self.over.done():
             raise _again(self.over.result())
-        answer: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
-        self._pending.append(answer)
-        if not self._unsent:  # what is asked for together goes out together: most of what asking costs us is the writing
-            asyncio.get_running_loop().call_soon(self._write)
-        self._unsent.append(written)
-        return answer
-
-    def _write(self) -> None:
-        unsent, self._unsent = self._unsent, []
-        if unsent and not self._stdin.is_closing():
-            self._stdin.write(b"".join(unsent))
+        loop = asyncio.get_running_loop()
+        answers: list[asyncio.Future[list[str]]] = [loop.create_future() for _ in lines]
+        self._pending.extend(answers)
+        if not self._stdin.is_closing():
+            self._stdin.write(written)
+        return answers
 
     async def _read(self) -> None:
         assert self._process.stdout

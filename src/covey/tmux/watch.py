@@ -35,7 +35,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
     """What hooks and notices may miss is looked for, hooks are checked, and the client is proved alive."""
     reconcile: float = 30.0
     """Everything is listed, whatever happens or not."""
-    follow: float = 0.1
+    follow: float = 0.125
     follow_calm: float = 0.25
     """A followed pane is looked at this often while it changes, and while it does not."""
     redrawn: float = 0.25

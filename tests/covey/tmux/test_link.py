@@ -229,8 +229,7 @@ def test_a_client_that_was_left_in_the_middle_of_an_answer_does_not_keep_the_ser
         await link.__aenter__()
         pipes = [programs.started[0]._transport.get_pipe_transport(number) for number in (0, 1, 2)]  # type: ignore[attr-defined]
         pipes[1].pause_reading()
-        for _ in range(20):
-            link.client._send(("list-keys",))  # more than a pipe holds
+        link.client._send([("list-keys",)] * 20)  # more than a pipe holds
         await asyncio.sleep(0.2)  # until tmux is stuck in the middle; sooner would do no harm, only prove less
         for pipe in pipes:  # as the system does when a process is killed
             pipe.close()
