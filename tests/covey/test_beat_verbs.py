@@ -129,6 +129,21 @@ def test_init_knows_a_workspace_that_is_scheduled_already(place: Place) -> None:
     assert place.run("init", str(place.workspace)).result["scheduled"] is True
 
 
+def test_a_folder_is_put_on_the_schedule_once_and_a_daemon_has_it_at_once(covey: Covey) -> None:
+    assert covey.run("beats", "add", "nowhere").error["code"] == 5
+    nothing = covey.run("beats", "add").error
+    assert (nothing["code"], nothing["suggestion"]) == (5, f"Begin with: covey init {covey.folder}")
+    covey.run("init")
+    covey.home.mkdir(exist_ok=True)
+    (covey.home / "config.toml").write_text('# mine\n[log]\nlevel = "info"\n')
+    assert covey.run("up").code == 0
+    first = covey.run("beats", "add").result
+    assert first == {"workspace": str(covey.folder), "config": f"{covey.home}/config.toml", "added": True}
+    assert [item["workspace"] for item in covey.run("beats", "list").result["items"]] == [str(covey.folder)]
+    assert covey.run("beats", "add").result["added"] is False
+    assert (covey.home / "config.toml").read_text().startswith('# mine\n[log]\nlevel = "info"\n')
+
+
 def test_without_a_daemon_the_beat_runs_here_and_a_later_daemon_knows_it(place: Place) -> None:
     ran = place.beat()
     assert ran.result["outcome"] == "attention"

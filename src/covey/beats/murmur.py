@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.beats import options
+from covey.beats.enlist import enlist
 from covey.beats.places import LARGEST_FILE, expanded
-from covey.kernel import toml_text
-from covey.kernel.config_file import flat, locked, parse_text, read_text, replace_text
 from covey.kernel.home import quoted
 from murli import not_found, user_error
 
 if TYPE_CHECKING:
     from covey.kernel.home import Home
 
-KEY = ("beats", "workspace")
 _AGENTS = {"claude-code": "claude"}
 
 
@@ -44,34 +42,11 @@ def read_murmur(text: str) -> tuple[list[dict[str, Any]], list[str]]:
     return tables, problems
 
 
-def append_to(text: str, tables: list[dict[str, Any]], home: str) -> tuple[str, list[dict[str, Any]], list[str]]:
-    """A config.toml with the tables that are not in it yet, at its end: the text, the tables that are new, and the paths that were there. `home`: what `~` means."""
-    document = parse_text("config.toml", text)
-    present = _workspaces(document)
-    known = {expanded(str(table.get("path", "")), home) for table in present}
-    new: list[dict[str, Any]] = []
-    there: list[str] = []
-    for table in tables:
-        path = expanded(table["path"], home)
-        if path in known:
-            there.append(table["path"])
-        else:
-            known.add(path)
-            new.append(table)
-    return toml_text.append(text, KEY, new), new, there
-
-
 def import_file(home: Home, source: str, user_home: str) -> dict[str, Any]:
     """Take over the workspaces of a config.json: `{source, file, imported, present, problems}`. Doing it twice changes nothing; the rest of the file stays, byte for byte."""
     tables, problems = _read(source)
-    home.prepare()
-    with locked(home.path):
-        before = read_text(home.config_file)
-        document = parse_text(home.config_file, before)
-        after, added, present = append_to(before, tables, user_home)
-        expected = {**flat(document), KEY: [*_workspaces(document), *added]} if added else flat(document)
-        replace_text(home.config_file, before, after, expected, ".".join(KEY))
-    return {"source": source, "file": home.config_file, "imported": [table["path"] for table in added], "present": present, "problems": problems}
+    added, present = enlist(home, tables, user_home)
+    return {"source": source, "file": home.config_file, "imported": added, "present": present, "problems": problems}
 
 
 def _read(source: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -104,9 +79,3 @@ def _table(workspace: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     if "maxTurns" in table:
         table["maxTurns"] = int(table["maxTurns"])
     return table, problems
-
-
-def _workspaces(document: dict[str, Any]) -> list[dict[str, Any]]:
-    section = document.get("beats", {})
-    found = section.get("workspace", []) if isinstance(section, dict) else []
-    return [table for table in found if isinstance(table, dict)] if isinstance(found, list) else []

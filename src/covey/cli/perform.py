@@ -35,6 +35,7 @@ VERBS = {
     "signals": "signals",
     "init": "beats",
     "beat": "beats",
+    "beats.add": "beats",
     "beats.import_murmur": "beats",
 }
 """Verbs that are more than an operation: the module in `covey.cli.verbs` that has a function of the verb's last name."""

@@ -154,12 +154,15 @@ def begun(result: dict[str, Any], paint: Paint) -> str:
     lines = hanging("Wrote", short(clean(result["file"])), paint.columns)
     lines += ["  Say in it what to look after, then try it: covey beat"]
     if not result["scheduled"]:
-        lines += [
-            f"  To run it on its schedule, add to {short(clean(result['config']))}:",
-            "    [[beats.workspace]]",
-            f'    path = "{result["workspace"]}"',
-        ]
+        lines += ["  To run it on its schedule: covey beats add"]
     return "\n".join(lines)
+
+
+def added(result: dict[str, Any], paint: Paint) -> str:
+    """After `covey beats add`."""
+    label = "On the schedule:" if result["added"] else "On the schedule already:"
+    lines = hanging(label, short(clean(result["workspace"])), paint.columns)
+    return "\n".join([*lines, "  covey beats list  shows when it runs; covey up  has it run"])
 
 
 def imported(result: dict[str, Any], paint: Paint) -> str:
@@ -179,6 +182,7 @@ RENDERERS: dict[str, Callable[[Any, Paint], str]] = {
     "beats.history": history,
     "beats.show": show,
     "beats.cost": cost,
+    "beats.add": added,
     "beats.import_murmur": imported,
     "beats.pause": paused,
     "beats.resume": resumed,

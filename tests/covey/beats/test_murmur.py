@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.beats.murmur import append_to, import_file, read_murmur
+from covey.beats.enlist import append_to
+from covey.beats.murmur import import_file, read_murmur
 from covey.kernel.config import Config, set_value
 from covey.kernel.home import Home
 from covey.kernel.settings import SETTINGS, Tables

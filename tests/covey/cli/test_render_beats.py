@@ -246,8 +246,14 @@ def test_after_init_the_next_steps_are_told_and_only_those_that_are_left() -> No
     result = {"workspace": "/src/api", "file": "/src/api/HEARTBEAT.md", "config": "/c/config.toml", "scheduled": False}
     text = render_beats.begun(result, NARROW)
     assert text.split("\n")[0] == "Wrote /src/api/HEARTBEAT.md"
-    assert text.endswith('    [[beats.workspace]]\n    path = "/src/api"')
-    assert "config.toml" not in render_beats.begun({**result, "scheduled": True}, NARROW)
+    assert text.endswith("covey beats add")
+    assert "beats add" not in render_beats.begun({**result, "scheduled": True}, NARROW)
+
+
+def test_a_folder_that_was_on_the_schedule_is_said_to_have_been() -> None:
+    result = {"workspace": "/src/api", "config": "/c/config.toml", "added": True}
+    assert render_beats.added(result, NARROW).split("\n")[0] == "On the schedule: /src/api"
+    assert render_beats.added({**result, "added": False}, NARROW).startswith("On the schedule already: ")
 
 
 def test_an_import_tells_what_is_new_what_was_there_and_what_was_left_out() -> None:

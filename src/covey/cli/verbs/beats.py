@@ -1,4 +1,4 @@
-"""`covey init`, `covey beat` and `covey beats import`: what touches your own folders and files, and a run that is waited for."""
+"""`covey init`, `covey beat`, `covey beats add` and `covey beats import`: what touches your own folders and files, and a run that is waited for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 from covey.cli.perform import ask
 from covey.contract import OPERATIONS
 from covey.kernel.client import Client, Interrupted, NotRunning
-from murli import AgentError, writer
+from covey.kernel.home import quoted
+from murli import AgentError, not_found, writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,18 +29,38 @@ def init(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     return _answer(operation, result)
 
 
+def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
+    """Put a folder on the schedule; a daemon that runs has it at once."""
+    from covey.beats.enlist import enlist
+    from covey.beats.places import FILE, FOLDER
+
+    workspace = os.path.realpath(params["path"])
+    if not os.path.isdir(workspace):
+        raise not_found(f"{workspace} is not a folder", "Name the folder in which a HEARTBEAT.md is.", field="path")
+    if not os.path.exists(os.path.join(workspace, FILE)) and not os.path.isdir(os.path.join(workspace, FOLDER)):
+        raise not_found(f"there is no HEARTBEAT.md in {workspace}", f"Begin with: covey init {quoted(workspace)}", field="path")
+    added, _ = enlist(home, [{"path": workspace}], os.path.expanduser("~"))
+    _reload(home)
+    return _answer(operation, {"workspace": workspace, "config": home.config_file, "added": bool(added)})
+
+
 def import_murmur(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Take over murmur's workspaces; a daemon that runs has them at once."""
     from covey.beats.murmur import import_file
 
     result = import_file(home, params["path"], os.path.expanduser("~"))
+    _reload(home)
+    return _answer(operation, result)
+
+
+def _reload(home: Home) -> None:
+    """Have a daemon that runs read the configuration again."""
     try:
         Client(home.socket).call(_operation("reload"), {})
     except NotRunning:
         pass
     except AgentError as error:
-        writer().log(f"the daemon does not have them yet: {error.message}", "warning")
-    return _answer(operation, result)
+        writer().log(f"the daemon has not taken it up yet: {error.message}", "warning")
 
 
 def beat(home: Home, operation: Operation, params: dict[str, Any]) -> int:
