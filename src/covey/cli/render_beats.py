@@ -21,10 +21,9 @@ SPACIOUS = 76
 BUDGETS = {"run": "a run", "day": "a day", "month": "a month"}
 EMPTY = """\
 No beats yet
-  covey init  writes a HEARTBEAT.md into this folder; covey beat  tries it
-  To run it on its schedule, add its folder to {file}:
-    [[beats.workspace]]
-    path = "{path}\""""
+  covey init       writes a HEARTBEAT.md into this folder
+  covey beat       tries it
+  covey beats add  puts it on the schedule"""
 
 
 def beats(result: dict[str, Any], paint: Paint, now: float | None = None) -> str:
@@ -32,7 +31,7 @@ def beats(result: dict[str, Any], paint: Paint, now: float | None = None) -> str
     now = time.time() if now is None else now
     items = result["items"]
     if not items:
-        return empty()
+        return EMPTY
     roomy = paint.columns >= SPACIOUS
     rows = [_row(item, now, roomy=roomy) for item in items]
     head = ["STATE", "NAME", "NEXT", "LAST", *(["STREAK", "TODAY"] if roomy else []), "WHAT"]
@@ -40,15 +39,6 @@ def beats(result: dict[str, Any], paint: Paint, now: float | None = None) -> str
     for problem in result["problems"]:
         lines += ["", *labelled("✗", RED, clean(short(problem["message"])), paint)]
     return "\n".join([*lines, "", total(result, paint, now)])
-
-
-def empty() -> str:
-    """How to have a first beat."""
-    import os
-
-    from covey.kernel.home import Home
-
-    return EMPTY.format(file=short(Home.locate().config_file), path=clean(os.getcwd()))
 
 
 def total(result: dict[str, Any], paint: Paint, now: float) -> str:

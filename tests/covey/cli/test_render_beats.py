@@ -122,7 +122,7 @@ def test_nothing_is_wider_than_the_terminal_and_colours_take_no_room(columns: in
 def test_a_list_without_beats_teaches() -> None:
     text = render_beats.beats(listed(), NARROW, NOW)
     assert text.startswith("No beats yet\n  covey init  ")
-    assert "    [[beats.workspace]]\n    path = " in text
+    assert "covey beats add" in text
 
 
 def test_a_beat_that_should_have_run_says_so() -> None:
