@@ -64,11 +64,18 @@ def install(agent: type[Agent]) -> Installed:
         # Not --prefix: with it, npm looks for the machine's settings (proxies, certificates) below that folder.
         (folder / "package.json").write_text('{"private": true}')
         arguments = ["install", "--cache", f"{partial}/cache", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"]
-        _run([npm, *arguments, f"{agent.package}@{agent.version}"], NPM_LIMIT, agent, folder=folder)
+        _run([npm, *arguments, f"{agent.package}@{agent.version}"], NPM_LIMIT, agent, env=_elsewhere(Path(partial) / "npm"), folder=folder)
         _verify(agent, folder / "node_modules" / ".bin" / agent.program_name, Path(partial))
         with contextlib.suppress(OSError):  # another clone was faster; its copy is as good
             folder.rename(target)
     return Installed(agent.name, agent.version, program, time.monotonic() - began)
+
+
+def _elsewhere(home: Path) -> dict[str, str]:
+    """An environment in which what a package does when it is installed lands in a folder that is thrown away; npm's own settings stay the user's."""
+    home.mkdir()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+    return {**kept, "HOME": str(home), "NPM_CONFIG_USERCONFIG": os.environ.get("NPM_CONFIG_USERCONFIG", str(Path.home() / ".npmrc"))}
 
 
 def _verify(agent: type[Agent], program: Path, scratch: Path) -> None:

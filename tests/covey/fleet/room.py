@@ -55,7 +55,8 @@ class Room:
 
     def tmux(self, *arguments: str) -> str:
         command = ["tmux", "-u", "-S", str(self.socket), "-f", "/dev/null", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=True).stdout.strip()
+        environment = {**os.environ, "HISTFILE": os.devnull}  # what is typed here is nobody's history
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=True).stdout.strip()
 
     def pane(self, *command: str) -> TmuxPane:
         return TmuxPane(self, self.tmux("new-session", "-d", "-x", "80", "-y", "24", "-P", "-F", "#{pane_id}", *(command or SHELL)))
