@@ -19,7 +19,7 @@ from covey.beats.report import ErrorKind, Failure, Report, Turn, Usage
 from covey.kernel.event import DATA_BYTES, encode
 
 NOW = 1_800_000_000.0
-BEAT = Beat(name="api", workspace="/work/api", file="/work/api/HEARTBEAT.md", schedule=Interval(60.0), budget=Budget(run_usd=0.5))
+BEAT = Beat(name="api", workspace="/src/api", file="/src/api/HEARTBEAT.md", schedule=Interval(60.0), budget=Budget(run_usd=0.5))
 RUN = Run(run="01A", file=BEAT.file, beat="api", workspace=BEAT.workspace, agent="claude", why="schedule", spec=BEAT, queued_at=NOW, state="running")
 STANDING = Standing(file=BEAT.file, plan=planner.Standing(rhythm="", anchor=NOW, offset=0.0, running=1), outcome="ok", streak=3, probe_digest="old")
 
@@ -39,7 +39,7 @@ def test_a_run_is_written_down_with_all_that_is_known() -> None:
     assert (done.state, done.outcome, done.summary, done.duration_ms, done.cost_usd) == ("done", "attention", "it rains", 1500, 0.25)
     assert entry(done, [{"role": "result"}]) == {
         "ts": "2027-01-15T08:00:00.000Z",
-        "workspace": "/work/api",
+        "workspace": "/src/api",
         "outcome": "attention",
         "durationMs": 1500,
         "run": "01A",

@@ -62,7 +62,7 @@ def test_many_that_write_at_once_do_not_mix(log: HeartbeatLog) -> None:
     runs = [f"{number:026}" for number in range(100)]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda run: log.append({"run": run, "text": "x" * 5000}), runs))
-        list(pool.map(lambda run: log.keep_conversation("/work/api", {"run": run}), runs))
+        list(pool.map(lambda run: log.keep_conversation("/src/api", {"run": run}), runs))
     assert sorted(json.loads(line)["run"] for line in lines(log)) == runs
     (kept,) = log.path.parent.glob("last-beat-*")
     assert json.loads(kept.read_text())["run"] in runs
@@ -86,7 +86,7 @@ def test_a_disk_that_takes_only_a_part_is_an_error_and_the_line_is_written_again
 
 
 def test_a_workspace_has_a_file_of_its_own(log: HeartbeatLog) -> None:
-    assert slug("/work/my api") == "work-my-api"
+    assert slug("/src/my api") == "src-my-api"
     assert slug("/") == "root"
-    log.keep_conversation("/work/api", {"run": A})
+    log.keep_conversation("/src/api", {"run": A})
     assert [file.name for file in log.path.parent.iterdir()] == ["last-beat-work-api.json"]

@@ -38,7 +38,7 @@ class Ran:
         return [(step.name, step.text) for step in self.steps if step.kind == "tool"]
 
 
-def beat(agent: str, workspace: Path = Path("/work/api"), deny: tuple[str, ...] = DEFAULT_DENY) -> Beat:
+def beat(agent: str, workspace: Path = Path("/src/api"), deny: tuple[str, ...] = DEFAULT_DENY) -> Beat:
     return Beat(name="api", workspace=str(workspace), file=str(workspace / "HEARTBEAT.md"), schedule=Interval(60), agent=agent, deny=deny)
 
 
