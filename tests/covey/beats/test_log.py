@@ -89,4 +89,4 @@ def test_a_workspace_has_a_file_of_its_own(log: HeartbeatLog) -> None:
     assert slug("/src/my api") == "src-my-api"
     assert slug("/") == "root"
     log.keep_conversation("/src/api", {"run": A})
-    assert [file.name for file in log.path.parent.iterdir()] == ["last-beat-work-api.json"]
+    assert [file.name for file in log.path.parent.iterdir()] == ["last-beat-src-api.json"]
