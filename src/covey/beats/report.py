@@ -16,7 +16,6 @@ ErrorKind = Literal[
     "crash",
     "interrupted",
     "prompt_missing",
-    "invalid",
     "probe",
     "api",
 ]

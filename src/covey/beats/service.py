@@ -19,6 +19,7 @@ from covey.beats.runs import Runs
 from covey.beats.schedule import DAY_S, period
 from covey.beats.standings import Standings
 from covey.beats.treasury import Treasury
+from covey.kernel.clock import sleep_until
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
@@ -186,17 +187,8 @@ class Beats:
             except Exception:
                 log.exception("the schedule stumbled")
             known = [(beat, self.standings[beat.file].plan) for beat in self.book.beats.values() if beat.file in self.standings]
-            await self._pause(
-                min(max(planner.wake(known, now) - self._clock.time(), SOON_S), planner.WAKE_S)
-            )  # the clock may have been set meanwhile
-
-    async def _pause(self, seconds: float) -> None:
-        waits = [asyncio.create_task(self._clock.sleep(seconds)), asyncio.create_task(self._wake.wait())]
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
+            soon = min(max(planner.wake(known, now) - self._clock.time(), SOON_S), planner.WAKE_S)  # the clock may have been set meanwhile
+            await sleep_until(self._wake, self._clock, soon)
 
     async def _tick(self, now: float) -> None:
         await self.look(now)

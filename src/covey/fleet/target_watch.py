@@ -12,6 +12,7 @@ from covey.fleet import far_node, server_watch
 from covey.fleet.far_node import FarNode
 from covey.fleet.server_watch import ServerWatch
 from covey.fleet.view import Target
+from covey.kernel.clock import sleep_until
 from covey.tmux.changes import Liveness
 from covey.tmux.errors import TmuxError
 
@@ -82,7 +83,7 @@ class TargetWatch:
                 self._answer(asked)
                 if failures and place is not None:
                     await place.reset()
-                await self._pause(pause)
+                await sleep_until(self._wake, self._clock, pause)
         finally:
             self._answer(self._asked)
             self.stop()
@@ -220,12 +221,3 @@ class TargetWatch:
             self._asked.remove(tried)
             if not tried.done():  # whoever asked may have left
                 tried.set_result(None)
-
-    async def _pause(self, seconds: float) -> None:
-        """For so long, or until somebody wants to know."""
-        waits = [asyncio.create_task(self._clock.sleep(seconds)), asyncio.create_task(self._wake.wait())]
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from asyncio import Future
+    from asyncio import Event, Future
 
 
 class Clock(Protocol):
@@ -82,6 +82,18 @@ class ManualClock:
     def sleepers(self) -> int:
         """How many are asleep: a test waits for this before it moves the clock."""
         return sum(not wakes.done() for _, wakes in self._sleepers)
+
+
+async def sleep_until(woken: Event, clock: Clock, seconds: float) -> None:
+    """Let `seconds` pass, or less if somebody sets the event meanwhile."""
+    from asyncio import FIRST_COMPLETED, create_task, wait
+
+    waits = [create_task(clock.sleep(seconds)), create_task(woken.wait())]
+    try:
+        await wait(waits, return_when=FIRST_COMPLETED)
+    finally:
+        for one in waits:
+            one.cancel()
 
 
 def timestamp(seconds: float) -> str:

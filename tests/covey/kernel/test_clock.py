@@ -6,10 +6,11 @@ import asyncio
 import time
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.kernel.clock import Clock, ManualClock, SystemClock, timestamp
+from covey.kernel.clock import Clock, ManualClock, SystemClock, sleep_until, timestamp
 
 
 def test_the_clock_of_the_machine_tells_the_time_of_the_machine() -> None:
@@ -55,3 +56,19 @@ def test_a_timestamp_says_the_moment_to_the_millisecond(milliseconds: int) -> No
     said = timestamp(milliseconds / 1000)
     assert datetime.fromisoformat(said) == datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
     assert len(said) == len("2026-01-01T00:00:00.000Z")
+
+
+@pytest.mark.parametrize("way", ["time", "event"])
+def test_whoever_sleeps_until_woken_goes_on_when_time_has_passed_or_somebody_wakes_it(way: str) -> None:
+    async def main() -> None:
+        clock, woken = ManualClock(), asyncio.Event()
+        asleep = asyncio.create_task(sleep_until(woken, clock, 10.0))
+        while clock.sleepers == 0:
+            await asyncio.sleep(0)
+        assert not asleep.done()
+        clock.advance(10.0) if way == "time" else woken.set()
+        await asyncio.wait_for(asleep, 5)
+        await asyncio.sleep(0)
+        assert clock.sleepers == 0, "nothing is left asleep"
+
+    asyncio.run(main())
