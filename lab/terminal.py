@@ -18,7 +18,9 @@ FIELDS = (
     "pane_id pane_pid pane_title pane_current_command pane_current_path pane_dead pane_dead_status pane_dead_signal pane_in_mode pane_mode "
     "alternate_on cursor_x cursor_y cursor_flag pane_width pane_height mouse_any_flag history_size window_name window_bell_flag session_name"
 ).split()
-SEPARATOR = "\x1f"
+SEPARATOR = "\t"
+"""tmux 3.4 and 3.5a escape other control characters."""
+BETWEEN = f"{SEPARATOR}between two screens{SEPARATOR}"
 PANE = "#{pane_id} #{pane_pid}"
 LOST = "server exited unexpectedly"
 """What tmux 3.3a rarely says, while other clients come and go, of a command that it has carried out."""
@@ -83,8 +85,8 @@ class Pane:
     async def both_screens(self) -> tuple[str, str]:
         """The screen as text and with its escapes, of the same moment: tmux draws nothing between commands of one line."""
         capture = ["capture-pane", "-p", "-t", self.id]
-        text = await self.terminal.run(*capture, ";", "display-message", "-p", SEPARATOR, ";", *capture, "-e")
-        plain, _, escapes = text.partition(f"{SEPARATOR}\n")
+        text = await self.terminal.run(*capture, ";", "display-message", "-p", BETWEEN, ";", *capture, "-e")
+        plain, _, escapes = text.partition(f"{BETWEEN}\n")
         return plain, escapes
 
     async def keys(self, *keys: str) -> None:

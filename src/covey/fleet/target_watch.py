@@ -148,7 +148,7 @@ class TargetWatch:
         standing = server[0].standing if server else None
         if standing is None:
             return NOT_YET
-        return standing.reason if standing.liveness is Liveness.UNREACHABLE else None
+        return standing.reason if standing.liveness is Liveness.UNREACHABLE or standing.degraded else None
 
     def pane(self, socket: str, pane_id: str) -> listing.Pane | None:
         server = self._servers.get(socket)

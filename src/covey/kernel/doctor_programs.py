@@ -53,7 +53,7 @@ class Programs:
         self._scratch = scratch
 
     def tmux(self) -> Finding:
-        """Whether tmux is here and new enough for what we ask of its control mode."""
+        """Whether tmux is here and new enough for what we ask of it."""
         path = self._which("tmux")
         if path is None:
             return Finding("tools", "tmux", FAIL, "not found; Covey sees agents through it", self._install("tmux"))
@@ -66,7 +66,7 @@ class Programs:
             return Finding("tools", "tmux", OK, version)
         if (int(number[1]), int(number[2])) < _OLDEST_TMUX:
             oldest = ".".join(map(str, _OLDEST_TMUX))
-            lacks = f"{version} is older than {oldest}: no client flags and no subscriptions in control mode, so that Covey has to poll"
+            lacks = f"{version} is older than {oldest}, the oldest that Covey can watch"
             return Finding("tools", "tmux", WARN, lacks, self._install("tmux").replace("brew install", "brew upgrade"))
         return Finding("tools", "tmux", OK, version)
 

@@ -3,9 +3,11 @@
 TmuxError
 ├── TmuxRefusedError          the server answered, and the answer is no; the message is tmux's own
 ├── TmuxGoneError             there is no server behind this socket
+├── TmuxReplacedError         there is one, but it is not the one that was asked before
+├── TmuxUnreadableError       the server answered, and the answer cannot be understood
 └── TmuxUnreachableError      nobody knows: the way to the server is broken (ssh, permissions, no tmux program)
     ├── TmuxTimeoutError      no answer within the deadline: the client, the server or the way is stuck
-    └── TmuxProtocolError     the conversation broke off, or what arrived cannot be an answer of tmux
+    └── TmuxProtocolError     the conversation broke off, or what answers is not tmux
 """
 
 from __future__ import annotations
@@ -27,6 +29,14 @@ class TmuxGoneError(TmuxError):
     """No server runs there."""
 
 
+class TmuxReplacedError(TmuxError):
+    """Another server is behind the socket by now: what was known of the former does not hold for it."""
+
+
+class TmuxUnreadableError(TmuxError):
+    """What the server printed is not what was asked for. The message names the question, the answer and the version of tmux."""
+
+
 class TmuxUnreachableError(TmuxError):
     """Whether a server runs there cannot be told."""
 
@@ -36,7 +46,7 @@ class TmuxTimeoutError(TmuxUnreachableError):
 
 
 class TmuxProtocolError(TmuxUnreachableError):
-    """The stream is not a control-mode stream, or it ended where it should go on."""
+    """What answers does not speak tmux's protocol, or it broke off where it should go on."""
 
 
 def failure(words: str, code: int) -> TmuxError:
