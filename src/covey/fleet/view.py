@@ -57,6 +57,10 @@ class Row(Struct, frozen=True, kw_only=True):
     title: str = ""
     socket: str = ""
     """Which tmux server: pane ids are unique only within one."""
+    server: str = ""
+    """The name of its socket where the target has several tmux servers, else nothing."""
+    state_version: int = 0
+    """How often its state has changed since the agent was first seen, also in earlier daemons."""
     evidence: tuple[Evidence, ...] = ()
     """What decided first, then what agrees."""
 
