@@ -211,6 +211,7 @@ class _Player:
     async def _ready(self) -> None:
         await self._see(self._agent.ready, self._agent.start_limit)
         self._run.note("ready")
+        await asyncio.sleep(self._agent.warm_up)
 
     async def _act(self, act: Act) -> None:
         handle: Callable[[str], Awaitable[None]] = getattr(self, f"_do_{act.verb}")
