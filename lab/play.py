@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lab.agents.agent import Agent, Launch
+    from lab.cell import Cell
     from lab.scenario import Act, Scenario
     from lab.terminal import Pane, Terminal
     from lab.timeline import Span
@@ -46,6 +47,10 @@ printf '%s\\n' "$(printf %s "$payload" | tr '\\n' ' ')" >>"$file"
 
 class PlayError(RuntimeError):
     """A scenario did not go as written; says at which step, and shows the screen."""
+
+    cell: Cell | None = None
+    """What was played, once that is known."""
+    scenario: str = ""
 
 
 @dataclass

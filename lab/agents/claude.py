@@ -46,7 +46,7 @@ class Claude(Agent):
     trust = screen(r"Yes, I trust this folder")
     retrying = screen(r"· Retrying in")
     failure = screen(r"● .*API Error")
-    trust_keys = ("Down", "Enter")
+    trust_keys: ClassVar[tuple[str, ...]] = ("Down", "Enter")
     hooks: ClassVar[tuple[str, ...]] = HOOKS
     asking_mode: ClassVar[str] = "manual"
     """The permission mode in which it asks before it changes anything."""

@@ -46,7 +46,7 @@ class Codex(Agent):
 
     ready = screen(r"^› Ask Codex to do anything[\s\S]*^  \S+ \S+.* · ")
     approval = screen(r"Would you like to .*\?[\s\S]*› 1\. ")
-    question = screen(r"\| enter to submit answer \|")
+    question = screen(r"\| enter to submit answer")
     trust = screen(r"^. *1\. Trust and continue")
     retrying = screen(r"Reconnecting\.\.\.")
     failure = screen(r"^■ (?!Conversation interrupted)")
