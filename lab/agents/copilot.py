@@ -32,7 +32,7 @@ class Copilot(Agent):
     version = "1.0.102"
     program_name = "copilot"
 
-    ready = screen(r"^❯[\s\S]*/ commands · \? help")
+    ready = screen(r"^❯[\s\S]*/ commands")
     approval = screen(r"Do you want to .*\?[\s\S]*❯ \d\. ")
     question = screen(r"enter accept · ctrl\+d decline")
     trust = screen(r"Confirm folder trust[\s\S]*❯ \d\. ")

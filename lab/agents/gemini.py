@@ -45,7 +45,7 @@ class Gemini(Agent):
         "retry": "it waits 5, 10 and 20 seconds between attempts; retry-slow shows the first of them",
     }
 
-    ready = screen(r"Gemini CLI v[\s\S]*Type your message or @path/to/file")
+    ready = screen(r"Type your message or @path/to/file")
     approval = screen(r"● 1\. Allow once")
     question = screen(r"Enter to select · ")
     trust = screen(r"Do you trust the files in this folder\?")
