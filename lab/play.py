@@ -17,6 +17,7 @@ from lab import processes
 from lab.agents.agent import Place
 from lab.model.server import Conversation, Model
 from lab.script import Position
+from lab.size import DEFAULT, Size
 from lab.terminal import TerminalError
 from lab.timeline import derive
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 LIMIT = 20.0
 """Seconds any single wait of a scenario may take."""
 LOOK = 0.05
+_BREAK = re.compile(r" *\n[ │┃]*(?=\S)")
 DIALOGS = {"waiting_approval": "approval", "waiting_input": "question"}
 RECORDER = """#!/bin/sh
 # Append one payload (the last argument, or standard input) as one line.
@@ -57,6 +59,7 @@ class Run:
     pane: Pane
     log: TruthLog
     started: float
+    size: Size = DEFAULT
     pid: int = 0
     ended: float = 0.0
     heard: list[tuple[float, str]] = field(default_factory=list)
@@ -91,7 +94,7 @@ class Bench:
     """Puts the hooks of a tool under test into an agent's settings."""
 
 
-async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str) -> Run:
+async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str, size: Size = DEFAULT) -> Run:
     """Play a scenario from the start of the agent to its end; the agent is gone afterwards, come what may."""
     place = Place(
         bench.folder / name, f"{bench.address}/{name}", scenario.trusted, scenario.retries, bench.record, bool(bench.integrate), scenario.options
@@ -110,8 +113,8 @@ async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str) -> Run
     settings = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in launch.env.items())
     starter.write_text(f"#!/bin/sh\n{settings}echo $$ >{shlex.quote(str(place.root / 'pid'))}\nexec {shlex.join(launch.argv)}\n")
     starter.chmod(0o755)
-    pane = await bench.terminal.shell(name, place.project, environment)
-    run = Run(agent, scenario, name, place, pane, bench.model.log, time.time())
+    pane = await bench.terminal.shell(name, place.project, environment, size)
+    run = Run(agent, scenario, name, place, pane, bench.model.log, time.time(), size)
     async with _watched(run):
         await _Player(run, bench).play(starter)
     run.ended = time.time()
@@ -187,7 +190,7 @@ class _Player:
                 await self._act(act)
         except (TimeoutError, TerminalError) as error:
             screen = await self._pane.screen() if not isinstance(error, TerminalError) else str(error)
-            where = f"{self._agent.name}, scenario {self._run.scenario.name}, step {step!r}"
+            where = f"{self._agent.name} {self._agent.version} at {self._run.size}, scenario {self._run.scenario.name}, step {step!r}"
             raise PlayError(f"{where} did not come true\n{screen.rstrip()}") from None
 
     async def _start(self, starter: Path) -> None:
@@ -328,5 +331,10 @@ class _Player:
 
     async def _see(self, pattern: re.Pattern[str], limit: float | None = None) -> None:
         async with asyncio.timeout(limit or LIMIT):
-            while not pattern.search(await self._pane.screen()):
+            while not _shows(await self._pane.screen(), pattern):
                 await asyncio.sleep(LOOK)
+
+
+def _shows(screen: str, pattern: re.Pattern[str]) -> bool:
+    """Whether a screen shows a text, also where a narrow terminal broke it into several rows."""
+    return bool(pattern.search(screen) or pattern.search(_BREAK.sub(" ", screen)))

@@ -78,6 +78,8 @@ class Agent:
     package: ClassVar[str]
     """Its name on npm."""
     version: ClassVar[str]
+    older: ClassVar[tuple[str, ...]] = ()
+    """Older versions that are measured as well: about three and about nine months older."""
     program_name: ClassVar[str]
     stand_in: ClassVar[bool] = False
     skips: ClassVar[Mapping[str, str]] = {}

@@ -32,6 +32,7 @@ class Claude(Agent):
     title = "Claude Code"
     package = "@anthropic-ai/claude-code"
     version = "2.1.325"
+    older = ("2.1.236", "2.1.48")
     program_name = "claude"
 
     ready = screen(r"^❯[\s\S]*^  (⏸|⏵⏵|\? for shortcuts)")

@@ -37,6 +37,7 @@ class Codex(Agent):
     title = "Codex"
     package = "@openai/codex"
     version = "0.166.0"
+    older = ("0.148.0", "0.101.0")
     skips = {
         "fetch": "it has no tool that fetches a page: its web search is done by the provider of the model",
         "queue": "a prompt typed while it works breaks off the answer instead of waiting for its end: see steer",

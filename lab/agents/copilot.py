@@ -30,6 +30,7 @@ class Copilot(Agent):
     title = "GitHub Copilot CLI"
     package = "@github/copilot"
     version = "1.0.102"
+    older = ("1.0.80", "1.0.12")
     program_name = "copilot"
 
     ready = screen(r"^❯[\s\S]*/ commands")

@@ -39,6 +39,7 @@ class Gemini(Agent):
     title = "Gemini CLI"
     package = "@google/gemini-cli"
     version = "0.61.0"
+    older = ("0.55.1", "0.28.2")
     program_name = "gemini"
     skips = {
         "server-error": "it never gives up on a 5xx: when its attempts are used up it starts over without a word",
