@@ -9,14 +9,15 @@ import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from covey.fleet.adapters.versions import EVERY, FUTURE, Range, Version
 from covey.fleet.adapters.view import look
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from covey.fleet.adapters.composer import Composer, ComposerShape
-    from covey.fleet.adapters.versions import Range, Version
     from covey.fleet.adapters.view import View
 
 LONGEST_DETAIL = 300
@@ -96,6 +97,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     composer: str = "any"
     title: re.Pattern[str] | None = None
     dialog: str = ""
+    when: Range = EVERY
+    """The versions for which the rule counts."""
 
     def on_screen(self, view: View) -> Reading | Miss:
         if self.composer != "any" and (view.composer.state == "absent") is not (self.composer == "absent"):
@@ -140,11 +143,27 @@ class Patterns(Struct, frozen=True, kw_only=True):
     """How the versions in one range look."""
 
     when: Range
-    tested: Version = ()
-    """The newest version against whose screens the patterns were tested."""
-    composer: ComposerShape | None = None
+    tested: tuple[Version, ...] = ()
+    """The versions that were measured with these patterns, oldest first."""
+    composers: tuple[tuple[Range, ComposerShape], ...] = ()
     screens: tuple[Rule, ...] = ()
     titles: tuple[Rule, ...] = ()
+    composer: ComposerShape | None = None
+    """That of the version at hand."""
+
+    def at(self, version: Version) -> Patterns:
+        """These patterns for one version: with its composer, and without the rules that are meant for other versions."""
+        return replace(
+            self,
+            composer=next((shape for when, shape in self.composers if version in when), None),
+            screens=tuple(rule for rule in self.screens if version in rule.when),
+            titles=tuple(rule for rule in self.titles if version in rule.when),
+        )
+
+    @property
+    def newest(self) -> Version:
+        """The newest version that was measured; one beyond all limits where none was."""
+        return self.tested[-1] if self.tested else FUTURE
 
     def read_screen(self, screen: str, escapes: str, title: str) -> Reading | None:
         view = look(screen, escapes, title, self.composer)
