@@ -50,6 +50,15 @@ def test_a_turn_of_copilot_that_calls_tools_is_not_the_end() -> None:
     assert copilot(follower, "assistant.turn_end") == "completed"
 
 
+def test_a_completed_turn_of_copilot_gives_its_last_words() -> None:
+    follower = CopilotTranscript()
+    copilot(follower, "assistant.turn_start")
+    copilot(follower, "assistant.message", content="It is done.")
+    ended = follower.feed(json.dumps({"type": "assistant.turn_end", "data": {}, "id": "e", "timestamp": "2026-01-01T00:00:00Z"}), 0.0)
+    assert ended
+    assert (ended.state, ended.detail) == ("completed", "It is done.")
+
+
 def test_an_answer_of_gemini_ends_its_turn_tentatively_and_gives_the_last_words() -> None:
     follower = GeminiTranscript()
     follower.feed(json.dumps({"type": "user", "id": "a", "content": [{"text": "quick"}], "timestamp": "2026-01-01T00:00:00Z"}), 0.0)
