@@ -308,7 +308,7 @@ class _Player:
                 asked = max((fact.at for fact in run.facts if fact.kind == "submitted"), default=0.0)
                 await log.until(lambda: any(fact.kind == "request" and fact.at > asked for fact in run.facts), LIMIT)
             case "waiting_approval" | "waiting_input":
-                seen = run.count("dialog")
+                seen = sum(1 for fact in run.facts if fact.kind == "dialog" and fact.data["state"] == state)
                 await log.until(lambda: sum(1 for fact in run.facts if fact.kind == "call" and fact.data["waits"] == state) > seen, LIMIT)
                 await self._see(getattr(self._agent, DIALOGS[state]))
                 run.note("dialog", state=state)

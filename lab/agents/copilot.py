@@ -33,7 +33,7 @@ class Copilot(Agent):
     older = ("1.0.80", "1.0.12")
     program_name = "copilot"
 
-    ready = screen(r"^❯[\s\S]*/ commands · \? help")
+    ready = screen(r"^❯[\s\S]*(?:/ commands|shift\+tab switch mode)")
     approval = screen(r"Do you want to .*\?[\s\S]*❯ \d\. ")
     question = screen(r"enter accept · ctrl\+d decline")
     trust = screen(r"Confirm folder trust[\s\S]*❯ \d\. ")
