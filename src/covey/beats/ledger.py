@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 
 from covey.beats import planner
 from covey.beats.beat import Beat
-from covey.beats.money import Spent
+from covey.beats.money import Prices, Spent
 from covey.kernel.clock import timestamp
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from covey.kernel.events import Events
     from covey.kernel.store import Store
 
-MIGRATION = """
+_TABLES = """
 CREATE TABLE beat_standing (
     file         TEXT PRIMARY KEY,
     plan         TEXT NOT NULL,
@@ -72,6 +72,13 @@ CREATE TABLE beat_complaint (
     detail TEXT NOT NULL
 ) STRICT;
 """
+_ESTIMATES_AND_LOOKS = """
+ALTER TABLE beat_run ADD COLUMN cost_estimated INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE beat_run ADD COLUMN looked_at REAL;
+"""
+MIGRATIONS = (_TABLES, _ESTIMATES_AND_LOOKS)
+PRICED_RUNS = 10
+"""How many of a beat's latest runs its price is taken from."""
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -120,15 +127,19 @@ class Run(Struct, frozen=True, kw_only=True):
     probe: str = ""
     denials: tuple[str, ...] = ()
     cost_usd: float | None = None
+    cost_estimated: bool = False
+    """The agent ended before it told its cost: `money.priced` has estimated it."""
     tokens: int | None = None
     num_turns: int | None = None
+    looked_at: float | None = None
+    """When a model last looked, of a run whose probe found nothing new since then."""
 
     def as_dict(self) -> dict[str, Any]:
         """As the contract has it."""
         shown = asdict(self)
         for name in ("file", "spec", "verbose"):
             del shown[name]
-        for name in ("slot", "queued_at", "began_at", "ended_at", "retry_at"):
+        for name in ("slot", "queued_at", "began_at", "ended_at", "retry_at", "looked_at"):
             if shown[name] is not None:
                 shown[name] = timestamp(shown[name])
         return {**shown, "denials": list(self.denials), "timeout_s": self.spec.timeout_s}
@@ -194,6 +205,23 @@ class Ledger:
         def read(connection: sqlite3.Connection) -> Spent:
             query = "SELECT count(*), total(cost_usd), coalesce(sum(tokens), 0) FROM beat_run WHERE began_at >= ?"  # which it has once it is over
             return Spent(*connection.execute(*((f"{query} AND file = ?", (since, file)) if file else (query, (since,)))).fetchone())
+
+        return await self._store.read(read)
+
+    async def prices(self, beat: Beat) -> Prices:
+        """What the latest runs of a beat with its present agent and model have cost, as the agent told it."""
+
+        def read(connection: sqlite3.Connection) -> Prices:
+            runs = connection.execute(
+                "SELECT cost_usd, tokens FROM beat_run WHERE file = ? AND agent = ? AND json_extract(spec, '$.model') = ? AND cost_usd > 0"
+                " AND NOT cost_estimated ORDER BY run DESC LIMIT ?",
+                (beat.file, beat.agent, beat.model, PRICED_RUNS),
+            ).fetchall()
+            counted = [(cost, tokens) for cost, tokens in runs if tokens]
+            return Prices(
+                usd_per_token=sum(cost for cost, _ in counted) / sum(tokens for _, tokens in counted) if counted else None,
+                usd_per_run=sum(cost for cost, _ in runs) / len(runs) if runs else None,
+            )
 
         return await self._store.read(read)
 
@@ -302,5 +330,6 @@ def _run(row: Sequence[Any]) -> Run:
     values = dict(zip(_RUN, row, strict=True))
     values["spec"] = msgspec.json.decode(values["spec"], type=Beat)
     values["denials"] = tuple(json.loads(values["denials"]))
-    values["verbose"] = bool(values["verbose"])
+    for name in ("verbose", "cost_estimated"):
+        values[name] = bool(values[name])
     return Run(**values)

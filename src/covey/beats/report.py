@@ -57,6 +57,8 @@ class Usage(Struct, frozen=True, kw_only=True):
     cost_usd: float | None = None
     tokens: int | None = None
     """In and out together, cached ones included."""
+    list_usd: float | None = None
+    """What these tokens cost at the highest list price of the agent's provider: an upper estimate while no cost is told. None if tokens are all that is known."""
 
 
 class Report(Struct, frozen=True, kw_only=True):

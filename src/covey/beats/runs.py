@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from covey.beats import money
-from covey.beats.conclusion import concluded, entry, plain, standing_after
+from covey.beats.conclusion import UNPRICED, concluded, entry, plain, standing_after
 from covey.beats.execution import Execution, Finished
 from covey.beats.folder import Folder, folders
 from covey.beats.ledger import Run
@@ -216,7 +216,7 @@ class Runs:
         return Finished(report=Report(failure=Failure(kind=kind, message=message)), began=self._clock.time(), seconds=0.0)
 
     async def _conclude(self, run: Run, finished: Finished) -> None:
-        done, turns = concluded(run, finished), plain(finished.report.turns)
+        done, turns = concluded(run, finished, await self._prices(run, finished)), plain(finished.report.turns)
         before = self._standings.get(run.file)
         if before is not None:
             self._standings.set(standing_after(run.spec, before, done, finished, self._clock.time()))
@@ -227,6 +227,12 @@ class Runs:
         if done.cost_usd:
             self._metrics.count("covey_beat_cost_usd_total", done.cost_usd, beat=run.beat)
         await self._follow_up(done, turns, news=news)
+
+    async def _prices(self, run: Run, finished: Finished) -> money.Prices:
+        """What the run's cost is estimated from, if its agent has not told it."""
+        if finished.report.usage.cost_usd is not None:
+            return UNPRICED
+        return await self._insist(partial(self._ledger.prices, run.spec))
 
     async def _insist(self, write: Callable[[], Awaitable[T]]) -> T:
         """Write down what has happened, however long it takes."""

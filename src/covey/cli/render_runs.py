@@ -196,9 +196,10 @@ def _seconds(milliseconds: int) -> str:
 
 
 def price(spent: dict[str, Any]) -> str:
-    """`$1.25`, `$0.0012`; of an agent that tells no cost, `12k tokens`; nothing if nothing is known."""
+    """`$1.25`, `$0.0012`, `~$0.40` if it is an estimate; of an agent that tells no cost, `12k tokens`; nothing if nothing is known."""
     if cost := spent.get("cost_usd"):
-        return f"${cost:.2f}" if cost >= 0.1 else f"${cost:.4f}".rstrip("0")  # noqa: PLR2004 - beats are cheap
+        about = "~" if spent.get("cost_estimated") else ""
+        return about + (f"${cost:.2f}" if cost >= 0.1 else f"${cost:.4f}".rstrip("0"))  # noqa: PLR2004 - beats are cheap
     return _tokens(spent)
 
 

@@ -425,6 +425,42 @@ def test_a_run_over_its_budget_pauses_the_beat_and_somebody_is_told_until_it_is_
     world.live(work)
 
 
+@pytest.mark.parametrize("ends", ["hangs", "dies"])
+@pytest.mark.parametrize("budget", ["day: 0.01", "month: 0.01", "run: 0.01", "day: 0.01, run: 0.01"])
+def test_a_run_that_ends_before_it_tells_its_cost_counts_against_a_dollar_budget(world: World, ends: str, budget: str) -> None:
+    world.beat("api", f"budget: {{{budget}}}\ntimeout: 1s")
+    world.agent.wish(streams=24_000_000, seconds=LONG if ends == "hangs" else 0, dies=True)
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        for _ in range(3):
+            await node.advance(60)
+        (run,) = await node.runs()
+        assert (run.error_kind, run.cost_usd, run.cost_estimated) == ("timeout" if ends == "hangs" else "crash", 360.0, True)
+        (item,) = (await view.listed(node.beats, node.clock.time()))["items"]
+        assert item["state"] == "paused"
+        assert world.log[0]["costEstimated"]
+
+    world.live(work)
+
+
+def test_tokens_of_a_run_that_dies_count_at_the_price_of_the_runs_before(world: World) -> None:
+    world.beat("api", "budget: {day: 5}")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        world.agent.wish(streams=1200, dies=True)
+        await node.advance(60)
+        first, second = await node.runs()
+        assert (first.cost_usd, first.tokens, first.cost_estimated) == (0.25, 120, False)
+        assert second.cost_usd == pytest.approx(2.5)
+        assert (second.tokens, second.cost_estimated) == (1200, True)
+        third = await node.beats.ledger.prices(first.spec)
+        assert third.usd_per_token == pytest.approx(0.25 / 120), "an estimate is no price to go by"
+
+    world.live(work)
+
+
 def test_resuming_counts_from_now(world: World) -> None:
     world.beat("api", "budget: {day: 0.5}")
 
