@@ -208,6 +208,9 @@ class Beats:
     async def _take_up(self, beat: Beat, now: float) -> None:
         standing = self.standings.get(beat.file)
         plan = planner.take_up(beat, standing.plan if standing else None, now, self._setting("beats.jitter_s"))
+        if standing and standing.plan.last_slot is not None and plan.last_slot is None:
+            ahead = round(standing.plan.last_slot - now)
+            log.warning("the clock was set back: the beat is scheduled anew from now", extra={"beat": beat.name, "last_slot_ahead_s": ahead})
         if standing is None or plan is not standing.plan:
             await self.standings.put(replace(standing, plan=plan) if standing else Standing(file=beat.file, plan=plan))
 

@@ -520,15 +520,19 @@ def test_a_clock_that_jumps_ahead_makes_one_run_and_one_that_jumps_back_none(wor
     world.live(work)
 
 
-def test_a_clock_that_was_years_ahead_does_not_silence_a_beat(world: World) -> None:
+@pytest.mark.parametrize("days", [1, 1000])
+def test_a_clock_that_was_ahead_does_not_silence_a_beat(world: World, caplog: pytest.LogCaptureFixture, days: int) -> None:
     world.beat("api")
 
     async def work(node: Living) -> None:
         await node.rest()
-        node.clock.set_wall(node.clock.time() + 1000 * DAY_S)
+        node.clock.set_wall(node.clock.time() + days * DAY_S)
         await node.advance(10)
-        node.clock.set_wall(node.clock.time() - 1000 * DAY_S)
+        node.clock.set_wall(node.clock.time() - days * DAY_S)
         await node.advance(10)
+        assert [record.message for record in caplog.records if "clock" in record.message] == [
+            "the clock was set back: the beat is scheduled anew from now"
+        ]
         before = len(await node.runs())
         await node.advance(60)
         assert len(await node.runs()) == before + 1
