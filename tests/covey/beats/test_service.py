@@ -9,9 +9,6 @@ import os
 import shutil
 import signal
 import sqlite3
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,45 +16,10 @@ from covey.beats import view
 from covey.beats.folder import marked
 from covey.kernel.clock import ManualClock
 from covey.kernel.store_errors import StoreError
-from tests.covey.beats.living import DAY_S, Living, living
-from tests.covey.beats.pretended import Pretended
+from tests.covey.beats.living import DAY_S, Living
+from tests.covey.beats.world import World
 
 LONG = 100.0
-
-
-class World:
-    """Workspaces and their agent."""
-
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder = folder
-        self.agent = Pretended(folder / "bin")
-        monkeypatch.setenv("PATH", f"{self.agent.folder}:{os.environ['PATH']}")
-        monkeypatch.setenv("HOME", str(folder))
-        self.workspaces: list[Path] = []
-
-    def beat(self, name: str, head: str = "", interval: str = "60s") -> Path:
-        workspace = self.folder / name
-        workspace.mkdir(exist_ok=True)
-        (workspace / "HEARTBEAT.md").write_text(f"---\ninterval: {interval}\ntz: UTC\n{head}\n---\nLook.\n")
-        if workspace not in self.workspaces:
-            self.workspaces.append(workspace)
-        return workspace
-
-    def live(self, work: Callable[[Living], Awaitable[None]], clock: ManualClock | None = None, **settings: Any) -> None:
-        async def main() -> None:
-            async with living(self.folder, *self.workspaces, clock=clock, **settings) as node:
-                await work(node)
-
-        asyncio.run(main())
-
-    @property
-    def log(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (self.folder / "beats" / "heartbeats.jsonl").read_text().splitlines()]
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    return World(tmp_path, monkeypatch)
 
 
 async def passes(node: Living, seconds: float) -> None:
