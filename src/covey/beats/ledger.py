@@ -192,6 +192,13 @@ class Ledger:
         newest = "SELECT file, max(ended_at) FROM beat_run GROUP BY file"
         return {run.file: run for run in await self._runs(f"WHERE (file, ended_at) IN ({newest})")}
 
+    async def last_look(self, file: str) -> Run | None:
+        """The last run of a beat in which its probe had news and a model answered; None if there is none."""
+        found = await self._runs(
+            "WHERE file = ? AND probe = 'needed' AND error_kind = '' AND outcome IS NOT NULL ORDER BY ended_at DESC LIMIT 1", (file,)
+        )
+        return found[0] if found else None
+
     async def turns(self, run: str) -> list[Any]:
         def read(connection: sqlite3.Connection) -> list[Any]:
             found = connection.execute("SELECT turns FROM beat_run WHERE run = ?", (run,)).fetchone()

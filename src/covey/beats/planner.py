@@ -118,11 +118,11 @@ def taken(standing: Standing, decision: Start | Skip) -> Standing:
 
 
 def ended(beat: Beat, standing: Standing, failure: Failure | None, now: float) -> Standing:
-    """The standing once a run has ended. Being interrupted says nothing about the beat. A park is never shortened."""
+    """The standing once a run has ended. Being interrupted or withdrawn says nothing about the beat. A park is never shortened."""
     running = max(0, standing.running - 1)
     if failure is None:
         return replace(standing, running=running, failures=0)
-    if failure.kind == "interrupted":
+    if failure.kind in {"interrupted", "withdrawn"}:
         return replace(standing, running=running)
     failures = standing.failures + 1
     until = max((moment for moment in (standing.parked_until, park(failure, failures, beat.schedule, now)) if moment is not None), default=None)

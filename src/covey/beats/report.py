@@ -18,8 +18,9 @@ ErrorKind = Literal[
     "prompt_missing",
     "probe",
     "api",
+    "withdrawn",
 ]
-"""`crash`: the agent, or the machine under it, ended without an answer. `interrupted`: somebody ended it. `api`: the provider failed in another way."""
+"""`withdrawn`: it was due and never begun. `crash`: the agent, or the machine under it, ended without an answer. `interrupted`: somebody ended it. `api`: the provider failed in another way."""
 
 
 class Failure(Struct, frozen=True, kw_only=True):

@@ -152,7 +152,9 @@ def test_a_pause_also_holds_for_a_run_that_waits(world: World) -> None:
         assert not node.beats.queued
         await end(node)
         (gone,) = [run for run in await node.runs() if run.beat == waits]
-        assert (gone.error_kind, gone.error) == ("interrupted", "it was not begun: the beat was paused")
+        assert (gone.state, gone.outcome, gone.error_kind, gone.error) == ("done", None, "withdrawn", "it was not begun: the beat was paused")
+        assert gone.file not in node.beats.latest, "what was never begun is no last run"
+        assert [line["beat"] for line in world.log] != [gone.beat], "nor a heartbeat"
         assert len(world.agent.starts) == 1
         standing = node.beats.standings[gone.file]
         assert (standing.plan.paused, standing.plan.running, standing.reason) == (True, 0, "paused by hand")
@@ -211,7 +213,8 @@ def test_a_beat_that_changes_while_it_runs_is_concluded_all_the_same(world: Worl
         await passes(node, 10)
         assert ("api" in node.beats.book.beats) is False
         await end(node)
-        (run,) = await node.runs()
+        run, *others = await node.runs()
+        assert [other.error_kind for other in others] == (["prompt_missing"] if what == "gone" else [])
         assert (run.beat, run.outcome) == ("api", "error")
         assert node.beats.standings[run.file].plan.running == 0
         assert [line["run"] for line in world.log] == [run.run]
@@ -251,8 +254,11 @@ def test_attention_stays_open_while_nothing_changes_and_is_settled_by_ok(world: 
         await node.rest()
         assert await about(node, "asked", "beat:") == ["api: it is broken"]
         await node.advance(60)
-        assert (await node.runs())[-1].probe == "unchanged"
+        look, still = await node.runs()
+        assert (still.probe, still.outcome, still.summary, still.looked_at) == ("unchanged", "attention", "it is broken", look.ended_at)
+        assert node.beats.standings[still.file].streak == 2
         assert await about(node, "settled", "beat:") == []
+        assert len(await about(node, "asked", "beat:")) == 1, "nobody is told again of what has not changed"
         (workspace / "state").write_text("")
         await node.advance(60)
         assert (await node.runs())[-1].probe == "ok"
@@ -342,6 +348,47 @@ def test_a_run_whose_instructions_have_gone_while_it_waited_is_an_error(world: W
         assert run.error_kind == "prompt_missing"
 
     world.live(work, max_concurrent=1)
+
+
+@pytest.mark.parametrize("what", ["file", "workspace"])
+def test_a_heartbeat_whose_file_is_missing_is_an_error_in_the_log_each_time_it_goes_away(world: World, what: str) -> None:
+    workspace = world.beat("api")
+    file = workspace / "HEARTBEAT.md"
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        for round_ in (1, 2):
+            if what == "file":
+                file.unlink()
+            else:
+                shutil.rmtree(workspace)
+            for _ in range(3):
+                await node.advance(10)
+            missing = [line for line in world.log if line["outcome"] == "error"]
+            assert [line["errorKind"] for line in missing] == ["prompt_missing"] * round_
+            assert "not" in missing[-1]["error"]
+            assert (await node.runs())[-1].error_kind == "prompt_missing"
+            assert await about(node, "asked", "beat:") == [], "that the beat is broken is the matter"
+            assert len(await about(node, "asked", "beat-broken:")) == round_
+            world.beat("api")
+            await node.advance(60)
+            assert (await node.runs())[-1].outcome == "ok", "it runs again as soon as the file is back"
+
+    world.live(work)
+
+
+def test_a_workspace_that_never_had_a_heartbeat_is_an_error_in_the_log_once(world: World) -> None:
+    world.workspaces.append(world.folder / "empty")
+    world.workspaces[0].mkdir()
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        await node.advance(60)
+
+    world.live(work)
+    world.live(work)
+    (line,) = world.log
+    assert (line["outcome"], line["errorKind"], line["workspace"]) == ("error", "prompt_missing", str(world.workspaces[0]))
 
 
 def test_a_rate_limit_parks_the_beat_until_the_reset(world: World) -> None:
@@ -452,7 +499,7 @@ def test_a_budget_for_all_is_one_matter_however_many_beats_it_stops(world: World
         await node.advance(60)
         assert len(world.agent.starts) == 2, "the third waited, and was not begun when the others had spent it all"
         assert await about(node, "asked", "") == ["all beats together: daily budget reached: $0.5 of $0.5"]
-        refused = [run for run in await node.runs() if run.error_kind == "interrupted"]
+        refused = [run for run in await node.runs() if run.error_kind == "withdrawn"]
         assert [run.error for run in refused] == ["it was not begun: all beats together: daily budget reached: $0.5 of $0.5"]
         node.settings["beats.day_usd"] = 100.0
         for beat in list(node.beats.book.beats.values()):
