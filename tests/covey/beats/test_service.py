@@ -217,7 +217,7 @@ def test_a_beat_that_changes_while_it_runs_is_concluded_all_the_same(world: Worl
         assert [other.error_kind for other in others] == (["prompt_missing"] if what == "gone" else [])
         assert (run.beat, run.outcome) == ("api", "error")
         assert node.beats.standings[run.file].plan.running == 0
-        assert [line["run"] for line in world.log] == [run.run]
+        assert [line["run"] for line in world.log] == [run.run, *(other.run for other in others)]
         asked = await about(node, "asked", "beat-broken:")
         assert len(asked) == (what in {"broken", "gone"})
 
