@@ -264,7 +264,9 @@ def test_nonsense_is_answered_with_what_to_do(place: Place, *, daemon: bool) -> 
     empty.mkdir()
     nowhere, nothing = place.run("beat", "/no/such/folder").error, place.run("beat", str(empty)).error
     assert (nowhere["code"], nowhere["message"]) == (5, "/no/such/folder is not a folder")
-    assert (nothing["code"], nothing["suggestion"]) == (5, f"Begin with: covey init {empty}")
+    assert (nothing["error"], nothing["code"], nothing["suggestion"]) == ("beat_prompt_missing", 5, f"Write one: `covey init {empty}`")
+    (line,) = (json.loads(line) for line in (place.covey.home / "beats" / "heartbeats.jsonl").read_text().splitlines())
+    assert (line["workspace"], line["outcome"], line["errorKind"]) == (str(empty), "error", "prompt_missing")
     place.heartbeat("---\ninterval: 5\n---\nx\n", "two")
     several = place.beat().error
     assert (several["code"], several["valid_values"]) == (1, ["api", "api/two"])

@@ -34,6 +34,8 @@ class Entry(Struct, frozen=True, kw_only=True):
     """The instructions: the file without its head."""
     description: str = ""
     problems: tuple[Problem, ...] = ()
+    missing: bool = False
+    """It cannot run because its file is not there."""
 
     @property
     def complaints(self) -> list[str]:
@@ -127,6 +129,7 @@ class Book:
             body=draft.body,
             description=description,
             problems=tuple(problems),
+            missing=place.missing,
         )
 
 

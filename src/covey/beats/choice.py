@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from covey.beats.agents.registry import AGENTS
+from covey.beats.beat import Beat, Interval
 from covey.beats.book import Book
-from covey.kernel.home import quoted
+from covey.beats.schedule import DAY_S
 from murli import not_found, user_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from covey.beats.beat import Beat
     from covey.beats.book import Entry
 
 UNSCHEDULED = "1d"
@@ -21,7 +21,7 @@ UNSCHEDULED = "1d"
 
 
 def beat_at(path: str, name: str | None, workspaces: Sequence[Mapping[str, Any]], home: str) -> Beat:
-    """The beat of a folder, whether it is scheduled or not."""
+    """The beat of a folder, whether it is scheduled or not. A folder without a HEARTBEAT.md has one too, which cannot run: see `absent`."""
     if not os.path.isdir(path):  # noqa: PTH112 - a text
         raise not_found(f"{path} is not a folder", "Name the folder in which a HEARTBEAT.md is.", field="path")
     known = Book.load(workspaces, home, AGENTS).entries if workspaces else ()
@@ -33,10 +33,15 @@ def beat_at(path: str, name: str | None, workspaces: Sequence[Mapping[str, Any]]
         error.valid_values = [entry.name for entry in here]
         raise error
     if (beat := here[0].beat) is None:
-        if not os.path.exists(here[0].file):  # noqa: PTH110 - a text
-            raise not_found(f"there is no HEARTBEAT.md in {path}", f"Begin with: covey init {quoted(path)}", field="path")
+        if here[0].missing:
+            return absent(here[0])
         raise user_error("; ".join(here[0].complaints), "Mend it, then try again.", field="path")
     return beat
+
+
+def absent(entry: Entry) -> Beat:
+    """Stands for the beat whose file is missing, so that its run is recorded like any other: as an error of kind `prompt_missing`."""
+    return Beat(name=entry.name, workspace=entry.workspace, file=entry.file, schedule=Interval(DAY_S))
 
 
 def _here(entries: Sequence[Entry], path: str, name: str | None) -> list[Entry]:

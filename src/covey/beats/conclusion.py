@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from covey.beats import money, planner
+from covey.beats.report import Usage
 from covey.beats.verdict import classify
 from covey.kernel.clock import timestamp
 
@@ -17,17 +18,31 @@ if TYPE_CHECKING:
     from covey.beats.execution import Finished
     from covey.beats.ledger import Run, Standing
 
+SILENT = ("interrupted", "withdrawn")
+"""Ends that say nothing about the beat."""
 PROBED = ("ok", "unchanged")
 """What a probe says when no model has to look."""
 TURNS_BYTES = 256 * 1024
 ERROR_CHARACTERS = 2000
+COST_DIGITS = 6
+"""Of a dollar, in the log: sums of floats have more, and they mean nothing."""
+UNPRICED = money.Prices()
 DENIALS, DENIAL_CHARACTERS = 100, 300
 
 
-def concluded(run: Run, finished: Finished) -> Run:
-    """The run, over, with its outcome."""
+def concluded(run: Run, finished: Finished, prices: money.Prices = UNPRICED, looked: Run | None = None) -> Run:
+    """The run, over, with its outcome; one that was withdrawn has none.
+
+    `prices`: what earlier runs have cost, for one that ended before it told its own cost. `looked`: the run in which a model last looked, for one whose probe has
+    found nothing new: what was found then still holds.
+    """
     report, verdict = finished.report, classify(finished.report)
-    failure = verdict.failure
+    failure, cost = verdict.failure, finished.report.usage.cost_usd
+    if failure is not None and failure.kind == "withdrawn":
+        return replace(run, state="done", error_kind=failure.kind, error=_sentence(failure.message))
+    guess = None
+    if cost is None:
+        guess = money.estimated(report.usage, prices, run.spec.budget, timed_out=failure is not None and failure.kind == "timeout")
     done = replace(
         run,
         state="done",
@@ -36,10 +51,13 @@ def concluded(run: Run, finished: Finished) -> Run:
         duration_ms=round(finished.seconds * 1000),
         probe=finished.probe["means"] if finished.probe else "",
         denials=tuple(denial[:DENIAL_CHARACTERS] for denial in report.denials[:DENIALS]),
-        cost_usd=report.usage.cost_usd,
+        cost_usd=cost if guess is None else guess,
+        cost_estimated=guess is not None,
         tokens=report.usage.tokens,
         num_turns=report.num_turns,
     )
+    if failure is None and done.probe == "unchanged" and looked is not None:
+        return replace(done, outcome=looked.outcome, summary=looked.summary, looked_at=looked.ended_at)
     if failure is None and done.probe in PROBED:
         return replace(done, outcome="ok")
     if failure is None:
@@ -51,8 +69,10 @@ def standing_after(beat: Beat, standing: Standing, run: Run, finished: Finished,
     """How the beat stands once the run is over."""
     failure = finished.report.failure
     plan = planner.ended(beat, standing.plan, failure, now)
-    if run.why == "hand" and failure is not None and failure.retry_at is None:
-        plan = replace(standing.plan, running=plan.running)  # what fails while somebody tries things says nothing about the schedule
+    tried = run.why == "hand" and failure is not None and failure.retry_at is None
+    if tried or run.error_kind == "prompt_missing":
+        # What fails while somebody tries things says nothing about the schedule; a file that is back runs at its next time.
+        plan = replace(standing.plan, running=plan.running)
     digest = standing.probe_digest
     if run.probe == "ok":
         digest = ""  # what goes wrong next is news, even if it went wrong in the same way before
@@ -60,12 +80,16 @@ def standing_after(beat: Beat, standing: Standing, run: Run, finished: Finished,
         digest = finished.probe["digest"]
     parked = plan.parked_until if plan.parked_until != standing.plan.parked_until else None
     after = replace(standing, plan=plan, probe_digest=digest)
-    if run.error_kind == "budget":
-        after = replace(after, plan=replace(plan, paused=True), reason=f"a run went over its budget ({_limits(beat)})")
+    if run.error_kind == "budget" or money.overspent(beat.budget, Usage(cost_usd=run.cost_usd, tokens=run.tokens)):
+        after = replace(
+            after,
+            plan=replace(plan, paused=True),
+            reason=f"a run went over its budget ({_limits(beat)}){'; its cost is an estimate' if run.cost_estimated else ''}",
+        )
     elif parked is not None and failure is not None:
         after = replace(after, reason=f"{failure.kind.replace('_', ' ')}: {run.error}")
-    if run.probe == "unchanged" or run.error_kind == "interrupted":
-        return after  # it says nothing new
+    if run.error_kind in SILENT:
+        return after
     same = run.outcome == standing.outcome
     return replace(after, outcome=run.outcome or "", streak=standing.streak + 1 if same else 1)
 
@@ -86,7 +110,8 @@ def entry(run: Run, turns: list[Any]) -> dict[str, Any]:
         "error": run.error,
         "errorKind": run.error_kind,
         "probe": run.probe,
-        "costUsd": run.cost_usd,
+        "costUsd": None if run.cost_usd is None else round(run.cost_usd, COST_DIGITS),
+        "costEstimated": run.cost_estimated,
         "tokens": run.tokens,
         "numTurns": run.num_turns,
         "denials": list(run.denials),

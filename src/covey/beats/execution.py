@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from covey.beats.report import Failure, Report
+from covey.beats.secrets import redacted_text
 from covey.kernel import process
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class Execution:
         with contextlib.suppress(OSError), self._folder.stderr.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(size - COMPLAINT_BYTES, 0))
-            return file.read().decode(errors="replace")
+            return redacted_text(file.read().decode(errors="replace"))
         return ""
 
 

@@ -26,6 +26,13 @@ class Spent(Struct, frozen=True):
     tokens: int = 0
 
 
+class Prices(Struct, frozen=True, kw_only=True):
+    """What earlier runs of a beat have cost; None where it has none that told."""
+
+    usd_per_token: float | None = None
+    usd_per_run: float | None = None
+
+
 class Stop(NamedTuple):
     """A budget is used up."""
 
@@ -67,6 +74,17 @@ def stops(reason: str) -> bool:
 def limits(day_usd: float, month_usd: float) -> Budget | None:
     """What all beats together may spend; None if there is no limit."""
     return Budget(day_usd=day_usd or None, month_usd=month_usd or None) if day_usd or month_usd else None
+
+
+def estimated(usage: Usage, prices: Prices, budget: Budget, *, timed_out: bool) -> float | None:
+    """What a run has cost whose agent ended before it told its cost; None if there is nothing to estimate it from.
+
+    The tokens that were told count at the price of the beat's earlier runs, or at the list price where there is none. An agent that hung without telling any
+    tokens was asked nevertheless: it counts as much as an earlier run, or as much as one run may cost.
+    """
+    if usage.tokens:
+        return usage.tokens * prices.usd_per_token if prices.usd_per_token is not None else usage.list_usd
+    return (prices.usd_per_run if prices.usd_per_run is not None else budget.run_usd) if timed_out else None
 
 
 def overspent(budget: Budget, usage: Usage) -> bool:

@@ -13,7 +13,7 @@ from covey.beats import view
 from covey.beats.agents.registry import AGENTS
 from covey.beats.book import Book
 from covey.beats.choice import beat_at
-from covey.beats.ledger import MIGRATION, Ledger
+from covey.beats.ledger import MIGRATIONS, Ledger
 from covey.beats.log import HeartbeatLog
 from covey.beats.service import Beats
 from covey.beats.voice import Voice
@@ -61,7 +61,7 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
         yield operations.handlers()
 
 
-BEATS = Subsystem(tuple(operation for operation in OPERATIONS if operation.route), migrations=(MIGRATION,), open=opened)
+BEATS = Subsystem(tuple(operation for operation in OPERATIONS if operation.route), migrations=MIGRATIONS, open=opened)
 
 
 class Refresh:

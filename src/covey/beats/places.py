@@ -33,6 +33,8 @@ class Place(Struct, frozen=True, kw_only=True):
     settled: bool = True
     """Whether the stamp can be believed: a file may be written twice within one tick of the file system's clock."""
     problem: str = ""
+    missing: bool = False
+    """The problem is that there is no such file."""
 
 
 def places(workspaces: Sequence[Mapping[str, Any]], home: str, now: float) -> Iterator[Place]:
@@ -53,7 +55,13 @@ def places(workspaces: Sequence[Mapping[str, Any]], home: str, now: float) -> It
         try:
             found = path.stat()
         except OSError as error:
-            yield Place(table=table, workspace=str(path), file=str(path / FILE), problem=f"the workspace cannot be used: {error.strerror or error}")
+            yield Place(
+                table=table,
+                workspace=str(path),
+                file=str(path / FILE),
+                problem=f"the workspace cannot be used: {error.strerror or error}",
+                missing=isinstance(error, FileNotFoundError),
+            )
             continue
         identity = (found.st_dev, found.st_ino)
         if identity in known:
@@ -91,7 +99,7 @@ def _inside(workspace: Path, table: dict[str, Any], now: float) -> Iterator[Plac
     yield from others
     if not own and not others:
         problem = f"there is no {FILE}; make one: covey init {quoted(str(workspace))}"
-        yield Place(table=table, workspace=str(workspace), file=str(workspace / FILE), problem=problem)
+        yield Place(table=table, workspace=str(workspace), file=str(workspace / FILE), problem=problem, missing=True)
 
 
 def _place(workspace: Path, table: dict[str, Any], file: Path, part: str, now: float) -> Place | None:

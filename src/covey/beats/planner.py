@@ -14,7 +14,7 @@ from msgspec import Struct, json
 from msgspec.structs import replace
 
 from covey.beats.beat import Interval
-from covey.beats.schedule import DAY_S, latest_slot, loud, next_slot, offset, period
+from covey.beats.schedule import latest_slot, loud, next_slot, offset, period
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +28,7 @@ WAKE_S = 10.0
 """Look at least so often: nobody tells us when the clock is set or a file is edited."""
 BACKOFF_S = 6 * 3600.0
 """The longest wait after errors that repeat."""
+LEAST_TOLERANCE_S, MOST_TOLERANCE_S = 60.0, 3600.0
 DOUBLINGS = 20
 """More of them change nothing."""
 
@@ -70,8 +71,8 @@ class Skip(Struct, frozen=True, kw_only=True):
 def take_up(beat: Beat, standing: Standing | None, now: float, spread_s: float = SPREAD_S) -> Standing:
     """The standing of a beat as it is written now; the same object if nothing has changed. To be called whenever the beats are read.
 
-    A new interval is counted from now, or from the last run if the next is not due yet; a new cron expression begins now. A standing that lies more than
-    a day ahead comes from a clock that was wrong, and is forgotten: otherwise the beat would be silent until then.
+    A new interval is counted from now, or from the last run if the next is not due yet; a new cron expression begins now. A last slot in the future comes from a
+    clock that has been set back. If it lies further ahead than `tolerance` it is forgotten, and so is a park: otherwise the beat would be silent until then.
     """
     rhythm = json.encode((beat.schedule, beat.tz, spread_s)).decode()
     every = beat.schedule.seconds if isinstance(beat.schedule, Interval) else 0.0
@@ -79,11 +80,20 @@ def take_up(beat: Beat, standing: Standing | None, now: float, spread_s: float =
         return Standing(rhythm=rhythm, anchor=_anchor(every, beat.last_run, now), offset=offset(beat.name, beat.schedule, spread_s))
     before = None if standing.last_slot is None else standing.last_slot - standing.offset
     same = standing.rhythm == rhythm
-    ahead = (before is not None and before > now + DAY_S) or (same and standing.anchor - every > now + DAY_S)
+    latest = now + tolerance(beat.schedule)
+    ahead = (before is not None and before > latest) or (same and standing.anchor - every > latest)
     if same and not ahead:
         return standing
     fresh = replace(standing, rhythm=rhythm, anchor=_anchor(every, before, now), offset=offset(beat.name, beat.schedule, spread_s))
     return replace(fresh, anchor=now + every, last_slot=None, parked_until=None) if ahead else fresh
+
+
+def tolerance(schedule: Interval | Cron) -> float:
+    """By how many seconds a clock may be set back without a slot coming twice: one period, at least a minute and at most an hour.
+
+    A beat is silent for so long after the clock was set back, so it must be short; a small correction by NTP must not run a nightly beat a second time.
+    """
+    return min(max(period(schedule), LEAST_TOLERANCE_S), MOST_TOLERANCE_S)
 
 
 def decide(beat: Beat, standing: Standing, now: float) -> Start | Skip | None:
@@ -108,11 +118,11 @@ def taken(standing: Standing, decision: Start | Skip) -> Standing:
 
 
 def ended(beat: Beat, standing: Standing, failure: Failure | None, now: float) -> Standing:
-    """The standing once a run has ended. Being interrupted says nothing about the beat. A park is never shortened."""
+    """The standing once a run has ended. Being interrupted or withdrawn says nothing about the beat. A park is never shortened."""
     running = max(0, standing.running - 1)
     if failure is None:
         return replace(standing, running=running, failures=0)
-    if failure.kind == "interrupted":
+    if failure.kind in {"interrupted", "withdrawn"}:
         return replace(standing, running=running)
     failures = standing.failures + 1
     until = max((moment for moment in (standing.parked_until, park(failure, failures, beat.schedule, now)) if moment is not None), default=None)

@@ -18,8 +18,9 @@ ErrorKind = Literal[
     "prompt_missing",
     "probe",
     "api",
+    "withdrawn",
 ]
-"""`crash`: the agent, or the machine under it, ended without an answer. `interrupted`: somebody ended it. `api`: the provider failed in another way."""
+"""`withdrawn`: it was due and never begun. `crash`: the agent, or the machine under it, ended without an answer. `interrupted`: somebody ended it. `api`: the provider failed in another way."""
 
 
 class Failure(Struct, frozen=True, kw_only=True):
@@ -57,6 +58,8 @@ class Usage(Struct, frozen=True, kw_only=True):
     cost_usd: float | None = None
     tokens: int | None = None
     """In and out together, cached ones included."""
+    list_usd: float | None = None
+    """What these tokens cost at the highest list price of the agent's provider: an upper estimate while no cost is told. None if tokens are all that is known."""
 
 
 class Report(Struct, frozen=True, kw_only=True):

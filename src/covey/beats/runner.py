@@ -92,10 +92,17 @@ def _probe(folder: Folder, task: dict[str, Any], probe: dict[str, Any], alarm: A
     """Ask the probe. `means`: `ok`, `unchanged`, `needed`, or why it gave no answer."""
     import hashlib  # noqa: PLC0415 - few runs have a probe, and the start is to be cheap
 
+    from covey.beats.secrets import redacted_text  # noqa: PLC0415 - as above
+
     code, why = _run(folder, task, ["/bin/sh", "-c", probe["command"]], alarm, probe["timeout_s"], out="probe", err="probe")
     words = (folder.path / "probe").read_bytes()
     digest = hashlib.sha256(words).hexdigest()
-    return {"code": code, "digest": digest, "said": words.decode(errors="replace")[:SAID_CHARACTERS], "means": _meaning(probe, code, why, digest)}
+    return {
+        "code": code,
+        "digest": digest,
+        "said": redacted_text(words.decode(errors="replace"))[:SAID_CHARACTERS],
+        "means": _meaning(probe, code, why, digest),
+    }
 
 
 def _meaning(probe: dict[str, Any], code: int, why: str, digest: str) -> str:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from covey.beats import money
-from covey.beats.conclusion import concluded, entry, plain, standing_after
+from covey.beats.conclusion import UNPRICED, concluded, entry, plain, standing_after
 from covey.beats.execution import Execution, Finished
 from covey.beats.folder import Folder, folders
 from covey.beats.ledger import Run
@@ -149,7 +149,7 @@ class Runs:
         for run in due:
             self.queued.remove(run)
         for run in due:
-            await asyncio.shield(self._own(self._conclude(run, self._failed("interrupted", f"it was not begun: {why}"))))
+            await asyncio.shield(self._own(self._conclude(run, self._failed("withdrawn", f"it was not begun: {why}"))))
 
     def _begin(self, run: Run) -> None:
         self.running[run.run] = run
@@ -188,7 +188,7 @@ class Runs:
         if run.why == "hand" or standing is None:
             return None
         stop = await self._treasury.stop(run.spec, standing, self._clock.time())
-        return self._failed("interrupted", f"it was not begun: {stop.reason}") if stop else None
+        return self._failed("withdrawn", f"it was not begun: {stop.reason}") if stop else None
 
     async def _execute(self, run: Run, folder: Folder) -> Finished:
         beat, standing = run.spec, self._standings.get(run.file)
@@ -216,17 +216,27 @@ class Runs:
         return Finished(report=Report(failure=Failure(kind=kind, message=message)), began=self._clock.time(), seconds=0.0)
 
     async def _conclude(self, run: Run, finished: Finished) -> None:
-        done, turns = concluded(run, finished), plain(finished.report.turns)
+        unchanged = finished.probe is not None and finished.probe["means"] == "unchanged"
+        looked = await self._insist(partial(self._ledger.last_look, run.file)) if unchanged else None
+        done, turns = concluded(run, finished, await self._prices(run, finished), looked), plain(finished.report.turns)
         before = self._standings.get(run.file)
         if before is not None:
             self._standings.set(standing_after(run.spec, before, done, finished, self._clock.time()))
-        news = before is None or before.outcome != "ok"
-        self.latest[run.file] = done
+        news = before is None or before.outcome != done.outcome
+        if done.error_kind != "withdrawn":
+            self.latest[run.file] = done
         await self._insist(lambda: self._ledger.finish(done, self._standings.get(run.file), turns))
-        self._metrics.count("covey_beat_runs_total", beat=run.beat, outcome=done.outcome or "")
+        if done.outcome:
+            self._metrics.count("covey_beat_runs_total", beat=run.beat, outcome=done.outcome)
         if done.cost_usd:
             self._metrics.count("covey_beat_cost_usd_total", done.cost_usd, beat=run.beat)
         await self._follow_up(done, turns, news=news)
+
+    async def _prices(self, run: Run, finished: Finished) -> money.Prices:
+        """What the run's cost is estimated from, if its agent has not told it."""
+        if finished.report.usage.cost_usd is not None:
+            return UNPRICED
+        return await self._insist(partial(self._ledger.prices, run.spec))
 
     async def _insist(self, write: Callable[[], Awaitable[T]]) -> T:
         """Write down what has happened, however long it takes."""
@@ -238,12 +248,18 @@ class Runs:
                 await self._clock.sleep(AGAIN_S)
 
     async def _follow_up(self, done: Run, turns: list[Any], *, news: bool) -> None:
-        """What comes after a run is written down: telling people, and the log. Done again after a crash, it does no harm."""
+        """What comes after a run is written down: telling people, and the log. Done again after a crash, it does no harm.
+
+        `news`: the outcome is another one than before. A run that was withdrawn is told nobody and is no heartbeat: it is in the history only.
+        """
         key = f"beat:{done.file}"
-        if done.outcome == "ok" and done.probe != "unchanged":
+        if done.error_kind == "withdrawn":
+            await self._ledger.logged(done.run)
+            return
+        if done.outcome == "ok":
             if news:
                 await self._voice.settle(key, "the last run was ok")
-        elif done.outcome in done.spec.notify and done.probe != "unchanged" and not self._told_otherwise(done):
+        elif done.outcome in done.spec.notify and (news or done.probe != "unchanged") and not self._told_otherwise(done):
             said = (done.summary or done.error).partition("\n")[0][:TITLE_CHARACTERS]
             await self._voice.ask(key, f"{done.beat}: {said}", f"covey beats show {done.run[-SHOWN:]}", beat=done.beat, run=done.run)
 
@@ -261,8 +277,8 @@ class Runs:
             await self._ledger.logged(done.run)
 
     def _told_otherwise(self, done: Run) -> bool:
-        """Who ended a run knows it; that a beat is paused for its money is a matter of its own."""
-        return done.error_kind == "interrupted" or (done.error_kind == "budget" and done.file in self._standings)
+        """Who ended a run knows it, and so does who runs a folder by hand; that a beat is paused for its money or has no file is a matter of its own."""
+        return done.error_kind in {"interrupted", "prompt_missing"} or (done.error_kind == "budget" and done.file in self._standings)
 
     # After a daemon that has gone.
 

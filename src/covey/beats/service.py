@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from covey.beats import money, planner
+from covey.beats.choice import absent
 from covey.beats.complaints import Complaints
 from covey.beats.ledger import Standing
 from covey.beats.runs import Runs
@@ -127,9 +128,7 @@ class Beats:
     async def run_now(self, beat: Beat, *, verbose: bool) -> Run:
         """Begin a run because somebody wants it, before what waits."""
         run = self._runs.new(beat, why="hand", verbose=verbose)
-        standing = self.standings.get(beat.file)
-        counted = replace(standing, plan=replace(standing.plan, running=standing.plan.running + 1)) if standing else None
-        await self._runs.queue(run, counted, first=True)
+        await self._runs.queue(run, self._with_one_more(beat.file), first=True)
         self._wake.set()
         return run
 
@@ -199,6 +198,7 @@ class Beats:
                 raise
             except Exception:  # the others are to run all the same
                 log.exception("a beat could not be decided on", extra={"beat": beat.name})
+        await self._record_missing()
         self._runs.begin(self.limit)
         if now - self._forgot > DAY_S:
             self._forgot = now
@@ -208,6 +208,9 @@ class Beats:
     async def _take_up(self, beat: Beat, now: float) -> None:
         standing = self.standings.get(beat.file)
         plan = planner.take_up(beat, standing.plan if standing else None, now, self._setting("beats.jitter_s"))
+        if standing and standing.plan.last_slot is not None and plan.last_slot is None:
+            ahead = round(standing.plan.last_slot - now)
+            log.warning("the clock was set back: the beat is scheduled anew from now", extra={"beat": beat.name, "last_slot_ahead_s": ahead})
         if standing is None or plan is not standing.plan:
             await self.standings.put(replace(standing, plan=plan) if standing else Standing(file=beat.file, plan=plan))
 
@@ -228,6 +231,20 @@ class Beats:
             await self._runs.queue(run, replace(standing, plan=planner.taken(standing.plan, decision), reason=""))
             if decision.missed:
                 self._metrics.count("covey_beats_missed_total", decision.missed, beat=beat.name)
+
+    async def _record_missing(self) -> None:
+        """A beat whose file is missing is recorded as a run that failed, once for each time that the file goes away."""
+        busy = {run.file for run in (*self.running.values(), *self.queued)}
+        for entry in self.book.entries:
+            last = self.latest.get(entry.file)
+            if entry.missing and entry.file not in busy and (last is None or last.error_kind != "prompt_missing"):
+                run = self._runs.new(absent(entry), why="schedule")
+                await self._runs.queue(run, self._with_one_more(entry.file))
+
+    def _with_one_more(self, file: str) -> Standing | None:
+        """How a beat stands with one more run."""
+        standing = self.standings.get(file)
+        return replace(standing, plan=replace(standing.plan, running=standing.plan.running + 1)) if standing else None
 
     def _wrong(self, now: float) -> dict[str, tuple[str, str]]:
         """Beats that do not run though they should: broken, late, or out of money. What to say, by a key for each."""

@@ -9,6 +9,7 @@ from covey.cli.cells import clean, cut
 from covey.cli.render import columns, duration
 from covey.cli.render_fleet import clock_of
 from covey.cli.render_runs import REFERENCE, found, price, since, took, tool
+from covey.kernel.home import quoted
 from murli import (
     EXIT_CANCELLED,
     EXIT_NOT_FOUND,
@@ -133,7 +134,7 @@ def failed(run: dict[str, Any], *, known: bool, now: float | None = None) -> Age
     """A run that had no answer, as an error: what, why, what to do. `known`: the daemon can be asked about it."""
     kind = run["error_kind"]
     spent = f" (after {took(run)}{', ' if price(run) else ''}{price(run)})" if run["duration_ms"] else ""
-    advice = ADVICE.get(kind, "").format(**run)
+    advice = ADVICE.get(kind, "").format(**{**run, "workspace": quoted(run["workspace"])})
     left = 0
     if run["retry_at"]:
         left = max(-since(run["retry_at"], time.time() if now is None else now), 0)

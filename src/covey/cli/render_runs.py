@@ -6,7 +6,7 @@ import time
 
 from covey.cli.cells import clean, cut, hanging, width
 from covey.cli.render import duration, short
-from covey.cli.render_fleet import BLUE, DIM, RED, YELLOW, clock_of, many, table
+from covey.cli.render_fleet import BLUE, DIM, RED, YELLOW, age, clock_of, many, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,11 +88,16 @@ def what(item: dict[str, Any]) -> str:
 
 def found(item: dict[str, Any]) -> str:
     if item["error_kind"]:
-        kind = "" if item["error_kind"] == "interrupted" else f"{item['error_kind'].replace('_', ' ')}: "
+        kind = "" if item["error_kind"] in {"interrupted", "withdrawn"} else f"{item['error_kind'].replace('_', ' ')}: "
         return clean(f"{kind}{item['error']}")
     if item["summary"]:
-        return clean(item["summary"])
+        return clean(f"{_still(item)}{item['summary']}")
     return PROBED.get(item["probe"], "") if item["outcome"] == "ok" else ""
+
+
+def _still(item: dict[str, Any]) -> str:
+    """`still the same, told 30m ago: ` before what a model found earlier, of a run whose probe has found nothing new since."""
+    return f"still the same, told {age(since(item['looked_at'], time.time()))} ago: " if item["looked_at"] else ""
 
 
 def _facts(run: dict[str, Any], paint: Paint) -> Iterator[str]:
@@ -102,6 +107,8 @@ def _facts(run: dict[str, Any], paint: Paint) -> Iterator[str]:
         "beat": f"{clean(run['beat'])} · {run['agent']} · {why}",
         "began": f"{clock_of(began)} ({duration(since(began, time.time()) / 1000)} ago){f', took {took(run)}' if run['ended_at'] else ''}"
         if began
+        else "never"
+        if run["state"] == "done"
         else "not yet",
         "cost": " · ".join(part for part in (price(run), _tokens(run), many(run["num_turns"], "turn") if run["num_turns"] else "") if part),
         "probe": run["probe"] and PROBED.get(run["probe"], "it had something to say"),
@@ -178,12 +185,16 @@ def day_of(stamp: str) -> str:
 
 
 def outcome(run: dict[str, Any]) -> str:
-    """`ok`, `ok (probe)`, `attention`, `error`; until there is one, `queued` or `running`."""
+    """`ok`, `ok (probe)`, `attention`, `error`, `withdrawn` if it was never begun; until there is one, `queued` or `running`."""
+    if run["error_kind"] == "withdrawn":
+        return "withdrawn"
     return "ok (probe)" if run["outcome"] == "ok" and run["probe"] in PROBED else str(run["outcome"] or run["state"])
 
 
 def sign(run: dict[str, Any]) -> tuple[str, str]:
-    return SIGNS[run["outcome"]] if run["outcome"] else ("●", BLUE)
+    if run["outcome"]:
+        return SIGNS[run["outcome"]]
+    return ("○", DIM) if run["state"] == "done" else ("●", BLUE)
 
 
 def took(run: dict[str, Any]) -> str:
@@ -196,9 +207,10 @@ def _seconds(milliseconds: int) -> str:
 
 
 def price(spent: dict[str, Any]) -> str:
-    """`$1.25`, `$0.0012`; of an agent that tells no cost, `12k tokens`; nothing if nothing is known."""
+    """`$1.25`, `$0.0012`, `~$0.40` if it is an estimate; of an agent that tells no cost, `12k tokens`; nothing if nothing is known."""
     if cost := spent.get("cost_usd"):
-        return f"${cost:.2f}" if cost >= 0.1 else f"${cost:.4f}".rstrip("0")  # noqa: PLR2004 - beats are cheap
+        about = "~" if spent.get("cost_estimated") else ""
+        return about + (f"${cost:.2f}" if cost >= 0.1 else f"${cost:.4f}".rstrip("0"))  # noqa: PLR2004 - beats are cheap
     return _tokens(spent)
 
 

@@ -39,8 +39,10 @@ RUN = shape(
     probe="string",
     denials=array("string"),
     cost_usd=optional("number"),
+    cost_estimated="boolean",
     tokens=optional("integer"),
     num_turns=optional("integer"),
+    looked_at=optional("string"),
     missed="integer",
     timeout_s="number",
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 from covey.beats.agents.registry import AGENTS
 from covey.beats.book import Book
-from covey.beats.ledger import MIGRATION, Ledger, Run
+from covey.beats.ledger import MIGRATIONS, Ledger, Run
 from covey.beats.log import HeartbeatLog
 from covey.beats.service import Beats
 from covey.beats.voice import Voice
@@ -71,7 +71,7 @@ async def living(folder: Path, *workspaces: Path, clock: ManualClock | None = No
     async def refresh() -> None:
         """Settings are changed in place."""
 
-    async with await Store.open(folder / "node.db", [*Events.MIGRATIONS, MIGRATION]) as store:
+    async with await Store.open(folder / "node.db", [*Events.MIGRATIONS, *MIGRATIONS]) as store:
         events = await Events.open(store, clock=clock.time)
         log = HeartbeatLog(folder / "beats")
         async with (

@@ -19,9 +19,11 @@ wish = json.load(open(os.path.join(folder, "wish.json")))
 if wish["children"]:
     subprocess.Popen(["sleep", "1000"], start_new_session=True)
     subprocess.Popen(["sleep", "1000"])
-print(json.dumps({{"type": "assistant", "parent_tool_use_id": None, "message": {{"id": "m1", "usage": {{"input_tokens": 100}},
+print(json.dumps({{"type": "assistant", "parent_tool_use_id": None, "message": {{"id": "m1", "usage": {{"input_tokens": wish["streams"]}},
     "content": [{{"type": "tool_use", "id": "t1", "name": "Bash", "input": {{"command": "ls"}}}}]}}}}), flush=True)
 time.sleep(wish["seconds"])
+if wish["dies"]:
+    os.kill(os.getpid(), 9)
 print(json.dumps({{"type": "result", "is_error": False, "result": wish["says"], "total_cost_usd": wish["cost"], "num_turns": 2,
     "usage": {{"input_tokens": 100, "output_tokens": 20}}, "permission_denials": []}}), flush=True)
 sys.exit(wish["code"])
@@ -39,10 +41,21 @@ class Pretended:
         program.chmod(0o755)
         self.wish()
 
-    def wish(self, *, says: str = "HEARTBEAT_OK", seconds: float = 0.0, cost: float = 0.25, code: int = 0, children: bool = False) -> None:
-        """How the next runs go."""
+    def wish(
+        self,
+        *,
+        says: str = "HEARTBEAT_OK",
+        seconds: float = 0.0,
+        cost: float = 0.25,
+        code: int = 0,
+        children: bool = False,
+        streams: int = 100,
+        dies: bool = False,
+    ) -> None:
+        """How the next runs go. `streams`: the tokens told at once. `dies`: killed before a result is told."""
+        wish = {"says": says, "seconds": seconds, "cost": cost, "code": code, "children": children, "streams": streams, "dies": dies}
         draft = self.folder / "draft"
-        draft.write_text(json.dumps({"says": says, "seconds": seconds, "cost": cost, "code": code, "children": children}))
+        draft.write_text(json.dumps(wish))
         draft.replace(self.folder / "wish.json")
 
     @property

@@ -52,8 +52,8 @@ def test_a_run_is_written_down_with_all_that_is_known() -> None:
     assert entry(replace(done, verbose=True), [{"role": "result"}])["turns"] == [{"role": "result"}]
 
 
-@pytest.mark.parametrize(("means", "digest", "streak"), [("ok", "", 4), ("unchanged", "new", 3), ("needed", "new", 4)])
-def test_a_probe_that_found_nothing_is_ok_and_only_news_change_the_streak(means: str, digest: str, streak: int) -> None:
+@pytest.mark.parametrize(("means", "digest", "streak"), [("ok", "", 4), ("unchanged", "new", 4), ("needed", "new", 4)])
+def test_a_probe_that_found_nothing_is_ok_and_counts_for_the_streak(means: str, digest: str, streak: int) -> None:
     finished = over("" if means != "needed" else "HEARTBEAT_OK", means=means)
     assert (concluded(RUN, finished).outcome, concluded(RUN, finished).probe) == ("ok", means)
     assert (after(finished).probe_digest, after(finished).streak) == (digest, streak)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from covey.beats import planner
 from covey.beats.beat import Beat, Cron, Probe
-from covey.beats.ledger import MIGRATION, Ledger, Run, Standing
+from covey.beats.ledger import MIGRATIONS, Ledger, Run, Standing
 from covey.beats.money import Spent
 from covey.kernel.events import Events
 from covey.kernel.store import Store
@@ -38,7 +38,7 @@ def over(number: int, **fields: Any) -> Run:
 
 def with_ledger(path: Path, work: Callable[[Ledger, Events], Awaitable[None]]) -> None:
     async def main() -> None:
-        async with asyncio.timeout(60), await Store.open(path / "node.db", [*Events.MIGRATIONS, MIGRATION]) as store:
+        async with asyncio.timeout(60), await Store.open(path / "node.db", [*Events.MIGRATIONS, *MIGRATIONS]) as store:
             events = await Events.open(store, clock=lambda: NOW)
             await work(Ledger(store, events), events)
 
@@ -147,7 +147,7 @@ def test_a_long_past_does_not_make_it_slow(tmp_path: Path) -> None:
         copy = (
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) "
             "INSERT INTO beat_run SELECT 'R' || i, '/f' || (i % 10), beat, workspace, agent, why, state, slot, missed, verbose, queued_at, began_at + i, "
-            "ended_at + i, duration_ms, outcome, summary, error_kind, error, retry_at, probe, denials, cost_usd, tokens, num_turns, spec, 1, turns FROM beat_run, n"
+            "ended_at + i, duration_ms, outcome, summary, error_kind, error, retry_at, probe, denials, cost_usd, tokens, num_turns, spec, 1, turns, 0, NULL FROM beat_run, n"
         )
         await ledger._store.write(lambda connection: connection.execute(copy).rowcount)
         began = time.perf_counter()

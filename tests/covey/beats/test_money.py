@@ -86,6 +86,21 @@ def test_what_was_not_measured_does_not_count() -> None:
     assert money.overspent(Budget(run_usd=0.1), Usage(cost_usd=0.11))
 
 
+@pytest.mark.parametrize(
+    ("usage", "prices", "timed_out", "cost"),
+    [
+        (Usage(tokens=1000, list_usd=0.5), money.Prices(usd_per_token=0.001, usd_per_run=9.0), True, 1.0),
+        (Usage(tokens=1000, list_usd=0.5), money.Prices(), False, 0.5),
+        (Usage(tokens=1000), money.Prices(), True, None),
+        (Usage(), money.Prices(usd_per_token=0.001, usd_per_run=0.3), True, 0.3),
+        (Usage(), money.Prices(), True, 0.2),
+        (Usage(), money.Prices(usd_per_run=0.3), False, None),
+    ],
+)
+def test_a_cost_that_was_not_told_is_estimated(usage: Usage, prices: money.Prices, timed_out: object, cost: float | None) -> None:
+    assert money.estimated(usage, prices, Budget(run_usd=0.2), timed_out=bool(timed_out)) == cost
+
+
 def test_no_limit_for_all_is_none() -> None:
     assert money.limits(0.0, 0.0) is None
     assert money.limits(1.5, 0.0) == Budget(day_usd=1.5)

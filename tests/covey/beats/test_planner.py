@@ -137,7 +137,7 @@ def test_a_clock_that_goes_back_repeats_nothing_and_one_that_goes_on_collapses()
     standing = take_up(one, None, START)
     now = next_due(one, standing, START)
     standing = done(one, standing, now)
-    back = now - 3000
+    back = now - 500
     assert decide(one, standing, back) is None
     assert wake([(one, standing)], back) == back + WAKE_S
     assert take_up(one, standing, back) is standing
@@ -146,15 +146,37 @@ def test_a_clock_that_goes_back_repeats_nothing_and_one_that_goes_on_collapses()
     assert decide(one, standing, now + 6000) == Start(slot=now + 6000, missed=9)
 
 
+@pytest.mark.parametrize("ahead", [3600.0, DAY, DAY + 5, 365 * DAY])
 @pytest.mark.parametrize("schedule", [600.0, "*/10 * * * *"])
-def test_a_clock_that_was_wrong_by_more_than_a_day_does_not_silence_a_beat(schedule: str | float) -> None:
+def test_a_clock_that_was_ahead_does_not_silence_a_beat(schedule: str | float, ahead: float) -> None:
     one = beat(schedule)
-    far = START + 365 * DAY
+    far = START + ahead
     standing = take_up(one, None, far)
     ran = replace(done(one, standing, next_due(one, standing, far)), parked_until=far + 9)
     for before in (standing, ran, replace(ran, anchor=START - DAY)):
         mended = take_up(one, before, START)
         assert START <= next_due(one, mended, START) <= START + 2 * 600
+
+
+def test_a_clock_that_was_a_day_ahead_does_not_silence_a_short_interval() -> None:
+    one = beat(10.0)
+    far = START + DAY
+    standing = take_up(one, None, far)
+    standing = done(one, standing, next_due(one, standing, far))
+    mended = take_up(one, standing, START + 30)
+    assert START + 30 <= next_due(one, mended, START + 30) <= START + 30 + 2 * 10
+    assert take_up(one, mended, START + 31) is mended, "it is mended once"
+
+
+@pytest.mark.parametrize(("back", "again"), [(60.0, False), (1800.0, False), (7200.0, True)])
+def test_a_nightly_beat_comes_twice_only_if_the_clock_was_set_back_by_hours(back: float, again: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    one = beat("0 9 * * *", tz="UTC")
+    start = utc(2026, 10, 5, 8)
+    standing = take_up(one, None, start)
+    now = next_due(one, standing, start)
+    standing = done(one, standing, now)
+    standing = take_up(one, standing, now - back)
+    assert (next_due(one, standing, now - back) == now) == again
 
 
 def test_what_is_due_but_has_to_wait_for_a_place_does_not_make_the_loop_spin() -> None:

@@ -9,9 +9,6 @@ import os
 import shutil
 import signal
 import sqlite3
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,45 +16,10 @@ from covey.beats import view
 from covey.beats.folder import marked
 from covey.kernel.clock import ManualClock
 from covey.kernel.store_errors import StoreError
-from tests.covey.beats.living import DAY_S, Living, living
-from tests.covey.beats.pretended import Pretended
+from tests.covey.beats.living import DAY_S, Living
+from tests.covey.beats.world import World
 
 LONG = 100.0
-
-
-class World:
-    """Workspaces and their agent."""
-
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder = folder
-        self.agent = Pretended(folder / "bin")
-        monkeypatch.setenv("PATH", f"{self.agent.folder}:{os.environ['PATH']}")
-        monkeypatch.setenv("HOME", str(folder))
-        self.workspaces: list[Path] = []
-
-    def beat(self, name: str, head: str = "", interval: str = "60s") -> Path:
-        workspace = self.folder / name
-        workspace.mkdir(exist_ok=True)
-        (workspace / "HEARTBEAT.md").write_text(f"---\ninterval: {interval}\ntz: UTC\n{head}\n---\nLook.\n")
-        if workspace not in self.workspaces:
-            self.workspaces.append(workspace)
-        return workspace
-
-    def live(self, work: Callable[[Living], Awaitable[None]], clock: ManualClock | None = None, **settings: Any) -> None:
-        async def main() -> None:
-            async with living(self.folder, *self.workspaces, clock=clock, **settings) as node:
-                await work(node)
-
-        asyncio.run(main())
-
-    @property
-    def log(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (self.folder / "beats" / "heartbeats.jsonl").read_text().splitlines()]
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    return World(tmp_path, monkeypatch)
 
 
 async def passes(node: Living, seconds: float) -> None:
@@ -190,7 +152,9 @@ def test_a_pause_also_holds_for_a_run_that_waits(world: World) -> None:
         assert not node.beats.queued
         await end(node)
         (gone,) = [run for run in await node.runs() if run.beat == waits]
-        assert (gone.error_kind, gone.error) == ("interrupted", "it was not begun: the beat was paused")
+        assert (gone.state, gone.outcome, gone.error_kind, gone.error) == ("done", None, "withdrawn", "it was not begun: the beat was paused")
+        assert gone.file not in node.beats.latest, "what was never begun is no last run"
+        assert [line["beat"] for line in world.log] != [gone.beat], "nor a heartbeat"
         assert len(world.agent.starts) == 1
         standing = node.beats.standings[gone.file]
         assert (standing.plan.paused, standing.plan.running, standing.reason) == (True, 0, "paused by hand")
@@ -249,10 +213,11 @@ def test_a_beat_that_changes_while_it_runs_is_concluded_all_the_same(world: Worl
         await passes(node, 10)
         assert ("api" in node.beats.book.beats) is False
         await end(node)
-        (run,) = await node.runs()
+        run, *others = await node.runs()
+        assert [other.error_kind for other in others] == (["prompt_missing"] if what == "gone" else [])
         assert (run.beat, run.outcome) == ("api", "error")
         assert node.beats.standings[run.file].plan.running == 0
-        assert [line["run"] for line in world.log] == [run.run]
+        assert [line["run"] for line in world.log] == [run.run, *(other.run for other in others)]
         asked = await about(node, "asked", "beat-broken:")
         assert len(asked) == (what in {"broken", "gone"})
 
@@ -289,8 +254,11 @@ def test_attention_stays_open_while_nothing_changes_and_is_settled_by_ok(world: 
         await node.rest()
         assert await about(node, "asked", "beat:") == ["api: it is broken"]
         await node.advance(60)
-        assert (await node.runs())[-1].probe == "unchanged"
+        look, still = await node.runs()
+        assert (still.probe, still.outcome, still.summary, still.looked_at) == ("unchanged", "attention", "it is broken", look.ended_at)
+        assert node.beats.standings[still.file].streak == 2
         assert await about(node, "settled", "beat:") == []
+        assert len(await about(node, "asked", "beat:")) == 1, "nobody is told again of what has not changed"
         (workspace / "state").write_text("")
         await node.advance(60)
         assert (await node.runs())[-1].probe == "ok"
@@ -382,6 +350,47 @@ def test_a_run_whose_instructions_have_gone_while_it_waited_is_an_error(world: W
     world.live(work, max_concurrent=1)
 
 
+@pytest.mark.parametrize("what", ["file", "workspace"])
+def test_a_heartbeat_whose_file_is_missing_is_an_error_in_the_log_each_time_it_goes_away(world: World, what: str) -> None:
+    workspace = world.beat("api")
+    file = workspace / "HEARTBEAT.md"
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        for round_ in (1, 2):
+            if what == "file":
+                file.unlink()
+            else:
+                shutil.rmtree(workspace)
+            for _ in range(3):
+                await node.advance(10)
+            missing = [line for line in world.log if line["outcome"] == "error"]
+            assert [line["errorKind"] for line in missing] == ["prompt_missing"] * round_
+            assert "not" in missing[-1]["error"]
+            assert (await node.runs())[-1].error_kind == "prompt_missing"
+            assert await about(node, "asked", "beat:") == [], "that the beat is broken is the matter"
+            assert len(await about(node, "asked", "beat-broken:")) == round_
+            world.beat("api")
+            await node.advance(60)
+            assert (await node.runs())[-1].outcome == "ok", "it runs again as soon as the file is back"
+
+    world.live(work)
+
+
+def test_a_workspace_that_never_had_a_heartbeat_is_an_error_in_the_log_once(world: World) -> None:
+    world.workspaces.append(world.folder / "empty")
+    world.workspaces[0].mkdir()
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        await node.advance(60)
+
+    world.live(work)
+    world.live(work)
+    (line,) = world.log
+    assert (line["outcome"], line["errorKind"], line["workspace"]) == ("error", "prompt_missing", str(world.workspaces[0]))
+
+
 def test_a_rate_limit_parks_the_beat_until_the_reset(world: World) -> None:
     world.beat("api")
     clock = ManualClock(1_800_000_000.0)
@@ -425,6 +434,42 @@ def test_a_run_over_its_budget_pauses_the_beat_and_somebody_is_told_until_it_is_
     world.live(work)
 
 
+@pytest.mark.parametrize("ends", ["hangs", "dies"])
+@pytest.mark.parametrize("budget", ["day: 0.01", "month: 0.01", "run: 0.01", "day: 0.01, run: 0.01"])
+def test_a_run_that_ends_before_it_tells_its_cost_counts_against_a_dollar_budget(world: World, ends: str, budget: str) -> None:
+    world.beat("api", f"budget: {{{budget}}}\ntimeout: 1s")
+    world.agent.wish(streams=24_000_000, seconds=LONG if ends == "hangs" else 0, dies=True)
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        for _ in range(3):
+            await node.advance(60)
+        (run,) = await node.runs()
+        assert (run.error_kind, run.cost_usd, run.cost_estimated) == ("timeout" if ends == "hangs" else "crash", 360.0, True)
+        (item,) = (await view.listed(node.beats, node.clock.time()))["items"]
+        assert item["state"] == "paused"
+        assert world.log[0]["costEstimated"]
+
+    world.live(work)
+
+
+def test_tokens_of_a_run_that_dies_count_at_the_price_of_the_runs_before(world: World) -> None:
+    world.beat("api", "budget: {day: 5}")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        world.agent.wish(streams=1200, dies=True)
+        await node.advance(60)
+        first, second = await node.runs()
+        assert (first.cost_usd, first.tokens, first.cost_estimated) == (0.25, 120, False)
+        assert second.cost_usd == pytest.approx(2.5)
+        assert (second.tokens, second.cost_estimated) == (1200, True)
+        third = await node.beats.ledger.prices(first.spec)
+        assert third.usd_per_token == pytest.approx(0.25 / 120), "an estimate is no price to go by"
+
+    world.live(work)
+
+
 def test_resuming_counts_from_now(world: World) -> None:
     world.beat("api", "budget: {day: 0.5}")
 
@@ -454,7 +499,7 @@ def test_a_budget_for_all_is_one_matter_however_many_beats_it_stops(world: World
         await node.advance(60)
         assert len(world.agent.starts) == 2, "the third waited, and was not begun when the others had spent it all"
         assert await about(node, "asked", "") == ["all beats together: daily budget reached: $0.5 of $0.5"]
-        refused = [run for run in await node.runs() if run.error_kind == "interrupted"]
+        refused = [run for run in await node.runs() if run.error_kind == "withdrawn"]
         assert [run.error for run in refused] == ["it was not begun: all beats together: daily budget reached: $0.5 of $0.5"]
         node.settings["beats.day_usd"] = 100.0
         for beat in list(node.beats.book.beats.values()):
@@ -484,15 +529,19 @@ def test_a_clock_that_jumps_ahead_makes_one_run_and_one_that_jumps_back_none(wor
     world.live(work)
 
 
-def test_a_clock_that_was_years_ahead_does_not_silence_a_beat(world: World) -> None:
+@pytest.mark.parametrize("days", [1, 1000])
+def test_a_clock_that_was_ahead_does_not_silence_a_beat(world: World, caplog: pytest.LogCaptureFixture, days: int) -> None:
     world.beat("api")
 
     async def work(node: Living) -> None:
         await node.rest()
-        node.clock.set_wall(node.clock.time() + 1000 * DAY_S)
+        node.clock.set_wall(node.clock.time() + days * DAY_S)
         await node.advance(10)
-        node.clock.set_wall(node.clock.time() - 1000 * DAY_S)
+        node.clock.set_wall(node.clock.time() - days * DAY_S)
         await node.advance(10)
+        assert [record.message for record in caplog.records if "clock" in record.message] == [
+            "the clock was set back: the beat is scheduled anew from now"
+        ]
         before = len(await node.runs())
         await node.advance(60)
         assert len(await node.runs()) == before + 1

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -37,8 +38,10 @@ def run(**fields: Any) -> dict[str, Any]:
         "probe": "",
         "denials": [],
         "cost_usd": 0.0012,
+        "cost_estimated": False,
         "tokens": 220,
         "num_turns": 2,
+        "looked_at": None,
         "missed": 0,
         "timeout_s": 300.0,
         **fields,
@@ -203,6 +206,20 @@ def test_a_result_is_one_line_when_all_is_well() -> None:
     assert render_runs.result_line(run(), NARROW) == "✓ ok  api  8.2s · $0.0012 · 2 turns"
     probed = run(probe="unchanged", cost_usd=None, tokens=None, num_turns=None)
     assert render_runs.result_line(probed, NARROW).split("\n")[0] == "✓ ok (probe)  api: the probe found nothing new; no model was asked"
+
+
+def test_a_probe_that_still_fails_is_not_shown_as_ok() -> None:
+    still = run(probe="unchanged", outcome="attention", summary="2 tests fail", looked_at=timestamp(time.time() - 1810))
+    assert render_runs.result_line(still, NARROW).split("\n")[0] == "▲ attention  api: still the same, told 30m ago: 2 tests fail"
+
+
+def test_a_run_that_was_withdrawn_is_no_error() -> None:
+    gone = run(
+        state="done", outcome=None, began_at=None, ended_at=None, duration_ms=None, error_kind="withdrawn", error="it was not begun: it was paused"
+    )
+    line = render_runs.history({"items": [gone]}, NARROW).split("\n")[1]
+    assert line.startswith("○ withdrawn")
+    assert "error" not in line
 
 
 def test_history_names_every_run_so_that_it_can_be_shown() -> None:

@@ -41,9 +41,16 @@ INHERITED = (
 )
 """A daemon that was started by an agent would pass these on, and Claude would take itself for a part of that one."""
 _RESETS = re.compile(r"resets (?:at )?(\d{1,2})(?::(\d\d))?\s*(am|pm)(?: \(([A-Za-z_/+-]+)\))?", re.IGNORECASE)
-_TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _TOKENS_OF_MODEL = ("inputTokens", "outputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
 _EPOCH = re.compile(r"\|(\d{10})\b")
+LIST_USD_PER_MILLION = {
+    "input_tokens": 15.0,
+    "output_tokens": 75.0,
+    "cache_creation_input_tokens": 30.0,
+    "cache_read_input_tokens": 1.5,
+}
+"""Dollars per million tokens of the most expensive Claude model in common use (Opus 4), cache writes at the price of the one hour cache. Used only when the agent
+ended before it told its cost and the beat has no earlier price of its own: an estimate that is too high pauses a beat too early, one that is too low lets it overspend."""
 
 
 class Claude:
@@ -77,7 +84,8 @@ class ClaudeReader:
     def __init__(self) -> None:
         self._turns: list[dict[str, Any]] = []
         self._calls: dict[str, dict[str, Any]] = {}
-        self._spent: dict[str, int] = {}
+        self._spent: dict[str, dict[str, int]] = {}
+        """Tokens by kind, of each message by its id; the same message may be told several times."""
         self._result: dict[str, Any] = {}
         self._resets: float | None = None
 
@@ -98,7 +106,7 @@ class ClaudeReader:
 
     def _assistant(self, line: dict[str, Any], message: dict[str, Any]) -> list[Step]:
         identity, usage, steps = text(message.get("id")), table(message.get("usage")), []
-        self._spent[identity] = sum(number(value) for name, value in usage.items() if name.endswith("_tokens"))
+        self._spent[identity] = {name: number(usage.get(name)) for name in LIST_USD_PER_MILLION}
         own = line.get("parent_tool_use_id") is None
         if own and (not self._turns or self._turns[-1]["id"] != identity):
             self._turns.append({"id": identity, "text": [], "calls": []})
@@ -125,9 +133,15 @@ class ClaudeReader:
     @property
     def usage(self) -> Usage:
         usage, models = table(self._result.get("usage")), table(self._result.get("modelUsage")).values()
-        spent = sum(number(usage.get(name)) for name in _TOKENS) if usage else sum(self._spent.values())
+        streamed = sum(sum(message.values()) for message in self._spent.values())
+        spent = sum(number(usage.get(name)) for name in LIST_USD_PER_MILLION) if usage else streamed
         by_models = sum(number(table(model).get(name)) for model in models for name in _TOKENS_OF_MODEL)  # helpers and the last turn too
-        return Usage(cost_usd=cost(self._result.get("total_cost_usd")), tokens=max(spent, by_models) if self._result or self._spent else None)
+        list_usd = sum(count * LIST_USD_PER_MILLION[name] for message in self._spent.values() for name, count in message.items()) / 1e6
+        return Usage(
+            cost_usd=cost(self._result.get("total_cost_usd")),
+            tokens=max(spent, by_models) if self._result or self._spent else None,
+            list_usd=list_usd if self._spent else None,
+        )
 
     def report(self, exit_code: int, complaints: str, now: float) -> Report:
         result = self._result

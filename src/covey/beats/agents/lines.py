@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from covey.beats.secrets import redacted
+
 INPUT_CHARACTERS = 200
 OUTPUT_CHARACTERS = 4000
 
 
 def read(text: str) -> dict[str, Any]:
-    """A line as an object; empty if it is none."""
+    """A line as an object, without secrets; empty if it is none."""
     if not text.lstrip().startswith("{"):
         return {}
     try:
-        line = json.loads(text)
+        line = redacted(json.loads(text))
     except (ValueError, RecursionError):
         return {}
     return line if isinstance(line, dict) else {}
