@@ -89,7 +89,7 @@ class ArgparseAdapter(Adapter):
         for parser in touched:
             parser.error = _refuse  # type: ignore[method-assign]
             if dashed:
-                parser._get_values = _keeping_dashes(parser)  # type: ignore[attr-defined]
+                parser.__dict__["_get_values"] = _keeping_dashes(parser)
             touched += _subparsers(parser).values()
         try:
             return self._parser.parse_args(argv)
@@ -151,13 +151,13 @@ def _keeping_dashes(parser: argparse.ArgumentParser) -> Callable[[argparse.Actio
 
     Before Python 3.13 argparse removes it like the `--` that ends the flags, and the flag gets an empty list that neither its type nor its choices have checked.
     """
-    original = parser._get_values  # type: ignore[attr-defined]
+    original = parser._get_values
 
     def get_values(action: argparse.Action, words: list[str]) -> object:
         if not action.option_strings or words != ["--"]:
             return original(action, words)
-        value = parser._get_value(action, "--")  # type: ignore[attr-defined]
-        parser._check_value(action, value)  # type: ignore[attr-defined]
+        value = parser._get_value(action, "--")
+        parser._check_value(action, value)
         return value if action.nargs in (None, "?") else [value]
 
     return get_values

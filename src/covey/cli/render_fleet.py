@@ -119,7 +119,7 @@ def total(result: dict[str, Any], paint: Paint, *, hint: bool = True) -> str:
     troubled = [target for target in result["targets"] if target["health"] != "ok"]
     each = [f"{clean(target['target'])} is {target['health']}" for target in troubled]
     next_ = ""
-    if hint and counts["needs_action"] and "runtime_id" in items[0]:
+    if hint and counts["needs_action"] and items and "runtime_id" in items[0]:
         next_ = f"covey why {Names(result).reference(items, items[0], paint.columns)}"
     line, brief = " · ".join([*parts, *each]), " · ".join([*parts, f"{len(each)} targets not ok"])
     room = paint.columns - (width(next_) + 2 if next_ else 0)

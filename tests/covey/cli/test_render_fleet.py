@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.cli import agents_table, render_fleet, render_targets
@@ -174,6 +174,7 @@ def test_long_names_give_way_to_what_is_waited_for() -> None:
     assert line[head.index("WHAT") :].startswith("Which of the")
 
 
+@settings(deadline=None)
 @given(ROWS, st.integers(40, 200), st.booleans(), st.text(max_size=80))
 def test_nothing_ever_wraps(rows: list[Row], columns: int, colour: bool, detail: str) -> None:  # noqa: FBT001
     rows = [*rows, row("host/x:0.0", "%99", "waiting_input", detail=detail.encode("utf-8", "replace").decode(), runtime_id="f" * 16)]
