@@ -95,3 +95,7 @@ def __getattr__(name: str) -> object:
             return getattr(__import__(f"murli._core.{home}", fromlist=(name,)), name)
     msg = f"module 'murli' has no attribute {name!r}"
     raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

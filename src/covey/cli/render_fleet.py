@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from covey.cli.agents_table import Names, age, table_of
 from covey.cli.cells import clean, cut, hanging, padded, width
 from covey.cli.render import duration, short
 
@@ -10,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-RED, YELLOW, BLUE, DIM, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
+RED, YELLOW, BLUE, DIM, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[94m", "\x1b[2m", "\x1b[0m"
+"""Bright blue: the plain one cannot be read on black."""
 SIGNS = {
     "error": ("✗", RED),
     "waiting_approval": ("▲", YELLOW),
@@ -28,11 +30,12 @@ LEAST = 4
 
 
 class Paint:
-    """How to draw: how wide, and with colour or without."""
+    """How to draw: how wide, with colour or without, and with every column (`wide`) or those that fit."""
 
-    def __init__(self, columns: int, *, colour: bool) -> None:
+    def __init__(self, columns: int, *, colour: bool, wide: bool = False) -> None:
         self.columns = columns
         self.colour = colour
+        self.wide = wide
 
     def __call__(self, text: str, colour: str) -> str:
         return f"{colour}{text}{PLAIN}" if self.colour and colour and text else text
@@ -40,16 +43,15 @@ class Paint:
 
 def panes(result: dict[str, Any], paint: Paint) -> str:
     """The table of agents, and a line that sums it up."""
-    items = result["items"]
-    if not items:
+    if not result["items"]:
         return nobody(result)
-    return "\n".join([*agents(items, paint), "", total(result, paint)])
+    return "\n".join([*agents(result, paint), "", total(result, paint)])
 
 
-def agents(items: Sequence[dict[str, Any]], paint: Paint) -> list[str]:
+def agents(result: dict[str, Any], paint: Paint) -> list[str]:
     """The table of agents alone."""
-    rows = [[item["state"], clean(item["agent"]), *names(item), age(item["age_ms"]), what(item)] for item in items]
-    return table(["STATE", "AGENT", "WHERE", "", "FOR", "WHAT"], rows, [SIGNS[item["state"]] for item in items], paint)
+    head, rows = table_of(result, paint.columns, wide=paint.wide)
+    return table(head, rows, [SIGNS[item["state"]] for item in result["items"]], paint)
 
 
 def windows(result: dict[str, Any], paint: Paint) -> str:
@@ -57,11 +59,10 @@ def windows(result: dict[str, Any], paint: Paint) -> str:
     items = result["items"]
     if not items:
         return nobody(result)
-    rows, signs = [], []
+    rows, signs, names = [], [], Names(result)
     for item in items:
-        identity, name = item["identity"], clean(item["window_name"])
-        place = clean(f"{identity['target']}/{identity['session_name']}:{item['window_index']}")
-        rows.append([item["top_state"], f"{place}  {name}".rstrip(), age(item["age_ms"]), *_counts(item)])
+        place = f"{names.window(item)}  {clean(item['window_name'])}".rstrip()
+        rows.append([item["top_state"], place, age(item["age_ms"]), *_counts(item)])
         signs.append(SIGNS[item["top_state"]])
         for agent in item.get("agents", ()):
             rows.append([agent["state"], GAP + clean(f"{agent['pane_id']} {agent['agent']}"), age(agent["age_ms"]), "", "", ""])
@@ -75,11 +76,10 @@ def sessions(result: dict[str, Any], paint: Paint) -> str:
     items = result["items"]
     if not items:
         return nobody(result)
-    rows, signs = [], []
+    rows, signs, names = [], [], Names(result)
     for item in items:
         identity, top = item["identity"], item["top_state"]
-        place = identity["session_name"] if identity["target"] is None else f"{identity['target']}/{identity['session_name']}"
-        rows.append([top, clean(place), age(item["age_ms"]), *_counts(item)])
+        rows.append([top, names.session(item), age(item["age_ms"]), *_counts(item)])
         signs.append(SIGNS[top])
         parts = [("target", part) for part in item["targets"] if identity["target"] is None]
         for key, part in [*parts, *(("agent", part) for part in item.get("agents", ()))]:
@@ -110,15 +110,24 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], signs: Sequence[tu
 
 def total(result: dict[str, Any], paint: Paint, *, hint: bool = True) -> str:
     """`6 agents on 4 targets · 2 need you · vm3 is down`, and what to type next."""
-    counts, targets = result["summary"], result["targets"]
-    parts = [f"{many(counts['total'], 'agent')} on {many(sum(bool(count) for count in counts['by_target'].values()), 'target')}"]
+    counts, items = result["summary"], result["items"]
+    agents_of = [bool(count) for count in counts["by_target"].values()]
+    where_ = f" on {many(sum(agents_of), 'target')}" if len(agents_of) > 1 else ""
+    parts = [f"{many(counts['total'], 'agent')}{where_}"]
     if counts["needs_action"]:
         parts.append(f"{counts['needs_action']} need{'s' if counts['needs_action'] == 1 else ''} you")
-    parts += [f"{clean(target['target'])} is {target['health']}" for target in targets if target["health"] != "ok"]
-    line = cut(" · ".join(parts), paint.columns)
-    next_ = f"covey why {_short_name(result['items'])}" if hint and counts["needs_action"] and "runtime_id" in result["items"][0] else ""
-    gap = paint.columns - width(line) - width(next_)
-    return f"{line}{' ' * gap}{paint(next_, DIM)}" if next_ and gap > 1 else line
+    troubled = [target for target in result["targets"] if target["health"] != "ok"]
+    each = [f"{clean(target['target'])} is {target['health']}" for target in troubled]
+    next_ = ""
+    if hint and counts["needs_action"] and items and "runtime_id" in items[0]:
+        next_ = f"covey why {Names(result).reference(items, items[0], paint.columns)}"
+    line, brief = " · ".join([*parts, *each]), " · ".join([*parts, f"{len(each)} targets not ok"])
+    room = paint.columns - (width(next_) + 2 if next_ else 0)
+    if width(line) > room and len(each) > 1:
+        line = brief
+    if width(line) > room:
+        return cut(line, paint.columns)
+    return f"{line}{' ' * (paint.columns - width(line) - width(next_))}{paint(next_, DIM)}" if next_ else line
 
 
 def nobody(result: dict[str, Any]) -> str:
@@ -167,32 +176,10 @@ def why(result: dict[str, Any], paint: Paint) -> str:
 
 
 def where(item: dict[str, Any]) -> str:
-    """`host/api:2.1  %14`."""
-    return GAP.join(names(item))
-
-
-def names(item: dict[str, Any]) -> tuple[str, str]:
-    """`host/api:2.1` and `%14`: the two names under which a person finds it."""
+    """`host/api:2.1  %14`: the two names under which a person finds an agent."""
     identity = item["identity"]
-    return clean(f"{identity['target']}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}"), clean(identity["pane_id"])
-
-
-def _short_name(items: Sequence[dict[str, Any]]) -> str:
-    """The shortest name of the first agent that is nobody else's."""
-    panes = [item["identity"]["pane_id"] for item in items]
-    return clean(panes[0] if panes.count(panes[0]) == 1 else names(items[0])[0])
-
-
-def what(item: dict[str, Any]) -> str:
-    """What is waited for or worked on; for want of that, why nothing is known."""
-    if item["state"] == "unknown" and not item["detail"]:
-        return clean(item["reason"].replace("_", " "))
-    return clean(item["detail"])
-
-
-def age(milliseconds: int) -> str:
-    """One unit is enough: `12s`, `4m`, `3h`, `2d`."""
-    return duration(milliseconds / 1000).partition(" ")[0]
+    place = f"{identity['target']}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}"
+    return f"{clean(place)}{GAP}{clean(identity['pane_id'])}"
 
 
 def ago(milliseconds: int) -> str:

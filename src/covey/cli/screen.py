@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 HOME, REST_OF_LINE, REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
-ECHO_FLAGS = 3
-"""Where `termios` keeps the local modes."""
+ECHO_FLAGS, CONTROL = 3, 6
+"""Where `termios` keeps the local modes and the control characters."""
 
 
 class Screen:
@@ -37,6 +37,11 @@ class Screen:
             signal.signal(number, handler)
         self._give_back()
 
+    @property
+    def keyboard(self) -> int | None:
+        """The descriptor that keys come from, or None where standard input is no terminal."""
+        return 0 if self._modes is not None else None
+
     def draw(self) -> None:
         """Every line over the old one, so that nothing flickers; what was below is cleared."""
         try:
@@ -52,6 +57,8 @@ class Screen:
             self._modes = termios.tcgetattr(0)
             quiet = [*self._modes]
             quiet[ECHO_FLAGS] &= ~(termios.ECHO | termios.ICANON)
+            quiet[CONTROL] = [*quiet[CONTROL]]
+            quiet[CONTROL][termios.VMIN], quiet[CONTROL][termios.VTIME] = 1, 0  # a read returns with the first key
             termios.tcsetattr(0, termios.TCSADRAIN, quiet)
         except termios.error:  # the keyboard is elsewhere
             self._modes = None
@@ -81,6 +88,6 @@ def _end(*_: object) -> None:
 
 def _write(text: str) -> None:
     """Past Python's buffers: a signal may draw while we are drawing, and they would not have it."""
-    data = text.encode(sys.stdout.encoding or "utf-8", "replace")
+    data = text.encode(sys.stdout.encoding or "utf-8", "murli.similar")
     while data:
         data = data[os.write(1, data) :]

@@ -47,7 +47,7 @@ def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
     """Run a command line and return its exit code. Nothing escapes but the exit code: every failure is one envelope on standard error."""
     tool = Tool(adapter.root, version)
     if sys.stdout is None:
-        out = Writer(sys.stderr, agent=True)
+        out = Writer(sys.stderr, agent=True, tool_version=version)
         return out.error(tool_error("standard output is closed", "Give the command somewhere to write.", error="output_error"))
     try:
         invocation = read(tool.root, tool.name, argv, tool.mounted)
@@ -145,7 +145,7 @@ def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
     """Let the framework run the command; for agents, keep what it prints off standard output."""
     if out.is_tty:
         status = _status(adapter.invoke(invocation.argv(), invocation.leaf.command))
-        return out.exit_code or status
+        return out.exit_code or _exit_code(status)
     import io  # loaded by the interpreter; the name is all that is imported
 
     real, sys.stdout = sys.stdout, io.TextIOWrapper(sink := _sink(), encoding="utf-8", errors="surrogateescape", write_through=True)
@@ -163,10 +163,9 @@ def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
             for line in printed.splitlines():
                 out.log(line)
     if out.answered:
-        return out.exit_code or status
+        return out.exit_code or _exit_code(status)
     if status:
-        message = printed or f"the command ended with status {status}"
-        raise from_status(status, message)
+        raise from_status(_exit_code(status), printed or f"the command ended with status {status}")
     (out.plan if out.dry_run else out.success)(printed, printed or None)
     return 0
 
@@ -174,7 +173,7 @@ def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
 def _failed(error: BaseException, invocation: Invocation, out: Writer) -> int:
     if isinstance(error, SystemExit) and out.is_tty:
         try:
-            return out.exit_code or _status_of_exit(error)
+            return out.exit_code or _exit_code(_status_of_exit(error))
         except AgentError as sentence:
             error = sentence
     if isinstance(error, BrokenPipeError) and (out.reader_gone or _stdout_is_broken()):
@@ -308,10 +307,13 @@ def _sink() -> Any:
 
 
 def _status(returned: object) -> int:
-    """The exit code that a handler asks for by what it returns; a code outside the taxonomy counts as a failure of the tool."""
-    if not isinstance(returned, int) or isinstance(returned, bool):
-        return 0
-    return returned if 0 <= returned <= EXIT_CANCELLED else EXIT_TOOL_ERROR
+    """The number that a handler returned; 0 for anything else."""
+    return returned if isinstance(returned, int) and not isinstance(returned, bool) else 0
+
+
+def _exit_code(status: int) -> int:
+    """The exit code for a status; one outside the taxonomy counts as a failure of the tool."""
+    return status if 0 <= status <= EXIT_CANCELLED else EXIT_TOOL_ERROR
 
 
 def _status_of_exit(leaving: SystemExit) -> int:

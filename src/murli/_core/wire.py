@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 
 from murli._core.errors import SCHEMA_VERSION, tool_error
@@ -33,6 +34,20 @@ def encode(value: object, *, minified: bool = False) -> bytes:
     return (text + "\n").encode("utf-8", "backslashreplace")
 
 
+SIMILAR = "murli.similar"
+"""Name of a codec error handler: a character that the encoding lacks becomes one ASCII character, so that no line of a table grows."""
+ASCII_SIGNS = {"✗": "x", "✓": "+", "▲": "!", "●": "*", "○": "o", "…": "~", "·": "-", "→": ">"}
+
+
+def _similar(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(ASCII_SIGNS.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(SIMILAR, _similar)
+
+
 def send(stream: TextIO, data: bytes) -> None:
     """Write all of it, or raise OSError or ValueError; an unbuffered stream may take less than it is given."""
     stream.flush()
@@ -50,9 +65,9 @@ def send(stream: TextIO, data: bytes) -> None:
 
 
 def spelt(text: str, stream: TextIO) -> bytes:
-    """Text for a person, in the encoding of the stream; what it cannot spell becomes an escape."""
+    """Text for a person, in the encoding of the stream; what it cannot spell becomes an ASCII character."""
     encoding = getattr(stream, "encoding", None) if hasattr(stream, "buffer") else None
-    return text.encode(encoding or "utf-8", "backslashreplace")
+    return text.encode(encoding or "utf-8", SIMILAR)
 
 
 def plain(value: object) -> Any:

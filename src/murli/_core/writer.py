@@ -175,7 +175,7 @@ class Writer:
 
     def raw(self, text: str) -> None:
         """A page of text for every audience, as `describe --agents-md` and `--help` print it."""
-        self._put(self._stdout, text.encode("utf-8", "backslashreplace"))
+        self._put(self._stdout, wire.spelt(text, self._stdout))
         self.answered = True
 
     def scrub(self, text: str) -> str:

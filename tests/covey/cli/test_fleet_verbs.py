@@ -8,16 +8,12 @@ import os
 import pty
 import re
 import select
-import shutil
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,52 +21,8 @@ import pytest
 
 from covey.contract import fleet
 from covey.kernel.client import Client
-from tests.covey.conftest import Covey, Ran
-
-LIMIT_S = 60
-ROOT = Path(__file__).resolve().parents[3]
-PROGRAM = [sys.executable, str(Path(__file__).with_name("fleet_daemon.py"))]
-
-
-class FleetCovey(Covey):
-    """A home whose daemon has a fleet."""
-
-    def environment(self, **extra: str) -> dict[str, str]:
-        return {**super().environment(**extra), "PYTHONPATH": str(ROOT)}
-
-    def run(self, *words: str, stdin: str = "", **extra: str) -> Ran:
-        ended = subprocess.run(
-            [*PROGRAM, "covey", *words],
-            cwd=self.folder,
-            env=self.environment(**extra),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
-        return Ran(ended.returncode, ended.stdout, ended.stderr)
-
-
-@contextmanager
-def serving(covey: FleetCovey, end: signal.Signals = signal.SIGTERM) -> Iterator[None]:
-    """The daemon with its fleet, until it is ended."""
-    with subprocess.Popen([*PROGRAM, "serve", str(covey.home)], env=covey.environment(), stdout=subprocess.PIPE, text=True) as daemon:
-        assert daemon.stdout is not None
-        assert daemon.stdout.readline() == "ready\n"
-        try:
-            yield
-        finally:
-            daemon.send_signal(end)
-            daemon.wait(LIMIT_S)
-
-
-@pytest.fixture(scope="module")
-def seen() -> Iterator[FleetCovey]:
-    covey = FleetCovey(Path(tempfile.mkdtemp(prefix="cv-")))
-    with serving(covey):
-        yield covey
-    shutil.rmtree(covey.folder, ignore_errors=True)
+from tests.covey.cli.fleet_covey import LIMIT_S, PROGRAM, FleetCovey, serving
+from tests.covey.conftest import Covey
 
 
 class Terminal:
@@ -184,7 +136,6 @@ def test_every_filter_can_be_typed(seen: FleetCovey, words: list[str], total: in
         (["wait", "%9", "--state", "idle", "--timeout", "50ms"], 4, "timeout"),
         (["wait", "%99", "--state", "idle"], 5, "E_REF_NOT_FOUND"),
         (["wait", "--state", "idle"], 1, "argument_error"),
-        (["wait", "%9"], 1, "flag_error"),
         (["watch", "--interval", "soon"], 1, "argument_error"),
         (["target", "remove", "vm1"], 1, "confirmation_required"),
         (["target", "connect", "vm9"], 5, "E_TARGET_NOT_FOUND"),
@@ -335,6 +286,31 @@ def test_watch_through_a_pipe_is_one_object_a_line(seen: FleetCovey) -> None:
     assert json.loads(seen.run("watch", "--once", "--scope", "sessions").stdout.splitlines()[0])["scope"] == "sessions"
 
 
+def test_a_watch_can_be_filtered_as_a_list_can(seen: FleetCovey) -> None:
+    for words, total in ((["--needs-action"], 2), (["--state", "running,idle"], 3), (["--agent", "codex"], 1), (["--session", "web"], 3)):
+        line = json.loads(seen.run("watch", "--once", *words).stdout.splitlines()[0])
+        assert (line["summary"]["total"], len(line["items"])) == (total, total)
+
+
+def test_a_list_as_ndjson_is_a_row_a_line(seen: FleetCovey) -> None:
+    *rows, last = map(json.loads, seen.run("ps", "--output", "ndjson").stdout.splitlines())
+    assert [row["identity"]["pane_id"] for row in rows][:2] == ["%3", "%14"]
+    assert (len(rows), last["status"], last["result"]["summary"]["total"]) == (6, "ok", 6)
+
+
+def test_signs_become_ascii_where_the_terminal_is_not_utf_8(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminals.append(Terminal(seen, "ps", PYTHONIOENCODING="ascii", NO_COLOR="1"))
+    shown = plain(terminals[-1].ended()[1])
+    assert shown[1].startswith("! waiting_input")
+    assert all(len(line) <= 80 and line.isascii() and "\\u" not in line for line in shown)
+    assert seen.run("bar", PYTHONIOENCODING="ascii").stdout == "2! 2* 1o 1?\n"
+
+
+def test_every_column_is_shown_when_asked_for(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminals.append(Terminal(seen, "ps", "--wide", columns=200, NO_COLOR="1"))
+    assert plain(terminals[-1].ended()[1])[0].split() == ["STATE", "AGENT", "VERSION", "WHERE", "PANE", "SURE", "FOR", "WHAT"]
+
+
 def test_watch_as_a_table_can_be_piped_too(seen: FleetCovey) -> None:
     shown = seen.run("watch", "--once", "--format", "table").stdout
     assert shown.startswith("  STATE             AGENT")
@@ -382,7 +358,7 @@ def test_a_live_table_follows_the_size_of_the_terminal(seen: FleetCovey, termina
     terminal.resize(60, 6)
     terminal.process.send_signal(signal.SIGWINCH)
     terminal.until("\x1b[H")  # what is left of the first table ends here
-    shown = plain(terminal.until("vm3 is down"))
+    shown = plain(terminal.until("q quit"))
     assert "  … 4 more" in shown
     assert all(len(line) <= 60 for line in shown)
     terminal.process.terminate()
