@@ -14,6 +14,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from covey.kernel.finding import FAIL, OK, WARN, Finding
+from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,6 +33,7 @@ AGENTS = {
 _OLDEST_TMUX = (3, 2)
 _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 _LONGEST_QUOTE = 60
+_LONGEST_PACKAGE_FILE = 1 << 20
 _MANAGERS = {
     "apt-get": "sudo apt-get install {}",
     "dnf": "sudo dnf install {}",
@@ -139,8 +141,7 @@ def _version_of_package(program: str, package: str) -> str:
     directory = os.path.dirname(os.path.realpath(program))
     for _ in range(3):
         try:
-            with open(os.path.join(directory, "package.json"), encoding="utf-8") as file:
-                described = json.load(file)
+            described = json.loads(read_regular(os.path.join(directory, "package.json"), _LONGEST_PACKAGE_FILE))
             if isinstance(described, dict) and described.get("name") == package:
                 return _plain(str(described.get("version", "")))[:_LONGEST_QUOTE]
         except (OSError, ValueError, RecursionError):

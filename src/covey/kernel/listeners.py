@@ -10,10 +10,12 @@ import struct
 import sys
 from typing import Any
 
+from covey.kernel.home import quoted
+from covey.kernel.regular_file import NotRegularError, read_regular
 from murli import tool_error
 
 BACKLOG = 2048
-SHORTEST_TOKEN = 32
+SHORTEST_TOKEN, LONGEST_TOKEN = 32, 4096
 
 
 class Listeners:
@@ -62,14 +64,18 @@ def peer_uid(sock: Any) -> int:
 def make_token(path: str) -> str:
     """The bearer token of the TCP listener: kept across restarts, readable by its owner only."""
     try:
-        with open(path, encoding="ascii") as file:
-            kept = file.read().strip()
+        kept = read_regular(path, LONGEST_TOKEN).decode("ascii").strip()
         if len(kept) >= SHORTEST_TOKEN and not os.stat(path).st_mode & 0o077:
             return kept
-    except (FileNotFoundError, UnicodeDecodeError):
+    except (FileNotFoundError, NotRegularError, UnicodeDecodeError):
         pass
     token = secrets.token_urlsafe(32)
-    _write(path, f"{token}\n", 0o600)
+    try:
+        _write(path, f"{token}\n", 0o600)
+    except OSError as error:
+        raise tool_error(
+            f"{path} cannot be written: {error.strerror or error}", f"Move it away: mv {quoted(path)} {quoted(path + '.old')}"
+        ) from error
     return token
 
 
