@@ -10,6 +10,8 @@ import re
 import tempfile
 from typing import TYPE_CHECKING, Any
 
+from covey.kernel.regular_file import descriptor_of, open_regular
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -30,7 +32,7 @@ class HeartbeatLog:
         """One more line, on the disk when this returns. A half line that a crash has left is ended first."""
         line = memoryview(json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = descriptor_of(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
             size = os.fstat(fd).st_size
@@ -44,7 +46,7 @@ class HeartbeatLog:
 
     def has(self, run: str) -> bool:
         """Whether a run is among the latest lines."""
-        with contextlib.suppress(OSError), self.path.open("rb") as file:
+        with contextlib.suppress(OSError), open_regular(self.path) as file:
             file.seek(max(file.seek(0, os.SEEK_END) - TAIL_BYTES, 0))
             return any(run.encode() in line and _run(line) == run for line in file)
         return False

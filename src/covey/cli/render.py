@@ -51,6 +51,7 @@ def status(result: dict[str, Any]) -> str:
     lines.append(f"events     {events['cursor']} recorded · {events['subscribers']} reading along")
     if result["children"]:
         lines.append("children   " + " · ".join(f"{child['name']} {child['state']}" for child in result["children"]))
+    lines += [f"problem    {problem}" for problem in result["problems"]]
     lines += [f"config     {problem}" for problem in result["config"]["problems"]]
     return "\n".join(lines)
 

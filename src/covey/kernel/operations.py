@@ -59,7 +59,7 @@ class KernelOperations:
 
     async def down(self, _: Call) -> dict[str, Any]:
         asyncio.get_running_loop().call_later(0.05, self._daemon.stop)  # after the answer is out
-        return {"pid": os.getpid(), "stopping": True}
+        return {"pid": os.getpid(), "stopping": True, "how": "asked"}
 
     async def status(self, _: Call) -> dict[str, Any]:
         daemon, used = self._daemon, resource.getrusage(resource.RUSAGE_SELF)
@@ -73,6 +73,7 @@ class KernelOperations:
             "tcp_port": daemon.port,
             "events": {"cursor": daemon.events.cursor, "subscribers": daemon.events.subscribers},
             "config": {"generation": daemon.config.generation, "problems": list(daemon.config.problems)},
+            "problems": daemon.files.problems if daemon.files else [],
             "children": [child.as_dict() for child in daemon.supervisor.children],
             **dict.fromkeys(PARTS),
             **{name: part() for name, part in daemon.parts.items()},

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 import tempfile
 import threading
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.kernel.probe import run_program
+from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -148,11 +148,7 @@ def quote(text: str) -> str:
 def _package(path: str) -> dict[str, object]:
     """What a package.json says; nothing if it is none, or no regular file."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe in its place must not make us wait
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return {}
-            described = json.loads(file.read(LARGEST_PACKAGE))
+        described = json.loads(read_regular(path, LARGEST_PACKAGE))
     except (OSError, ValueError, RecursionError):
         return {}
     return described if isinstance(described, dict) else {}

@@ -7,6 +7,8 @@ import re
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from covey.kernel.regular_file import NotRegularError, read_regular
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
@@ -47,8 +49,10 @@ class Spool:
                 self._sweep(file, name)
                 continue
             try:
-                with file.open("rb") as opened:
-                    content = opened.read(LARGEST + 1)
+                content = read_regular(file, LARGEST + 1)
+            except NotRegularError:
+                self._remove(file)
+                continue
             except OSError:  # dropped by a hook in need of room, or not ours to read
                 continue
             request = _parsed(file, content)
