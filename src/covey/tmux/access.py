@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from covey.tmux import client
 from covey.tmux.activity import Activity
 from covey.tmux.client import Reply
-from covey.tmux.errors import TmuxReplacedError, TmuxUnreadableError, failure
+from covey.tmux.errors import TmuxGoneError, TmuxReplacedError, TmuxUnreachableError, TmuxUnreadableError, failure
 from covey.tmux.executor import run
 from covey.tmux.listing import Listing, Question, unreadable
-from covey.tmux.server import Address, Identity
+from covey.tmux.server import TMUX, Address, Identity
 from covey.tmux.shell import Shell
 
 if TYPE_CHECKING:
@@ -163,7 +163,12 @@ async def find(address: Address) -> Access:
     address = address._replace(program=_program(address.socket))
 
     async def by_program(words: Sequence[str]) -> Reply:
-        return Reply(*await run(address.executor, address.argv(*words), deadline_s=ANSWER_S))
+        try:
+            return Reply(*await run(address.executor, address.argv(*words), deadline_s=ANSWER_S))
+        except TmuxUnreachableError as error:
+            if address.program != TMUX and not os.path.exists(address.program):  # noqa: ASYNC240, PTH110 - a link of the system, gone with its process
+                raise TmuxGoneError("the server has ended") from error
+            raise
 
     version, identity, path = _introduced(await by_program(INTRODUCE))
     seen = identity.pid if _listener(path) == identity.pid else 0  # in another namespace it has another number here
@@ -203,8 +208,8 @@ def _program(path: str) -> str:
     try:
         name = os.path.basename(os.readlink(program))  # noqa: PTH115, PTH119 - a name, perhaps of a file that was deleted
     except OSError:
-        return "tmux"
-    return program if name.removesuffix(" (deleted)") == "tmux" else "tmux"
+        return TMUX
+    return program if name.removesuffix(" (deleted)") == TMUX else TMUX
 
 
 def _listener(path: str) -> int:

@@ -87,7 +87,7 @@ def test_a_thousand_panes_that_come_and_go_leave_what_is_there(fleet: Fleet) -> 
     until(lambda: len(fleet.rows()) == 1 + 3 + 100)
     fleet.tmux("kill-session", "-t", "burst")
     until(lambda: sorted(row["identity"]["pane_id"] for row in fleet.rows()) == sorted([pane, *kept]))
-    assert fleet.row(pane)["state"] == "waiting_approval"
+    fleet.row(pane, "waiting_approval")  # on a busy machine tmux may have been silent for so long that it counted as out of reach
     assert fleet.tmux("display-message", "-p", "#{pid}") == server
     fleet.show(kept[0], "[work] on it")
     fleet.row(kept[0], "running")
