@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from covey.tmux import client
 from covey.tmux.activity import Activity
 from covey.tmux.client import Reply
-from covey.tmux.errors import TmuxReplacedError, TmuxUnreadableError, failure
+from covey.tmux.errors import TmuxGoneError, TmuxReplacedError, TmuxUnreachableError, TmuxUnreadableError, failure
 from covey.tmux.executor import run
 from covey.tmux.listing import Listing, Question, unreadable
-from covey.tmux.server import Address, Identity
+from covey.tmux.server import TMUX, Address, Identity
 from covey.tmux.shell import Shell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
 ANSWER_S = 5.0
 """For one answer."""
 CONNECT_S = 15.0
 """For the first one from another machine: a connection is made, and a login shell starts."""
+
+
+INTRODUCE = ("display-message", "-p", "#{version} #{pid} #{start_time} #{socket_path}")
 
 
 class Answer(NamedTuple):
@@ -40,6 +43,10 @@ class Way(Protocol):
         """Whether it is known when the server has not run."""
         ...
 
+    def still(self) -> bool:
+        """Whether it is known here, without asking, that the server has not run since the last question."""
+        ...
+
     async def ask(self, words: Sequence[str], *, if_ran: bool = False) -> Answer | None:
         """What these commands print, several of them with `;` in between. `if_ran`: None, and the server is left alone, if it has not run since the last question.
 
@@ -50,46 +57,26 @@ class Way(Protocol):
     async def aclose(self) -> None: ...
 
 
-class OverSocket:
-    """A server on this machine, asked over a connection of our own."""
+class FromHere:
+    """A server on this machine. `put` puts a question to it: over its socket, or by a process for each."""
 
-    def __init__(self, path: str, pid: int) -> None:
-        self._path = path
-        self._pid = pid
+    def __init__(self, pid: int, put: Callable[[Sequence[str]], Awaitable[Reply]]) -> None:
+        """`pid` is 0 if the process of the server cannot be seen."""
+        self._put = put
         self._activity = Activity(pid)
 
     @property
     def counts(self) -> bool:
         return self._activity.known
 
-    async def ask(self, words: Sequence[str], *, if_ran: bool = False) -> Answer | None:
-        ran = self._activity.ran()
-        if if_ran and not ran:
-            return None
-        reply = await client.ask(self._path, self._pid, words, deadline_s=ANSWER_S)
-        self._activity.settle()
-        return Answer(reply, ran)
-
-    async def aclose(self) -> None:
-        self._activity.close()
-
-
-class ThroughProgram:
-    """A server on this machine, asked by a process for each question."""
-
-    def __init__(self, address: Address, pid: int) -> None:
-        self._address = address
-        self._activity = Activity(pid)
-
-    @property
-    def counts(self) -> bool:
-        return self._activity.known
+    def still(self) -> bool:
+        return not self._activity.ran()
 
     async def ask(self, words: Sequence[str], *, if_ran: bool = False) -> Answer | None:
         ran = self._activity.ran()
         if if_ran and not ran:
             return None
-        reply = Reply(*await run(self._address.executor, self._address.argv(*words), deadline_s=ANSWER_S))
+        reply = await self._put(words)
         self._activity.settle()
         return Answer(reply, ran)
 
@@ -119,6 +106,9 @@ class ThroughShell:
         self._shell = Shell(address.executor)
         self.pid = pid
         self.counts = True
+
+    def still(self) -> bool:
+        return False
 
     async def ask(self, words: Sequence[str], *, if_ran: bool = False) -> Answer | None:
         script = _ASK.format(count=_COUNT.format(pid=self.pid or "self"), always=int(not if_ran), command=shlex.join(self._address.argv(*words)))
@@ -168,25 +158,38 @@ class Access:
 
 async def find(address: Address) -> Access:
     """Find out which server is there and how it can be asked. Raises a `TmuxError` if there is none, or it does not say."""
-    here = address.executor.here
-    if here:
-        address = address._replace(program=_program(address.socket))
-    way: Way = ThroughProgram(address, 0) if here else ThroughShell(address)
+    if not address.executor.here:
+        return await _find_there(address)
+    address = address._replace(program=_program(address.socket))
+
+    async def by_program(words: Sequence[str]) -> Reply:
+        try:
+            return Reply(*await run(address.executor, address.argv(*words), deadline_s=ANSWER_S))
+        except TmuxUnreachableError as error:
+            if address.program != TMUX and not os.path.exists(address.program):  # noqa: ASYNC240, PTH110 - a link of the system, gone with its process
+                raise TmuxGoneError("the server has ended") from error
+            raise
+
+    version, identity, path = _introduced(await by_program(INTRODUCE))
+    seen = identity.pid if _listener(path) == identity.pid else 0  # in another namespace it has another number here
+
+    async def over_socket(words: Sequence[str]) -> Reply:
+        return await client.ask(path, seen, words, deadline_s=ANSWER_S)
+
+    return Access(FromHere(seen, over_socket if seen and client.fits(version) else by_program), identity, version)
+
+
+async def _find_there(address: Address) -> Access:
+    way = ThroughShell(address)
     try:
-        answer = await way.ask(["display-message", "-p", "#{version} #{pid} #{start_time} #{socket_path}"])
+        answer = await way.ask(INTRODUCE)
         assert answer
-        version, identity, path = _introduced(answer.reply)
+        version, identity, _ = _introduced(answer.reply)
     except BaseException:
         await way.aclose()
         raise
-    if isinstance(way, ThroughShell):
-        way.pid = identity.pid
-        return Access(way, identity, version)
-    await way.aclose()
-    seen = identity.pid if _listener(path) == identity.pid else 0  # in another namespace it has another number here
-    if seen and client.fits(version):
-        return Access(OverSocket(path, seen), identity, version)
-    return Access(ThroughProgram(address, seen), identity, version)
+    way.pid = identity.pid
+    return Access(way, identity, version)
 
 
 def _introduced(reply: Reply) -> tuple[str, Identity, str]:
@@ -205,8 +208,8 @@ def _program(path: str) -> str:
     try:
         name = os.path.basename(os.readlink(program))  # noqa: PTH115, PTH119 - a name, perhaps of a file that was deleted
     except OSError:
-        return "tmux"
-    return program if name.removesuffix(" (deleted)") == "tmux" else "tmux"
+        return TMUX
+    return program if name.removesuffix(" (deleted)") == TMUX else TMUX
 
 
 def _listener(path: str) -> int:

@@ -15,17 +15,15 @@ class Activity:
     def __init__(self, pid: int) -> None:
         """Where the system does not tell, everything counts as having run."""
         self._seen: bytes | None = None
+        self.known = False
+        """Whether the system tells at all."""
         self._file: int | None = None
         if sys.platform == "linux" and pid > 0:
             try:
                 self._file = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
             except OSError:
                 return
-
-    @property
-    def known(self) -> bool:
-        """Whether the system tells at all."""
-        return self._read() is not None
+            self.known = self._read() is not None
 
     def settle(self) -> None:
         """Whatever it has done until now is known."""

@@ -12,9 +12,11 @@ TmuxError
 
 from __future__ import annotations
 
-GONE = ("no server running on", "No such file or directory)", "Connection refused)", "server exited", "lost server")
+GONE = ("no server running on", "No such file or directory)", "Connection refused)", "server exited")
 """How tmux says that there is no server; each in the one line that it prints about it."""
-GONE_PREFIXES = ("no server running on", "error connecting to", "server exited", "lost server", "[server exited", "[lost server")
+GONE_PREFIXES = ("no server running on", "error connecting to", "server exited", "[server exited")
+HUNG_UP = ("server exited unexpectedly", "lost server", "[lost server")
+"""How tmux says that a server is there, or was a moment ago, and broke off."""
 
 
 class TmuxError(Exception):
@@ -52,6 +54,10 @@ class TmuxProtocolError(TmuxUnreachableError):
 def failure(words: str, code: int) -> TmuxError:
     """What a tmux program, perhaps behind ssh, meant by its last words and the code with which it ended."""
     line = next((line.strip() for line in words.splitlines() if line.strip()), "")
+    if line.startswith(HUNG_UP):
+        return TmuxProtocolError(
+            f"{line}; if it goes on, the server may be of another version than the tmux in PATH there: tmux before and since 3.6 do not understand each other"
+        )
     if line.startswith(GONE_PREFIXES) and any(sign in line for sign in GONE):
         return TmuxGoneError(line)
     if code <= 0:  # sent away, or killed

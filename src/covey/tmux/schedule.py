@@ -18,6 +18,9 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
     follow: float = 0.125
     follow_calm: float = 0.25
     """A followed pane is looked at this often while it changes, and while it does not. A server that has not run meanwhile is not asked."""
+    follow_still: float = 0.5
+    still: float = 30.0
+    """And this often if the server has not run for so long."""
     redrawn: float = 0.25
     """How often a pane that may have been redrawn in place is called touched."""
     glance: float = 0.5
@@ -54,6 +57,7 @@ class Schedule:
         self._list_all = True
         self._glance_owed = self._followed_owed = False
         self._patience = pace.confirm
+        self._active = -math.inf
 
     def plan(self, now: float, *, some: bool, all_followed: bool) -> Plan | None:
         """The next question, if the pulses of `some` panes are to be asked for, perhaps of all that are followed; None if it is not time for any."""
@@ -79,16 +83,21 @@ class Schedule:
         self._glance_owed = not plan.glance and (ran or self._glance_owed)
         self._followed_owed = not plan.all_followed and (ran or self._followed_owed)
         self._patience = self._pace.confirm if ran else self._pace.rest
+        if ran:
+            self._active = now
 
     def ran(self) -> None:
         """The server has run between two of our questions, of which the later one, for screens, does not tell what it did."""
         self._glance_owed = self._followed_owed = True
         self._patience = self._pace.confirm
 
-    def pause(self, *, warm: bool, followed: bool, counted: bool) -> float:
+    def pause(self, now: float, *, warm: bool, followed: bool, counted: bool) -> float:
         """How long to wait until the next plan. Where it is not known whether the server has run, every plan costs a question."""
+        pace = self._pace
         if self._list_all:
-            return self._pace.follow
-        if not counted:
-            return self._pace.follow_calm if warm else self._pace.glance
-        return self._pace.follow if warm else self._pace.follow_calm if followed else self._pace.glance
+            return pace.follow
+        if warm:
+            return pace.follow if counted else pace.follow_calm
+        if not followed or not counted:
+            return pace.glance
+        return pace.follow_still if now - self._active >= pace.still else pace.follow_calm

@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from covey.tmux.executor import Executor
 
 
+TMUX = "tmux"
+"""The program, as it is found in PATH."""
+
+
 class Identity(NamedTuple):
     """Which server it is. A restarted one is another: its pane ids begin again and mean other panes."""
 
@@ -20,7 +24,7 @@ class Address(NamedTuple):
 
     executor: Executor
     socket: str
-    program: str = "tmux"
+    program: str = TMUX
 
     def argv(self, *words: str) -> list[str]:
         """A command line that never starts a server."""

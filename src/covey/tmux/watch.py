@@ -159,9 +159,9 @@ class Watch:
             self._access = access
             while True:
                 await self._look(access, attention)
-                await self._clock.sleep(
-                    self._schedule.pause(warm=bool(attention.warm(self._clock.monotonic())), followed=bool(self._followed), counted=access.way.counts)
-                )
+                now = self._clock.monotonic()
+                warm = bool(attention.warm(now))
+                await self._clock.sleep(self._schedule.pause(now, warm=warm, followed=bool(self._followed), counted=access.way.counts))
         finally:
             self._access = None
             await access.aclose()
@@ -170,7 +170,7 @@ class Watch:
         now = self._clock.monotonic()
         wanted = attention.wanted(self._followed, now)
         plan = self._schedule.plan(now, some=bool(wanted), all_followed=wanted == self._followed)
-        if plan is None:
+        if plan is None or (plan.if_ran and access.way.still()):
             return
         question = Question()
         if plan.list_all:

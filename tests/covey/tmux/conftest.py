@@ -203,9 +203,7 @@ class Sshd:
         (folder / "sshd_config").write_text(
             f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\nPidFile none\n"
             "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
-            + (
-                f"SetEnv {' '.join(f'{name}={value}' for name, value in variables.items())}\n" if variables else ""
-            )  # of two lines sshd takes the first
+            f"SetEnv {' '.join(f'{name}={value}' for name, value in {'PATH': os.environ['PATH'], **variables}.items())}\n"  # of two lines sshd takes the first
         )
         (folder / "ssh_config").write_text(
             f"Host {alias}\n HostName 127.0.0.1\n Port {port}\n IdentityFile {folder}/user\n IdentitiesOnly yes\n IdentityAgent none\n"

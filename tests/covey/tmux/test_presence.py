@@ -106,6 +106,7 @@ def test_untargeted_commands_do_what_they_do_without_us(tmux: Tmux, *, attached:
     with another_server() as plain:
         for server in (tmux, plain):
             server.start("alpha", "beta")
+            server.run("set-option", "-g", "automatic-rename", "off")  # it comes some time later
         with watched_by_a_process(tmux) as watcher:
             if killed:
                 watcher.kill()

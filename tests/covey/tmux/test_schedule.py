@@ -90,12 +90,13 @@ def test_everything_is_listed_now_and_then() -> None:
     assert plan.list_all
 
 
-def test_a_server_is_looked_at_closely_while_it_changes_and_rarely_without_followed_panes() -> None:
+def test_a_server_is_looked_at_closely_while_it_changes_and_rarely_at_rest_or_without_followed_panes() -> None:
     schedule = settled()
     pauses = [
-        schedule.pause(warm=True, followed=True, counted=True),
-        schedule.pause(warm=False, followed=True, counted=True),
-        schedule.pause(warm=False, followed=False, counted=True),
+        schedule.pause(1.0, warm=True, followed=True, counted=True),
+        schedule.pause(1.0, warm=False, followed=True, counted=True),
+        schedule.pause(PACE.still, warm=False, followed=True, counted=True),
+        schedule.pause(1.0, warm=False, followed=False, counted=True),
     ]
-    assert pauses == [PACE.follow, PACE.follow_calm, PACE.glance]
-    assert schedule.pause(warm=False, followed=True, counted=False) > schedule.pause(warm=False, followed=True, counted=True)
+    assert pauses == [PACE.follow, PACE.follow_calm, PACE.follow_still, PACE.glance]
+    assert schedule.pause(1.0, warm=False, followed=True, counted=False) > PACE.follow_calm
