@@ -35,6 +35,8 @@ ROW = shape(
     pane_index="integer",
     title="string",
     socket="string",
+    version="string",
+    version_note="string",
     needs_action="boolean",
     evidence=array(EVIDENCE),
 )

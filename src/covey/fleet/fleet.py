@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from covey.fleet.adapters.running_version import running_version
 from covey.fleet.engine import Signal
 from covey.fleet.exits import Exits
 from covey.fleet.hooks import Hooks
@@ -23,6 +25,7 @@ from covey.fleet.target_watch import TargetWatch
 from covey.fleet.targets import LOCAL
 from covey.fleet.watched import Watched
 from covey.kernel.ids import Ulids
+from covey.kernel.program_version import ProgramVersions
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from covey.fleet.judge import Rules
     from covey.fleet.model import Claim, Verdict
     from covey.fleet.place import Place
+    from covey.fleet.processes import Process
     from covey.fleet.runtimes import Change
     from covey.fleet.server_watch import ServerWatch
     from covey.fleet.targets import Known, Targets
@@ -66,6 +70,8 @@ class Fleet:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self.hooks = Hooks(self, events, clock)
         self._tasks: list[asyncio.Task[None]] = []
+        self._programs = ProgramVersions(os.environ)
+        self._lookups: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(self._outbox.run(), name="fleet events")]
@@ -78,7 +84,7 @@ class Fleet:
             handle.cancel()
         for watched in self.watched.values():
             watched.stop()
-        tasks = [*self._tasks, *(task for _, task in self._targets.values())]
+        tasks = [*self._tasks, *self._lookups, *(task for _, task in self._targets.values())]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -222,16 +228,45 @@ class Fleet:
         adapter = self.registry.adapters[runtime.agent]
 
         def say(source: str, claim: Claim | None, key: str, at: float) -> asyncio.Future[bool] | None:
-            return self._say(runtime.runtime_id, source, claim, key, at)
+            caveat = self.watched[runtime.runtime_id].adapter.caveat
+            return self._say(runtime.runtime_id, source, replace(claim, caveat=caveat) if claim and caveat else claim, key, at)
 
         here = runtime.target == self._local()
         self.watched[runtime.runtime_id] = Watched(runtime, adapter, say, self._clock, here=here)
         if here:
             self._exits.watch(runtime.runtime_id, runtime.pid, runtime.process_started)
         self._states.start(runtime.runtime_id, self._now())
+        self._begin_version(runtime)
         self.watched[runtime.runtime_id].start()
         self.hooks.agent_seen()
         self.target(runtime.target).seen()
+
+    # Which version an agent is.
+
+    def _begin_version(self, runtime: Runtime) -> None:
+        """Find out the version of an agent on this machine, without keeping anybody waiting."""
+        watched, process = self.watched[runtime.runtime_id], self.runtimes.process(runtime.runtime_id)
+        watched.on_version = lambda version: self._use_version(runtime.runtime_id, version)
+        if runtime.version:
+            self._use_version(runtime.runtime_id, runtime.version)
+        elif process is not None and runtime.target == self._local():
+            task = asyncio.create_task(self._find_version(runtime, process), name=f"version of {runtime.runtime_id}")
+            self._lookups.add(task)
+            task.add_done_callback(self._lookups.discard)
+
+    async def _find_version(self, runtime: Runtime, process: Process) -> None:
+        adapter = self.registry.adapters[runtime.agent]
+        found = await asyncio.to_thread(running_version, process, runtime.started_at, adapter, self._programs)
+        watched = self.watched.get(runtime.runtime_id)
+        if found and watched is not None and not watched.version:  # a file of the agent itself knows better
+            self._use_version(runtime.runtime_id, found)
+
+    def _use_version(self, runtime_id: str, version: str) -> None:
+        watched = self.watched[runtime_id]
+        caveat = self.registry.adapters[watched.runtime.agent].at(version).caveat
+        watched.runtime = self.runtimes.know_version(runtime_id, version, caveat)
+        watched.use_version(version, self._now())
+        self._states.moved(runtime_id)
 
     def _end(self, runtime: Runtime, why: str) -> None:
         watched = self.watched.pop(runtime.runtime_id, None)

@@ -32,6 +32,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """What is waited for or worked on, in the agent's words."""
     evidence: str = ""
     """What was seen, for people: `hook PermissionRequest`, `dialog "Do you want to proceed?"`."""
+    caveat: str = ""
+    """Why the source may have been misread, e.g. that this version of the agent was never measured. It lowers the confidence."""
 
 
 class Overruled(Struct, frozen=True):

@@ -80,6 +80,10 @@ class Runtime(Struct, frozen=True, kw_only=True):
     """In the ticks of the machine's process table."""
     started_at: float
     ended_at: float | None = None
+    version: str = ""
+    """Of the agent; empty where it is not known."""
+    version_note: str = ""
+    """What is to be said about that version, e.g. that it was never measured."""
 
 
 class Started(Struct, frozen=True):
@@ -123,6 +127,16 @@ class Runtimes:
 
     def get(self, runtime_id: str) -> Runtime | None:
         return self._runtimes.get(runtime_id)
+
+    def process(self, runtime_id: str) -> Process | None:
+        """The agent's outermost process, as it was described at the last look."""
+        found = self._occupants.get(runtime_id)
+        return found.process if found else None
+
+    def know_version(self, runtime_id: str, version: str, note: str) -> Runtime:
+        """Note an agent's version; returns its runtime with it. KeyError if there is no such runtime."""
+        runtime = self._runtimes[runtime_id] = replace(self._runtimes[runtime_id], version=version, version_note=note)
+        return runtime
 
     def in_pane(self, target: str, socket: str, pane_id: str) -> Runtime | None:
         place = (target, socket, pane_id)

@@ -69,6 +69,18 @@ class Watched:
         self._unread_check: asyncio.Task[None] | None = None
         self._session = ""
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self.on_version: Callable[[str], None] = lambda _: None
+        """Called with the version that one of the agent's files names."""
+
+    def use_version(self, version: str, now: float) -> None:
+        """Read the agent with the patterns of its version, and tell again what was told without knowing it."""
+        before = self.adapter.caveat
+        self.version, self.adapter = version, self.adapter.at(version)
+        drawn, self._drawn = self._drawn, None
+        for source, claim in self._levels.items() if self.adapter.caveat != before else ():
+            self._say(source, claim, f"{source} {now} {version}", now)
+        if drawn is not None:
+            self.screen(*drawn, now)
 
     def start(self) -> None:
         """Follow the files that the agent writes."""
@@ -179,6 +191,8 @@ class Watched:
                 if isinstance(said, Notice):
                     self._heard(source.name, said)
                 elif isinstance(said, Level):
+                    if said.version and said.version != self.version:
+                        self.on_version(said.version)
                     if said.session_id:
                         self._in_session(said.session_id)
                     self._say(source.name, said.claim(source.name), f"{source.name} {said.at} {said.state} {said.reason}", said.at)
