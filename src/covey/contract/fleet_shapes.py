@@ -37,6 +37,8 @@ ROW = shape(
     socket="string",
     version="string",
     version_note="string",
+    server="string",
+    state_version="integer",
     needs_action="boolean",
     evidence=array(EVIDENCE),
 )

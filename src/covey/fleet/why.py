@@ -47,6 +47,7 @@ WOULD_CHANGE = {
 }
 WOULD_CHANGE_UNKNOWN = {
     "target_unreachable": "the target answering again",
+    "suspended": "its continuation, with fg in its shell, or its end",
     "starting": "its first screen that can be read",
     "unsupported_signal": "a screen that is understood; `covey adapters explain --pane {pane}` makes a report of this one",
 }
