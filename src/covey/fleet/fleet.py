@@ -202,9 +202,9 @@ class Fleet:
 
     @property
     def sighted(self) -> bool:
-        """Whether every agent of this machine can be seen."""
+        """Whether every agent of this machine can be seen, and every pane has been looked at."""
         local = self._local()
-        return not local or self.target(local).target.health == "ok"
+        return not local or (self.target(local).target.health == "ok" and self.target(local).scanned)
 
     def _local(self) -> str:
         """The name of this machine among the targets; empty if it is none of them."""

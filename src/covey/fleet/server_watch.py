@@ -47,6 +47,8 @@ class ServerWatch:
         self.socket = socket
         self.standing: Standing | None = None
         """How it stands with the server; None until that is known."""
+        self.scanned = False
+        """Whether the processes in its panes have been looked at."""
         self.trouble = ""
         """Why the processes in its panes cannot be seen, if they cannot."""
         self._place = place
@@ -118,7 +120,7 @@ class ServerWatch:
             began, before = self._clock.monotonic(), self.trouble
             try:
                 await self._scan(watch)
-                self.trouble = ""
+                self.trouble, self.scanned = "", True
             except (ProcessesError, TmuxError) as error:
                 self.trouble = str(error)
             if self.trouble != before:

@@ -113,6 +113,11 @@ class TargetWatch:
         for server, _ in self._servers.values():
             server.rescan()
 
+    @property
+    def scanned(self) -> bool:
+        """Whether the processes of every tmux server on it have been looked at since the daemon was started."""
+        return self._tried and all(server.scanned for server, _ in self._servers.values())
+
     def seen(self) -> None:
         """An agent of this target was seen: its own node may have spoken of it before."""
         if self._node is not None:
