@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from covey.fleet.drift import Drift
 from covey.fleet.engine import Signal
 from covey.fleet.exits import Exits
 from covey.fleet.hooks import Hooks
+from covey.fleet.live_versions import LiveVersions
 from covey.fleet.model import PROCESS
 from covey.fleet.outbox import Outbox
 from covey.fleet.record import ADDED, HEALTH, HEARD, PICTURE, REMOVED
@@ -88,6 +90,8 @@ class Fleet:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self.hooks = Hooks(self, events, clock)
         self._tasks: list[asyncio.Task[None]] = []
+        self.versions = LiveVersions(registry, self.runtimes, self.watched, self.moved)
+        self.drift = Drift(self._outbox.tell, {adapter.name: adapter.title for adapter in registry})
 
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(self._outbox.run(), name="fleet events")]
@@ -107,6 +111,7 @@ class Fleet:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.versions.aclose()
         await self._exits.aclose()
         await self._outbox.aclose()
 
@@ -191,7 +196,10 @@ class Fleet:
 
     def hear(self, runtime_id: str, word: Word) -> asyncio.Future[bool] | None:
         """Whether what an agent's hook says is in the journal, as soon as that is known; None: it is no news."""
-        return self.watched[runtime_id].hook(word.payload, word.at, word.id)
+        watched = self.watched[runtime_id]
+        if not watched.knows(word.payload):
+            self.drift.hook_not_known(watched.runtime, self._now())
+        return watched.hook(word.payload, word.at, word.id)
 
     @property
     def sighted(self) -> bool:
@@ -251,13 +259,17 @@ class Fleet:
         self._states.start(runtime.runtime_id, self._now())
         if runtime.suspended:
             watched.suspend(self._now(), suspended=True)
+        self.versions.begin(runtime, self._now, here=runtime.target == self._local())
         watched.start()
         self.hooks.agent_seen()
         self.target(runtime.target).seen()
 
     def _watch(self, runtime: Runtime, levels: Iterable[Claim] = ()) -> Watched:
         def say(source: str, claim: Claim | None, key: str, at: float) -> asyncio.Future[bool] | None:
-            return self._say(runtime.runtime_id, source, claim, key, at)
+            watched = self.watched[runtime.runtime_id]
+            self.drift.claimed(watched.runtime, source, claim, watched.sources, self._now())
+            caveat = watched.adapter.caveat
+            return self._say(runtime.runtime_id, source, replace(claim, caveat=caveat) if claim and caveat else claim, key, at)
 
         here = runtime.target == self._local()
         watched = Watched(runtime, self.registry.adapters[runtime.agent], say, self._clock, here=here, levels=levels)
@@ -277,6 +289,7 @@ class Fleet:
             self._unverified[runtime_id] = {claim.source for claim in levels} - SEEN_IN_PANE - {PROCESS}
             self._states.resume(saved, self._now())
             self._come_back(runtime_id, self._now())
+            self.versions.begin(saved.runtime, self._now, here=saved.runtime.target == self._local())
             watched.start()
         else:  # its description or its target was removed meanwhile
             self._states.resume(saved, self._now())
@@ -303,6 +316,7 @@ class Fleet:
         if watched is None:
             return
         watched.stop()
+        self.drift.ended(runtime.runtime_id)
         self._exits.forget(runtime.runtime_id)
         if timer := self._timers.pop(runtime.runtime_id, None):
             timer.cancel()
@@ -358,6 +372,7 @@ class Fleet:
 
     def _come_back(self, runtime_id: str, now: float) -> None:
         """Look again when the state may change by itself."""
+        self.drift.judged(self.watched[runtime_id].runtime, self._states.verdicts[runtime_id], now)
         if timer := self._timers.pop(runtime_id, None):
             timer.cancel()
         if (due := self._states.due(runtime_id, now)) is not None:

@@ -152,9 +152,8 @@ def _verdict(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, 
 
 
 def _confidence(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...]) -> str:
-    """High when the agent said it, or two sources agree; lower when somebody credible says otherwise."""
+    """High when the agent said it, or two sources agree; a step lower when somebody credible says otherwise, or when it may have been misread."""
     supported = winner.strength >= SURE or any(claim.source != winner.source for claim in agreeing)
     doubted = any(one.claim.level and one.claim.strength >= winner.strength for one in lost if one.why != STALE and one.claim.state != "unknown")
-    if supported:
-        return "medium" if doubted else "high"
-    return "low" if doubted else "medium"
+    steps = supported + (not doubted) - bool(winner.caveat)
+    return ("low", "medium", "high")[max(steps, 0)]

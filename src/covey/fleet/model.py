@@ -38,6 +38,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Of a level that was seen to change: the state that it was before."""
     evidence: str = ""
     """What was seen, for people: `hook PermissionRequest`, `dialog "Do you want to proceed?"`."""
+    caveat: str = ""
+    """Why the source may have been misread, e.g. that this version of the agent was never measured. It lowers the confidence."""
 
 
 class Overruled(Struct, frozen=True):

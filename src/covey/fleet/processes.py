@@ -220,6 +220,12 @@ def start_of(pid: int) -> int | None:
     return None if process is None else process.started
 
 
+def described(pid: int, started: int) -> Process | None:
+    """A process of this machine with its arguments and its program; None if this very process is not there. Linux only."""
+    process = _stat(pid) if sys.platform == "linux" else None
+    return _look(process) if process is not None and process.started == started else None
+
+
 @cache
 def boot() -> str:
     """Which boot this is: start times and pids come again after the next one. Empty if the machine does not tell."""

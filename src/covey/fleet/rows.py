@@ -41,6 +41,8 @@ def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | 
         pane_index=seen.pane_index if seen else 0,
         title=seen.title if seen else "",
         socket=runtime.socket,
+        version=runtime.version,
+        version_note=runtime.version_note,
         state_version=before.state_version if before else 0,
     )
     return judged(row, verdict)

@@ -82,6 +82,10 @@ class Runtime(Struct, frozen=True, kw_only=True):
     suspended: bool = False
     """Stopped, as by Ctrl-Z: it lives, but does nothing until it is continued."""
     ended_at: float | None = None
+    version: str = ""
+    """Of the agent; empty where it is not known."""
+    version_note: str = ""
+    """What is to be said about that version, e.g. that it was never measured."""
 
 
 class Started(Struct, frozen=True):
@@ -131,6 +135,16 @@ class Runtimes:
 
     def get(self, runtime_id: str) -> Runtime | None:
         return self._runtimes.get(runtime_id)
+
+    def process(self, runtime_id: str) -> Process | None:
+        """The agent's outermost process, as it was described at the last look."""
+        found = self._occupants.get(runtime_id)
+        return found.process if found else None
+
+    def know_version(self, runtime_id: str, version: str, note: str) -> Runtime:
+        """Note an agent's version; returns its runtime with it. KeyError if there is no such runtime."""
+        runtime = self._runtimes[runtime_id] = replace(self._runtimes[runtime_id], version=version, version_note=note)
+        return runtime
 
     def in_pane(self, target: str, socket: str, pane_id: str) -> Runtime | None:
         """The runtime in a pane: the one in front rather than a suspended one."""

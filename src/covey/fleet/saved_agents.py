@@ -52,7 +52,7 @@ CREATE TABLE agent_source (
 """
 """`asked`: whether a person was asked for it. `row`: as events have it. `claim`: what the source claims, if anything; `cursor`: its last signal."""
 
-_FIELDS = tuple(name for name in Runtime.__struct_fields__ if name not in {"ended_at", "suspended"})
+_FIELDS = tuple(name for name in Runtime.__struct_fields__ if name not in {"ended_at", "suspended", "version", "version_note"})
 _RUNTIME = f"INSERT OR REPLACE INTO agent_runtime ({', '.join(_FIELDS)}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608 - our own names
 _STATE = (
     "INSERT INTO agent_state (runtime_id, state, reason, state_version, last_seen_at, asked, row) SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6 "
@@ -127,11 +127,12 @@ def load(connection: sqlite3.Connection) -> list[SavedAgent]:
         fields = dict(zip(_FIELDS, identity, strict=True))
         whose = fields["runtime_id"]
         stopped = any(claim.source == PROCESS for claim in claims.get(whose, ()))
-        runtime = convert({**fields, "suspended": stopped}, Runtime)
+        saved = row_of(json.decode(row))
+        runtime = convert({**fields, "suspended": stopped, "version": saved.version, "version_note": saved.version_note}, Runtime)
         found.append(
             SavedAgent(
                 runtime=runtime,
-                row=row_of(json.decode(row)),
+                row=saved,
                 claims=tuple(claims.get(whose, ())),
                 cursors=tuple(cursors.get(whose, ())),
                 asked=bool(asked),

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from covey.fleet.adapters.signals import claude, codex, copilot, cursor, gemini, opencode
+from covey.fleet.adapters.signals.parsing import fields
 from covey.fleet.adapters.signals.signals import SESSION_STARTED, Level, Notice
 from covey.fleet.adapters.signals.sources import follow, owner
+from covey.fleet.integrate.integrations import KNOWN as INTEGRATIONS
 from covey.fleet.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
 if TYPE_CHECKING:
@@ -70,6 +72,18 @@ class Watched:
         self._unread_check: asyncio.Task[None] | None = None
         self._session = ""
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self.on_version: Callable[[str], None] = lambda _: None
+        """Called with the version that one of the agent's files names."""
+
+    def use_version(self, version: str, now: float) -> None:
+        """Read the agent with the patterns of its version, and tell again what was told without knowing it."""
+        before = self.adapter.caveat
+        self.version, self.adapter = version, self.adapter.at(version)
+        drawn, self._drawn = self._drawn, None
+        for source, claim in self._levels.items() if self.adapter.caveat != before else ():
+            self._say(source, claim, f"{source} {now} {version}", now)
+        if drawn is not None:
+            self.screen(*drawn, now)
 
     def start(self) -> None:
         """Follow the files that the agent writes."""
@@ -105,6 +119,18 @@ class Watched:
             self._unread_since = None
             self._stop_unread_check()
         self._level(PROCESS, claim, now)
+
+    def knows(self, payload: object) -> bool:
+        """Whether the event that a hook delivered is known by its name; what has no name is left to whoever reads it."""
+        said = fields(payload)
+        name = said.get("hook_event_name") or said.get("hookName")
+        known = self._signals.events if self._signals else frozenset()
+        return not name or not known or name in known or name in INTEGRATIONS[self.adapter.name].events
+
+    @property
+    def sources(self) -> set[str]:
+        """The files of the agent that are followed."""
+        return {name for name, _ in self._tasks}
 
     def title(self, title: str, now: float) -> None:
         reading = self.adapter.read_title(title)
@@ -199,6 +225,8 @@ class Watched:
                 if isinstance(said, Notice):
                     self._heard(source.name, said)
                 elif isinstance(said, Level):
+                    if said.version and said.version != self.version:
+                        self.on_version(said.version)
                     if said.session_id:
                         self._in_session(said.session_id)
                     self._say(source.name, said.claim(source.name), f"{source.name} {said.at} {said.state} {said.reason}", said.at)

@@ -30,7 +30,7 @@ def why(row: Row, verdict: Verdict, now: float, *, in_full: bool = True) -> dict
         "because": told(verdict.winner) if verdict.winner else None,
         "agrees": [told(claim) for claim in newest],
         "overruled": [{**told(one.claim), "why": one.why} for one in sorted(verdict.overruled, key=lambda one: -one.claim.at)],
-        "caveat": "" if in_full else ELSEWHERE,
+        "caveat": "; ".join(filter(None, (row.version_note, "" if in_full else ELSEWHERE))),
         "would_change": WOULD_CHANGE_UNKNOWN.get(row.reason, WOULD_CHANGE[row.state]).format(pane=row.pane_id),
     }
 
