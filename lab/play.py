@@ -207,7 +207,10 @@ class _Player:
             while not pid.exists() or not pid.read_text().strip():
                 await asyncio.sleep(LOOK)
         self._run.pid = int(pid.read_text())
-        if self._run.scenario.trusted:
+        if self._run.scenario.opens:
+            state, pattern = self._run.scenario.opens
+            await self._dialog(state, pattern, self._agent.start_limit)
+        elif self._run.scenario.trusted:
             await self._ready()
         else:
             await self._see(self._agent.trust, self._agent.start_limit)
@@ -280,6 +283,14 @@ class _Player:
 
     async def _do_see(self, pattern: str) -> None:
         await self._see(re.compile(pattern, re.MULTILINE))
+
+    async def _do_shows(self, argument: str) -> None:
+        state, _, pattern = argument.partition(" ")
+        await self._dialog(state, pattern)
+
+    async def _dialog(self, state: str, pattern: str, limit: float | None = None) -> None:
+        await self._see(re.compile(pattern, re.MULTILINE), limit)
+        self._run.note("dialog", state=state)
 
     async def _do_drawn(self, pattern: str) -> None:
         await self._do_see(pattern)

@@ -106,6 +106,11 @@ class Claude(Agent):
             ),
             **{name: "1" for option, name in OPTIONS.items() if option in place.options},
         }
+        if "signed-out" in place.options:
+            del env["ANTHROPIC_API_KEY"]
+        if "settings-error" in place.options:
+            hook = {"hooks": [{"type": "command", "command": "true"}]}
+            (config / "settings.json").write_text(json.dumps({"hooks": {"AnEventThatNoReleaseKnows": [hook]}}))
         return Launch(argv, env)
 
     def transcripts(self, place: Place) -> list[Path]:
