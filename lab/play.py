@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 LIMIT = 20.0
 """Seconds any single wait of a scenario may take."""
 LOOK = 0.05
+APPEAR = 5.0
+"""Seconds within which pasted text stands in the composer."""
 _BREAK = re.compile(r" *\n[ │┃]*(?=\S)")
 DIALOGS = {"waiting_approval": "approval", "waiting_input": "question"}
 RECORDER = """#!/bin/sh
@@ -207,7 +209,10 @@ class _Player:
             while not pid.exists() or not pid.read_text().strip():
                 await asyncio.sleep(LOOK)
         self._run.pid = int(pid.read_text())
-        if self._run.scenario.trusted:
+        if self._run.scenario.opens:
+            state, pattern = self._run.scenario.opens
+            await self._dialog(state, pattern, self._agent.start_limit)
+        elif self._run.scenario.trusted:
             await self._ready()
         else:
             await self._see(self._agent.trust, self._agent.start_limit)
@@ -224,6 +229,10 @@ class _Player:
 
     async def _do_type(self, text: str) -> None:
         await self._pane.paste(text)
+        try:
+            await self._see(re.compile(re.escape(text)), APPEAR)
+        except TimeoutError:  # an agent that was still starting has lost it
+            await self._pane.paste(text)
         await asyncio.sleep(self._agent.settle)
         self._run.note("submitted", text=text)
         await self._pane.keys("Enter")
@@ -280,6 +289,14 @@ class _Player:
 
     async def _do_see(self, pattern: str) -> None:
         await self._see(re.compile(pattern, re.MULTILINE))
+
+    async def _do_shows(self, argument: str) -> None:
+        state, _, pattern = argument.partition(" ")
+        await self._dialog(state, pattern)
+
+    async def _dialog(self, state: str, pattern: str, limit: float | None = None) -> None:
+        await self._see(re.compile(pattern, re.MULTILINE), limit)
+        self._run.note("dialog", state=state)
 
     async def _do_drawn(self, pattern: str) -> None:
         await self._do_see(pattern)

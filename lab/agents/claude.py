@@ -93,6 +93,8 @@ class Claude(Agent):
             "ANTHROPIC_API_KEY": KEY,
             "CLAUDE_CODE_MAX_RETRIES": str(place.retries),
             "CLAUDE_CODE_TMPDIR": str(place.root / "tmp"),
+            # Some releases ask the model for a suggestion after every turn: work that nobody sees.
+            "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",
             **dict.fromkeys(
                 [
                     "DISABLE_AUTOUPDATER",
@@ -106,6 +108,11 @@ class Claude(Agent):
             ),
             **{name: "1" for option, name in OPTIONS.items() if option in place.options},
         }
+        if "signed-out" in place.options:
+            del env["ANTHROPIC_API_KEY"]
+        if "settings-error" in place.options:
+            hook = {"hooks": [{"type": "command", "command": "true"}]}
+            (config / "settings.json").write_text(json.dumps({"hooks": {"AnEventThatNoReleaseKnows": [hook]}}))
         return Launch(argv, env)
 
     def transcripts(self, place: Place) -> list[Path]:

@@ -82,10 +82,11 @@ class Codex(Agent):
         config = place.home / ".codex"
         config.mkdir(parents=True, exist_ok=True)
         trust = f'[projects.{json.dumps(str(place.project))}]\ntrust_level = "trusted"\n' if place.trusted else ""
+        # Without a provider of its own it wants an account.
+        provider = "" if "signed-out" in place.options else 'model_provider = "lab"\n'
         (config / "config.toml").write_text(f"""\
 model = "{self.model}"
-model_provider = "lab"
-check_for_update_on_startup = false
+{provider}check_for_update_on_startup = false
 suppress_unstable_features_warning = true
 approval_policy = "on-request"
 sandbox_mode = "read-only"
@@ -113,7 +114,10 @@ default_mode_request_user_input = true
         if place.record and self.hooks:
             hook = {"hooks": [{"type": "command", "command": f"{place.recorder} {place.hooks}"}]}
             (config / "hooks.json").write_text(json.dumps({"hooks": {event: [hook] for event in self.hooks}}))
-        if self.hooks and (place.record or place.integrated):
+        if "hook-review" in place.options:
+            hook = {"hooks": [{"type": "command", "command": "true"}]}
+            (config / "hooks.json").write_text(json.dumps({"hooks": {key: [hook] for key in self.hooks[:2]}}))
+        elif self.hooks and (place.record or place.integrated):
             argv.append("--dangerously-bypass-hook-trust")
         return Launch(argv, {"CODEX_HOME": str(config), "LAB_KEY": "sk-fake"})
 
@@ -161,6 +165,7 @@ class CodexOfFebruary(CodexOfAugust):
     ready = screen(r"^› [A-Z][\s\S]*^  \? for shortcuts")
     skips = {
         **Codex.skips,
+        "hook-review": "it has no hooks",
         "question": "its model may ask questions in plan mode only",
         "subagent": "its model must name the helper agent that it waits for, and the scripted one does not know its id",
     }
