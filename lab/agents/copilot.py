@@ -100,6 +100,19 @@ class Copilot(Agent):
             await asyncio.sleep(0.02)
 
 
+class EarlyCopilot(Copilot):
+    """The first releases that work offline with a model of one's own."""
+
+    version = "1.0.12"
+    skips = {"write": "its tool takes only absolute paths, which a scenario cannot know"}
+    question = screen(r"Enter to select")
+
+    tools = {
+        **Copilot.tools,
+        "question": lambda text: Tool("ask_user", {"question": text, "choices": ["First", "Second"]}, "waiting_input"),
+    }
+
+
 class _History:
     """The state that follows from the events of one session."""
 
