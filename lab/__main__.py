@@ -1,4 +1,4 @@
-"""The lab's commands: `./run lab install`, `list`, `capture`, `truth`."""
+"""The lab's commands: `./run lab install`, `list`, `capture`, `truth`, `report`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey import __version__
-from lab import agents, show
+from lab import agents, figures, show
+from lab import report as tables
 from lab.bench import JOBS, Play, bench, play_all
 from lab.capture import FOLDER, Capturer
 from lab.install import InstallError, install, lab_folder, program_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from lab.agents.agent import Agent
     from lab.play import Run
 
+RELATIVE = "lab/figures"
 AGENT = [ArgumentMetadata(name="agent", description="Name of the agent, or NAME@VERSION for a release other than the newest pinned one.")]
 
 
@@ -93,7 +95,23 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--jobs", type=int, default=JOBS, help="How many agents run at once.")
     command.add_argument("--observer", action="append", default=[], metavar="NAME=COMMAND", help="Another observer; may be repeated.")
     command.add_argument("--integrated", action="store_true", help="Put Covey's hooks into the agents' settings first.")
+    command.add_argument(
+        "--figures", type=Path, metavar="FOLDER", help=f"Store the figures of each cell there, e.g. in {RELATIVE}, for `./run lab report`."
+    )
     command.set_defaults(func=truth)
+
+    about = Metadata(
+        idempotent=True,
+        agent_description="Makes the tables of docs/accuracy.md, by agent, version and size, from the figures that truth runs have stored.",
+        examples=[
+            Example(command="./run lab report", description="Print the tables"),
+            Example(command="./run lab report --write", description="Put them into docs/accuracy.md"),
+        ],
+    )
+    command = annotate(commands.add_parser("report", help="Make the tables of docs/accuracy.md."), about)
+    command.add_argument("--figures", type=Path, default=figures.FOLDER, metavar="FOLDER", help=f"Where the figures are (default: {RELATIVE}).")
+    command.add_argument("--write", action="store_true", help="Write the tables into docs/accuracy.md.")
+    command.set_defaults(func=lambda args: write_report(args.figures, write=args.write))
     return root
 
 
@@ -176,9 +194,25 @@ def truth(args: argparse.Namespace) -> int:
         measured = asyncio.run(measure(wanted, observers, jobs=args.jobs, integrated=args.integrated, done=tell))
     except ObserverError as error:
         raise user_error(str(error), "See docs/guide/lab.md for what an observer must do.") from error
+    if args.figures:
+        for cell in figures.of(measured, integrated=args.integrated):
+            cell.write(args.figures)
     result = report(measured)
     writer().success(show.truth(result), result)
     return EXIT_PARTIAL if measured.failures else 0
+
+
+def write_report(folder: Path, *, write: bool) -> None:
+    try:
+        cells = figures.read_all(folder)
+    except ValueError as error:
+        raise user_error(str(error)) from error
+    if not cells:
+        raise user_error(f"there are no figures in {folder}", f"Run `./run lab truth --figures {RELATIVE}` first.")
+    text = tables.text(cells)
+    if write:
+        tables.write(text)
+    writer().success(text, {"cells": len(cells), "written": str(tables.FILE) if write else None, "text": text})
 
 
 def find(wanted: Sequence[str]) -> list[type[Agent]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab import processes
+from lab.cell import Cell
 from lab.install import program_of
 from lab.model.server import Model, serving
 from lab.play import Bench, PlayError, environment_of, play
@@ -85,6 +86,8 @@ async def play_all(
             except Exception as error:  # noqa: BLE001 - one play that breaks must not take the others with it
                 result = PlayError(f"{agent.name} {agent.version}, scenario {scenario.name}: {error!r}")
                 failures.append(result)
+            if isinstance(result, PlayError):
+                result.cell, result.scenario = Cell.of(agent, wanted.size), scenario.name
         done(result, len(runs) + len(failures), len(plays))
 
     async with asyncio.TaskGroup() as group:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from covey.fleet import integrate as integration
 from lab.bench import Play, bench, play_all
+from lab.cell import Cell
 from lab.observer import COVEY, Claim, claims, home_of, watching
 from lab.score import LONG, SAME, Score, percentile, score
 from lab.timeline import STATES, UNDECIDED, Span
@@ -20,23 +21,9 @@ if TYPE_CHECKING:
     from lab.agents.agent import Agent, Launch, Place
     from lab.observer import Observer
     from lab.play import PlayError, Run
-    from lab.size import Size
 
 WITNESSED = {**SAME, "error": "idle"}
 """No witness has a word for an agent that rests after an error."""
-
-
-@dataclass(frozen=True, order=True)
-class Cell:
-    """One version of one agent at one size."""
-
-    agent: str
-    version: str
-    size: Size
-
-    @classmethod
-    def of(cls, run: Run) -> Cell:
-        return cls(run.agent.name, run.agent.version, run.size)
 
 
 @dataclass
@@ -50,10 +37,10 @@ class Measured:
     @property
     def cells(self) -> list[Cell]:
         """What was measured: each agent in each version at each size, in order."""
-        return sorted({Cell.of(run) for run in self.runs})
+        return sorted({Cell.of(run.agent, run.size) for run in self.runs})
 
     def of(self, cell: Cell) -> list[Run]:
-        return [run for run in self.runs if Cell.of(run) == cell]
+        return [run for run in self.runs if Cell.of(run.agent, run.size) == cell]
 
     def score(self, observer: str, runs: Iterable[Run]) -> Score:
         total = Score()
@@ -122,8 +109,7 @@ def _cell(measured: Measured, cell: Cell) -> dict[str, Any]:
     for one in witnessed.values():
         total.add(one)
     return {
-        **asdict(cell),
-        "size": str(cell.size),
+        **cell.table(),
         "title": agent.title,
         "stand_in": agent.stand_in,
         "runs": len(runs),
@@ -139,20 +125,25 @@ def _observer(measured: Measured, name: str) -> dict[str, Any]:
     return {
         "observer": name,
         "total": figures(total),
-        "cells": [{**asdict(cell), "size": str(cell.size), **figures(measured.score(name, measured.of(cell)))} for cell in measured.cells],
+        "cells": [{**cell.table(), **figures(measured.score(name, measured.of(cell)))} for cell in measured.cells],
         "confusion": confusion(total.confusion),
-        "transitions": [
-            {
-                "from": before,
-                "to": after,
-                "noticed": len(total.delays.get((before, after), [])),
-                "missed": total.missed[before, after],
-                "p50_s": _rounded(percentile(total.delays.get((before, after), []), 0.5)),
-                "p95_s": _rounded(percentile(total.delays.get((before, after), []), 0.95)),
-            }
-            for before, after in sorted({*total.delays, *total.missed})
-        ],
+        "transitions": transitions(total),
     }
+
+
+def transitions(total: Score) -> list[dict[str, Any]]:
+    """How soon each change of state was noticed, and how often it was not."""
+    return [
+        {
+            "from": before,
+            "to": after,
+            "noticed": len(total.delays.get((before, after), [])),
+            "missed": total.missed[before, after],
+            "p50_s": _rounded(percentile(total.delays.get((before, after), []), 0.5)),
+            "p95_s": _rounded(percentile(total.delays.get((before, after), []), 0.95)),
+        }
+        for before, after in sorted({*total.delays, *total.missed})
+    ]
 
 
 def figures(total: Score) -> dict[str, Any]:

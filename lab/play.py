@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lab.agents.agent import Agent, Launch
+    from lab.cell import Cell
     from lab.scenario import Act, Scenario
     from lab.terminal import Pane, Terminal
     from lab.timeline import Span
@@ -46,6 +47,10 @@ printf '%s\\n' "$(printf %s "$payload" | tr '\\n' ' ')" >>"$file"
 
 class PlayError(RuntimeError):
     """A scenario did not go as written; says at which step, and shows the screen."""
+
+    cell: Cell | None = None
+    """What was played, once that is known."""
+    scenario: str = ""
 
 
 @dataclass
@@ -202,7 +207,10 @@ class _Player:
             while not pid.exists() or not pid.read_text().strip():
                 await asyncio.sleep(LOOK)
         self._run.pid = int(pid.read_text())
-        if self._run.scenario.trusted:
+        if self._run.scenario.opens:
+            state, pattern = self._run.scenario.opens
+            await self._dialog(state, pattern, self._agent.start_limit)
+        elif self._run.scenario.trusted:
             await self._ready()
         else:
             await self._see(self._agent.trust, self._agent.start_limit)
@@ -211,6 +219,7 @@ class _Player:
     async def _ready(self) -> None:
         await self._see(self._agent.ready, self._agent.start_limit)
         self._run.note("ready")
+        await asyncio.sleep(self._agent.warm_up)
 
     async def _act(self, act: Act) -> None:
         handle: Callable[[str], Awaitable[None]] = getattr(self, f"_do_{act.verb}")
@@ -274,6 +283,14 @@ class _Player:
 
     async def _do_see(self, pattern: str) -> None:
         await self._see(re.compile(pattern, re.MULTILINE))
+
+    async def _do_shows(self, argument: str) -> None:
+        state, _, pattern = argument.partition(" ")
+        await self._dialog(state, pattern)
+
+    async def _dialog(self, state: str, pattern: str, limit: float | None = None) -> None:
+        await self._see(re.compile(pattern, re.MULTILINE), limit)
+        self._run.note("dialog", state=state)
 
     async def _do_drawn(self, pattern: str) -> None:
         await self._do_see(pattern)

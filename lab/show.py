@@ -28,7 +28,7 @@ def truth(result: dict[str, Any]) -> str:
     """A whole truth run."""
     parts = [_head(result), _cells(result)]
     for observer in result["observers"]:
-        parts += [_observer(observer), _confusion(observer), _transitions(observer)]
+        parts += [_observer(observer), confusion(observer["confusion"]), transitions(observer["transitions"])]
     parts += [f"did not play: {failure}" for failure in result["failures"]]
     return "\n\n".join(parts)
 
@@ -72,17 +72,14 @@ def _observer(observer: dict[str, Any]) -> str:
     return table(head, rows)
 
 
-def _confusion(observer: dict[str, Any]) -> str:
-    claimed = sorted({state for row in observer["confusion"].values() for state in row})
-    rows = [[state, *(f"{row[one]:.1f}" if one in row else "" for one in claimed)] for state, row in observer["confusion"].items()]
+def confusion(seconds: dict[str, dict[str, float]]) -> str:
+    claimed = sorted({state for row in seconds.values() for state in row})
+    rows = [[state, *(f"{row[one]:.1f}" if one in row else "" for one in claimed)] for state, row in seconds.items()]
     return table(["true \\ claimed, s", *claimed], rows)
 
 
-def _transitions(observer: dict[str, Any]) -> str:
-    rows = [
-        [f"{one['from']} → {one['to']}", one["noticed"], one["missed"], _seconds(one["p50_s"]), _seconds(one["p95_s"])]
-        for one in observer["transitions"]
-    ]
+def transitions(found: Sequence[dict[str, Any]]) -> str:
+    rows = [[f"{one['from']} → {one['to']}", one["noticed"], one["missed"], _seconds(one["p50_s"]), _seconds(one["p95_s"])] for one in found]
     return table(["transition", "noticed", "missed", "p50", "p95"], rows)
 
 

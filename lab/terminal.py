@@ -44,7 +44,9 @@ class Terminal:
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=self._environment,
         )  # fmt: skip
         try:
-            out, err = await asyncio.wait_for(process.communicate(stdin), PATIENCE)
+            # Not wait_for: in Python 3.11 it loses a cancellation that comes as the command ends, and who cancelled waits for ever.
+            async with asyncio.timeout(PATIENCE):
+                out, err = await process.communicate(stdin)
         except TimeoutError:
             process.kill()
             await process.wait()

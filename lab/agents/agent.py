@@ -105,6 +105,8 @@ class Agent:
     start_limit: ClassVar[float] = 30.0
     give_up: ClassVar[float] = 20.0
     """Seconds within which the agent stops repeating a request that goes on failing."""
+    warm_up: ClassVar[float] = 0.0
+    """Seconds after its prompt is first drawn within which the agent loses an Enter."""
     settle: ClassVar[float] = 0.5
     """Seconds between pasting text and pressing Enter: sooner, some agents take the Enter for part of the paste."""
 

@@ -219,11 +219,13 @@ OPERATIONS = (
         "Have an agent program tell Covey itself what it does, or no longer.",
         cli=["integrate"],
         local="it edits the settings of programs in the caller's own environment, which a daemon does not have",
-        description="Adds Covey's hooks to the settings of the agent, keeps everything else in the file, and leaves a copy of what was there. Without it "
-        "Covey reads titles, session files, transcripts and screens.",
+        description="Adds Covey's hooks to the settings of the agent, keeps everything else in the file, and leaves a copy of what was there. Only "
+        "events that the installed version knows are written; a version of which that is not known is refused, with the reason. Without hooks Covey "
+        "reads titles, session files, transcripts and screens.",
         parameters=[
             Parameter("agent", "The agent program.", required=True, positional=True, enum=INTEGRATED),
             _switch("remove", "Take the hooks out again."),
+            _switch("any_version", "Write the hooks even if it is not known that the installed version accepts them."),
             _switch("verbose", "With --dry-run, tell every line that would change."),
         ],
         result=shape(
@@ -232,6 +234,7 @@ OPERATIONS = (
             changed="boolean",
             files=array(shape(path="string", change="string", about="string", backup=optional("string"), diff="string")),
             notes=array("string"),
+            programs=array(shape(path="string", version="string")),
         ),
         mutating=True,
         idempotent=True,

@@ -280,15 +280,42 @@ def test_a_status_bar_says_so_when_nobody_looks(covey: Covey) -> None:
     assert covey.run("bar").stdout == ""
 
 
+def claude_on_path(folder: Path, version: str) -> str:
+    """A PATH on which Claude Code is of this version."""
+    program = folder / f"claude-{version}" / "claude"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n")
+    program.chmod(0o755)
+    return f"{program.parent}{os.pathsep}{os.defpath}"
+
+
 def test_a_dry_run_of_an_integration_is_a_plan(seen: FleetCovey) -> None:
-    planned = json.loads(seen.run("integrate", "claude", "--dry-run").stdout)
+    path = claude_on_path(seen.folder, "2.1.325")
+    planned = json.loads(seen.run("integrate", "claude", "--dry-run", PATH=path).stdout)
     assert (planned["status"], planned["result"]["state"]) == ("plan", "absent")
     assert all(file["about"] and not file["diff"] for file in planned["result"]["files"])
-    assert all(file["diff"] for file in seen.run("integrate", "claude", "--dry-run", "--verbose").result["files"])
-    done = json.loads(seen.run("integrate", "claude").stdout)
+    assert [one["version"] for one in planned["result"]["programs"]] == ["2.1.325"]
+    assert all(file["diff"] for file in seen.run("integrate", "claude", "--dry-run", "--verbose", PATH=path).result["files"])
+    done = json.loads(seen.run("integrate", "claude", PATH=path).stdout)
     assert (done["status"], done["result"]["state"]) == ("ok", "installed")
     undone = json.loads(seen.run("integrate", "claude", "--remove").stdout)
     assert (undone["status"], undone["result"]["state"]) == ("ok", "absent")
+
+
+def test_an_integration_that_the_installed_version_may_refuse_is_not_made_and_one_that_it_does_refuse_is_found(seen: FleetCovey) -> None:
+    old = claude_on_path(seen.folder, "2.0.76")
+    refused = seen.run("integrate", "claude", PATH=old)
+    assert (refused.code, json.loads(refused.stderr or refused.stdout)["error"]) == (1, "not_accepted")
+    assert not (seen.folder / ".claude" / "settings.json").exists()
+    assert seen.run("integrate", "claude", "--any-version", PATH=claude_on_path(seen.folder, "2.1.325")).result["state"] == "installed"
+    looked = json.loads(seen.run("doctor", PATH=claude_on_path(seen.folder, "2.1.77")).stdout)["result"]
+    told = next(finding for finding in looked["findings"] if finding["name"] == "claude hooks")
+    assert (told["status"], told["fix"]) == ("fail", "covey integrate claude")
+    assert "2.1.77 does not know PermissionDenied, StopFailure" in told["detail"]
+    assert seen.run("integrate", "claude", PATH=claude_on_path(seen.folder, "2.1.77")).result["changed"]
+    healed = json.loads(seen.run("doctor", PATH=claude_on_path(seen.folder, "2.1.77")).stdout)["result"]
+    assert next(finding for finding in healed["findings"] if finding["name"] == "claude hooks")["status"] == "ok"
+    assert seen.run("integrate", "claude", "--remove").result["state"] == "absent"
 
 
 def test_removing_a_target_needs_a_yes(seen: FleetCovey, terminals: list[Terminal]) -> None:
