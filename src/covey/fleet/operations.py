@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from covey.contract.fleet import OPERATIONS
 from covey.contract.replay import REPLAY
-from covey.fleet import integrate
+from covey.fleet import integrate, saved_agents
 from covey.fleet.adapters.explain import explained
 from covey.fleet.adapters.registry import load
 from covey.fleet.bar import bar
@@ -53,9 +53,10 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
     place = places(get("fleet.sockets"), os.environ, get("fleet.ssh_config"), Path(daemon.home.node_dir) / "ssh")
     integrate.refresh(Path.home(), {**os.environ, "COVEY_HOME": daemon.home.path})
     book = await Targets.open(daemon.store, daemon.clock)
+    saved = await daemon.store.read(saved_agents.load)
     async with (
-        History.kept(daemon.events, daemon.clock, rules, book) as history,
-        Fleet(registry, daemon.events, daemon.clock, rules=rules, book=book, place=place) as fleet,
+        History.kept(daemon.events, daemon.clock, rules, book, saved) as history,
+        Fleet(registry, daemon.events, daemon.clock, rules=rules, book=book, place=place, saved=saved) as fleet,
     ):
         operations = FleetOperations(daemon, fleet, history)
         chores = [
@@ -71,7 +72,7 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
             await asyncio.gather(*chores, return_exceptions=True)
 
 
-FLEET = Subsystem((*OPERATIONS, REPLAY), migrations=(MIGRATION,), open=opened)
+FLEET = Subsystem((*OPERATIONS, REPLAY), migrations=(MIGRATION, saved_agents.MIGRATION), open=opened)
 
 
 class FleetOperations:

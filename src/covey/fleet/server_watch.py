@@ -146,11 +146,12 @@ class ServerWatch:
             self._look_at(ours)
 
     def _ours(self) -> dict[str, str]:
-        """Runtimes by pane."""
+        """Runtimes by pane; a suspended one does not draw there."""
         return {
             runtime.pane_id: runtime.runtime_id
             for runtime in self._station.runtimes.all
-            if (runtime.target, runtime.socket) == (self.target, self.socket) and runtime.runtime_id in self._station.watched
+            if (runtime.target, runtime.socket, runtime.suspended) == (self.target, self.socket, False)
+            and runtime.runtime_id in self._station.watched
         }
 
     def _watched(self, pane_id: str) -> Watched | None:
@@ -191,4 +192,4 @@ class ServerWatch:
 
 def _shown(pane: listing.Pane) -> tuple[object, ...]:
     """What the row of an agent tells of its pane."""
-    return pane.title, pane.path, pane.session_name, pane.window_name, pane.window_index, pane.pane_index
+    return pane.title, pane.path, pane.session_name, pane.window_id, pane.window_name, pane.window_index, pane.pane_index

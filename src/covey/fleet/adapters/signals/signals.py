@@ -92,6 +92,8 @@ class Level(Struct, frozen=True, kw_only=True):
     evidence: str = ""
     session_id: str = ""
     strength: int = SURE
+    version: str = ""
+    """Of the agent, where the file names it."""
 
     def claim(self, source: str) -> Claim:
         return Claim(
