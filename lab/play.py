@@ -171,9 +171,11 @@ async def _watched(run: Run) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # Before Python 3.12 a task that is cancelled just when `wait_for` has its result goes on: cancel until it has ended.
+        while any(not task.done() for task in tasks):
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=1.0)
         if run.pid and processes.alive(run.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(run.pid, signal.SIGKILL)

@@ -100,6 +100,25 @@ class Copilot(Agent):
             await asyncio.sleep(0.02)
 
 
+class CopilotWithChoices(Copilot):
+    """Releases whose tool for questions takes a list of choices."""
+
+    version = "1.0.80"
+    question = screen(r"[Ee]nter (?:to )?(?:accept|confirm|select)")
+
+    tools = {
+        **Copilot.tools,
+        "question": lambda text: Tool("ask_user", {"question": text, "choices": ["First", "Second"]}, "waiting_input"),
+    }
+
+
+class EarlyCopilot(CopilotWithChoices):
+    """The first releases that work offline with a model of one's own."""
+
+    version = "1.0.12"
+    skips = {"write": "its tool takes only absolute paths, which a scenario cannot know"}
+
+
 class _History:
     """The state that follows from the events of one session."""
 
