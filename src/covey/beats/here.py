@@ -72,8 +72,9 @@ def run_here(
 
     folder.hand_over({"run": to_builtins(run), "turns": []})  # whoever is killed here leaves it to the daemon
     folder.attend()
-    begins(run.as_dict())
     failure = prepare(beat, folder, agent, time.time(), "")
+    if failure is None:
+        begins(run.as_dict())
     finished = Finished(report=Report(failure=failure), began=time.time(), seconds=0.0) if failure else asyncio.run(execute())
     done, turns = concluded(run, finished, _prices(home, beat, finished)), plain(finished.report.turns)
     heartbeats = HeartbeatLog(root)

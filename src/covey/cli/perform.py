@@ -80,8 +80,9 @@ def _offline(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
     if operation.name.startswith("beats."):
         from covey.beats.offline import OFFLINE as BEATS
 
+        result = BEATS[operation.name](home, params)
         writer().log("the daemon is not running: this is what was written down last, and nothing runs until `covey up`", "warning")
-        return BEATS[operation.name](home, params)
+        return result
     from covey.kernel.offline import OFFLINE
 
     return OFFLINE[operation.name](home, params)
