@@ -150,7 +150,7 @@ def test_without_a_daemon_the_beat_runs_here_and_a_later_daemon_knows_it(place: 
     assert ran.result["summary"] == "2 tests fail in auth.test.ts"
     assert ran.result["denials"] == ["Bash(sudo ls)"]
     assert "turns" not in ran.result
-    assert json.loads(ran.stderr.splitlines()[0])["message"].startswith("api: claude runs (0s, at most 5m)")
+    assert re.match(r"api: claude runs \(\d+s, at most 5m\)", json.loads(ran.stderr.splitlines()[0])["message"])
     place.up()
     assert [item["run"] for item in place.run("beats", "history").result["items"]] == [ran.result["run"]]
 
@@ -262,7 +262,8 @@ def test_nonsense_is_answered_with_what_to_do(place: Place, *, daemon: bool) -> 
         place.up()
     empty = place.covey.folder / "empty"
     empty.mkdir()
-    nowhere, nothing = place.run("beat", "/no/such/folder").error, place.run("beat", str(empty)).error
+    nowhere, ran = place.run("beat", "/no/such/folder").error, place.run("beat", str(empty))
+    nothing = json.loads(ran.stderr[ran.stderr.index("{\n") :])  # after what was said while it waited
     assert (nowhere["code"], nowhere["message"]) == (5, "/no/such/folder is not a folder")
     assert (nothing["error"], nothing["code"], nothing["suggestion"]) == ("beat_prompt_missing", 5, f"Write one: `covey init {empty}`")
     (line,) = (json.loads(line) for line in (place.covey.home / "beats" / "heartbeats.jsonl").read_text().splitlines())
@@ -274,6 +275,62 @@ def test_nonsense_is_answered_with_what_to_do(place: Place, *, daemon: bool) -> 
     assert broken["code"] == 1
     assert "line 2: interval: 5 has no unit" in broken["message"]
     assert place.beat("--name", "nope").error["code"] == 5
+
+
+def test_murmurs_configuration_is_looked_for_in_its_usual_place(place: Place) -> None:
+    folder = place.covey.folder / "person"
+    (folder / ".murmur").mkdir(parents=True)
+    (folder / ".murmur" / "config.json").write_text(json.dumps({"workspaces": [{"path": str(place.workspace)}]}))
+    result = place.covey.run("beats", "import", HOME=str(folder)).result
+    assert result["imported"] == [str(place.workspace)]
+
+
+@pytest.mark.parametrize(
+    ("head", "says"),
+    [("intervall: 1h", "line 2: intervall is not an option"), ("cron: '61 * * * *'", "line 2: cron: "), ("tz: UTC", "nothing says when it runs")],
+)
+def test_what_cannot_run_is_not_put_on_the_schedule(place: Place, head: str, says: str) -> None:
+    place.heartbeat(f"---\n{head}\n---\nLook.\n")
+    error = place.run("beats", "add", str(place.workspace)).error
+    assert (error["code"], error["suggestion"]) == (1, f"Mend it, then: covey beats add {place.workspace}")
+    assert f"{place.workspace}/HEARTBEAT.md" in error["message"]
+    assert says in error["message"]
+    assert "; " not in error["message"].replace("; did you mean interval?", ""), "one mistake is told once"
+    assert not (place.covey.home / "config.toml").exists()
+
+
+@pytest.mark.parametrize("words", [["init", ""], ["beat", ""], ["beats", "add", ""], ["beats", "import", ""]])
+def test_an_empty_path_is_not_this_folder(covey: Covey, words: list[str]) -> None:
+    assert covey.run(*words).error["message"] == "the path is empty"
+    assert not (covey.folder / "HEARTBEAT.md").exists()
+
+
+def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(covey: Covey) -> None:
+    assert covey.run("init", "/proc").error["message"] == "/proc cannot hold a file: the system refuses to create HEARTBEAT.md there"
+
+
+def test_what_is_known_is_shown_while_the_daemon_is_down(place: Place) -> None:
+    assert place.run("beats", "list").result["items"] == []
+    assert place.run("beats", "history").result["items"] == []
+    assert place.run("beats", "show", "8PW7T3").error["code"] == 5
+    place.schedule()
+    place.up()
+    by_daemon = place.beat().result
+    online = {verb: place.run("beats", verb).result for verb in ("list", "history", "cost")}
+    place.run("down")
+    by_hand = place.beat().result
+    offline = {verb: place.run("beats", verb) for verb in ("list", "history", "cost")}
+    assert "the daemon is not running" in offline["list"].stderr
+    (item,) = offline["list"].result["items"]
+    assert (item["name"], item["state"], item["next_at"], item["last"]["run"]) == ("api", "scheduled", None, by_hand["run"])
+    assert [run["run"] for run in offline["history"].result["items"]][:2] == [by_hand["run"], by_daemon["run"]]
+    assert online["history"].keys() == offline["history"].result.keys()
+    today = offline["cost"].result["today"]
+    assert today["runs"] == online["cost"]["today"]["runs"] + 1 == offline["list"].result["today"]["runs"]
+    for run in (by_daemon, by_hand):
+        assert place.run("beats", "show", run["run"]).result["turns"]
+    place.up()
+    assert place.run("beats", "cost").result["today"] == today, "a daemon that starts knows the same"
 
 
 def test_the_daemon_wants_a_whole_path(daemon: Covey) -> None:
@@ -290,7 +347,12 @@ def test_what_is_written_into_the_configuration_is_listed_at_once(place: Place) 
     assert [(item["name"], item["state"]) for item in listed["items"]] == [("api", "scheduled"), ("api/two", "broken")]
     assert listed["items"][0]["next_at"]
     assert place.run("beats", "pause", "api").result["state"] == "paused"
-    assert place.run("beats", "resume", "api").result["state"] == "scheduled"
+    assert [item["state"] for item in place.run("beats", "resume", "api").result["items"]] == ["scheduled"]
+    place.run("beats", "pause", "api")
+    assert [item["name"] for item in place.run("beats", "resume", "--all").result["items"]] == ["api"]
+    assert place.run("beats", "resume", "--all").result["items"] == []
+    assert place.run("beats", "resume").error["code"] == 1
+    assert place.run("beats", "resume", "api", "--all").error["code"] == 1
     assert place.run("beats", "pause", "nope").error["valid_values"] == ["api", "api/two"]
     assert "line 2" in place.run("beats", "pause", "api/two").error["message"]
 
@@ -301,12 +363,16 @@ def test_workspaces_of_murmur_are_in_force_at_once(place: Place) -> None:
     old.write_text(
         json.dumps({"workspaces": [{"path": str(place.workspace), "interval": "30m", "maxTurns": 5, "lastRun": None}, {"interval": "1h"}]})
     )
-    result = place.run("beats", "import", str(old)).result
-    assert result["imported"] == [str(place.workspace)]
+    ran = place.run("beats", "import", str(old))
+    result = json.loads(ran.stdout)["result"]
+    assert (ran.code, result["imported"], result["left_out"]) == (3, [str(place.workspace)], 1)
     assert len(result["problems"]) == 1
     assert [item["name"] for item in place.run("beats", "list").result["items"]] == ["api"]
+    old.write_text(json.dumps({"workspaces": [{"path": str(place.workspace)}]}))
     again = place.run("beats", "import", str(old)).result
     assert (again["imported"], again["present"]) == ([], [str(place.workspace)])
+    old.write_text(json.dumps({"workspaces": [{"interval": "1h"}]}))
+    assert place.run("beats", "import", str(old)).error["code"] == 1
     assert place.run("beats", "import", "/no/such/file").error["code"] == 5
 
 

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from covey.beats.offline import OFFLINE as BEATS_OFFLINE
 from covey.contract import GROUPS, OPERATIONS, Operation, Parameter
 from covey.contract.kernel import OPERATIONS as KERNEL
 from covey.contract.operation import shape
@@ -48,7 +49,7 @@ def test_every_operation_has_a_surface_and_every_local_one_a_reason() -> None:
         assert operation.summary.endswith("."), operation.name
         assert len(operation.cli) < 2 or operation.cli[0] in GROUPS, operation.name
     assert len({operation.cli for operation in OPERATIONS}) == len(OPERATIONS)
-    assert {operation.name for operation in OPERATIONS if operation.offline} == set(OFFLINE)
+    assert {operation.name for operation in OPERATIONS if operation.offline} == {*OFFLINE, *BEATS_OFFLINE}
 
 
 def test_describe_tells_the_whole_contract() -> None:

@@ -143,7 +143,8 @@ def _draft(place: Place, front: Frontmatter | None) -> _Draft:
     fields, wrong = options.read(together)
     problems = [*front.problems, *(_problem(front.lines, name, sentence) for name, sentence in (*wrong_in_config, *wrong_in_head, *wrong))]
     if not front.problems:  # with a broken head nobody knows what else it says
-        if "interval" not in together and "cron" not in together:
+        misspelt = {name for name, _ in (*wrong_in_config, *wrong_in_head) if options.nearest(name, ("interval", "cron")).startswith("; did")}
+        if "interval" not in together and "cron" not in together and not misspelt:
             problems.append(Problem("interval", 0, "nothing says when it runs: put interval: 30m, or a cron expression, in the head of the file"))
         if not front.body.strip():
             problems.append(Problem("", 0, "there are no instructions in it: write below the head what to do"))

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
+from covey.beats.agents.registry import AGENTS
+from covey.beats.book import Book
 from covey.beats.places import expanded
 from covey.kernel import toml_text
 from covey.kernel.config_file import flat, locked, parse_text, read_text, replace_text
+from covey.kernel.home import quoted
+from murli import user_error
 
 if TYPE_CHECKING:
     from covey.kernel.home import Home
 
 KEY = ("beats", "workspace")
+
+
+def refuse_what_cannot_run(workspaces: list[dict[str, Any]], path: str, user_home: str) -> None:
+    """Raise `AgentError` with file and line if a beat of the folder `path` could not run beside those of the configured workspaces."""
+    there = any(os.path.realpath(found) == path for table in workspaces if (found := expanded(str(table.get("path", "")), user_home)))
+    book = Book.load(workspaces if there else [*workspaces, {"path": path}], user_home, AGENTS)
+    complaints = [complaint for entry in book.entries if os.path.realpath(entry.workspace) == path for complaint in entry.complaints]
+    if complaints:
+        raise user_error("; ".join(complaints), f"Mend it, then: covey beats add {quoted(path)}", field="path")
 
 
 def enlist(home: Home, tables: list[dict[str, Any]], user_home: str) -> tuple[list[str], list[str]]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+HANDED_OVER = "hand.json"
 MARK = "COVEY_RUN"
 """In the environment of all that a run starts, so that it is found again wherever it has gone."""
 
@@ -89,7 +90,13 @@ class Folder:
     def hand_over(self, record: Mapping[str, Any]) -> None:
         """Leave a run that was begun without a daemon to the next one; also one that has no folder yet."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._put("hand.json", json.dumps(record))
+        self._put(HANDED_OVER, json.dumps(record))
+
+    def reduce(self) -> None:
+        """Keep only what the next daemon is to know of a run that is over."""
+        for file in self.path.iterdir():
+            if file.name != HANDED_OVER:
+                shutil.rmtree(file, ignore_errors=True) if file.is_dir() else file.unlink(missing_ok=True)
 
     def attend(self) -> None:
         """Say that this process looks after the run."""
@@ -103,7 +110,7 @@ class Folder:
 
     @property
     def handed_over(self) -> dict[str, Any] | None:
-        return self._json("hand.json")
+        return self._json(HANDED_OVER)
 
     @property
     def claimed(self) -> tuple[int, str] | None:
@@ -173,6 +180,13 @@ def folders(path: Path) -> list[Folder]:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         return [Folder(one) for one in sorted(path.iterdir())]
     return []
+
+
+def prune(path: Path, keep: int) -> None:
+    """Throw away all but the newest runs that wait for a daemon to take them in: whoever never starts one must not fill the disk."""
+    left = [folder for folder in folders(path) if not folder.attended and (folder.handed_over or {}).get("run", {}).get("state") == "done"]
+    for folder in left[: max(len(left) - keep, 0)]:  # their names begin with the time
+        folder.remove()
 
 
 def marked(run: str) -> list[int]:

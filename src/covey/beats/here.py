@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import time
 from pathlib import Path
@@ -13,23 +14,30 @@ from msgspec import to_builtins
 from covey.beats import money
 from covey.beats.agents.registry import AGENTS
 from covey.beats.choice import beat_at
-from covey.beats.conclusion import concluded, entry, plain
+from covey.beats.conclusion import UNPRICED, concluded, entry, plain
 from covey.beats.execution import Execution, Finished
-from covey.beats.folder import Folder
+from covey.beats.folder import Folder, prune
 from covey.beats.ledger import Run
 from covey.beats.log import HeartbeatLog
+from covey.beats.offline import records
 from covey.beats.preparation import prepare
 from covey.beats.report import Report
 from covey.kernel.clock import SystemClock
 from covey.kernel.config import Config
 from covey.kernel.ids import Ulids
 from covey.kernel.settings import SETTINGS
+from murli import AgentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from covey.beats.beat import Beat
     from covey.beats.report import Step, Usage
     from covey.kernel.home import Home
+
+
+KEPT_RUNS = 100
+"""How many runs wait for a daemon to take them in; older ones are in the log only."""
 
 
 def run_here(
@@ -64,13 +72,25 @@ def run_here(
 
     folder.hand_over({"run": to_builtins(run), "turns": []})  # whoever is killed here leaves it to the daemon
     folder.attend()
-    begins(run.as_dict())
     failure = prepare(beat, folder, agent, time.time(), "")
+    if failure is None:
+        begins(run.as_dict())
     finished = Finished(report=Report(failure=failure), began=time.time(), seconds=0.0) if failure else asyncio.run(execute())
-    done, turns = concluded(run, finished), plain(finished.report.turns)
+    done, turns = concluded(run, finished, _prices(home, beat, finished)), plain(finished.report.turns)
     heartbeats = HeartbeatLog(root)
     heartbeats.append(entry(done, turns))
     if turns:
         heartbeats.keep_conversation(done.workspace, {**done.as_dict(), "turns": turns})
     folder.hand_over({"run": to_builtins(done), "turns": turns})
+    folder.reduce()
+    prune(root / "runs", KEPT_RUNS)
     return {**done.as_dict(), "turns": turns}
+
+
+def _prices(home: Home, beat: Beat, finished: Finished) -> money.Prices:
+    """What the cost of a run is estimated from, if its agent has not told it."""
+    if finished.report.usage.cost_usd is not None:
+        return UNPRICED
+    with contextlib.suppress(AgentError), records(home) as known:
+        return asyncio.run(known.prices(beat))
+    return UNPRICED

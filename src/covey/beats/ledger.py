@@ -154,17 +154,18 @@ class Ledger(Records):
 
     async def _change(self, kind: str, run: Run, more: Any = lambda _: None) -> None:
         def also(connection: sqlite3.Connection) -> None:
-            connection.execute(_UPDATE_RUN, (*_row(RUN_COLUMNS, run), run.run))
+            connection.execute(_UPDATE_RUN, (*row(RUN_COLUMNS, run), run.run))
             more(connection)
 
         await self._events.append(kind, subject=run.run, data=run.as_dict(), source="beats", also=also)
 
 
 def _put(connection: sqlite3.Connection, statement: str, names: Sequence[str], value: Struct) -> None:
-    connection.execute(statement, _row(names, value))
+    connection.execute(statement, row(names, value))
 
 
-def _row(names: Sequence[str], value: Struct) -> tuple[Any, ...]:
+def row(names: Sequence[str], value: Struct) -> tuple[Any, ...]:
+    """The columns of a run or a standing as the database has them."""
     return tuple(_column(getattr(value, name)) for name in names)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -70,5 +71,8 @@ def _run(line: bytes) -> str | None:
 
 
 def slug(workspace: str) -> str:
-    """A workspace as part of a file name."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", workspace).strip("-")[-120:] or "root"
+    """A workspace as part of a file name. One whose name was changed by more than its slashes gets a digest, so that /a/b and /a-b have two files."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace).strip("-")[-120:] or "root"
+    if f"/{name.replace('-', '/')}" == workspace or workspace == "/":
+        return name
+    return f"{name}-{hashlib.sha256(workspace.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"

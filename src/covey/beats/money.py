@@ -96,7 +96,9 @@ def overspent(budget: Budget, usage: Usage) -> bool:
 
 def amount(value: float, unit: str) -> str:
     """For people: $1.25, 12,000 tokens."""
-    return f"${value:.4f}".rstrip("0").rstrip(".") if unit == "USD" else f"{value:,.0f} {unit}"
+    if unit != "USD":
+        return f"{value:,.0f} {unit}"
+    return f"${value:.{2 if value >= 0.1 else 4}f}".rstrip("0").rstrip(".")  # noqa: PLR2004 - as the command line shows prices
 
 
 def _local(now: float, zone: str) -> datetime:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey.beats import options
 from covey.beats.enlist import enlist
@@ -18,8 +18,22 @@ if TYPE_CHECKING:
 _AGENTS = {"claude-code": "claude"}
 
 
-def read_murmur(text: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """The tables for `[[beats.workspace]]` that a config.json amounts to, and what was left out of them. Raises `ValueError` with a sentence if it is none."""
+USUAL_FILE = ".murmur/config.json"
+"""Where murmur has its configuration, in a person's home."""
+
+
+class Murmur(NamedTuple):
+    """A config.json of murmur, read."""
+
+    tables: list[dict[str, Any]]
+    """For `[[beats.workspace]]`."""
+    problems: list[str]
+    left_out: int
+    """How many workspaces could not be taken over."""
+
+
+def read_murmur(text: str) -> Murmur:
+    """What a config.json amounts to. Raises `ValueError` with a sentence if it is none."""
     if len(text) > LARGEST_FILE:
         raise ValueError(f"it has more than {LARGEST_FILE} characters")
     try:
@@ -39,17 +53,30 @@ def read_murmur(text: str) -> tuple[list[dict[str, Any]], list[str]]:
         if "path" in table:
             tables.append(table)
         problems += [f"{workspace['path'][:200]}: {sentence}" for sentence in wrong]
-    return tables, problems
+    return Murmur(tables, problems, len(workspaces) - len(tables))
 
 
 def import_file(home: Home, source: str, user_home: str) -> dict[str, Any]:
-    """Take over the workspaces of a config.json: `{source, file, imported, present, problems}`. Doing it twice changes nothing; the rest of the file stays, byte for byte."""
-    tables, problems = _read(source)
-    added, present = enlist(home, tables, user_home)
-    return {"source": source, "file": home.config_file, "imported": added, "present": present, "problems": problems}
+    """Take over the workspaces of a config.json: `{source, file, imported, present, problems, left_out}`. Doing it twice changes nothing; the rest of the file stays, byte for byte."""
+    murmur = _read(source)
+    if murmur.left_out and not murmur.tables:
+        raise user_error(
+            f"nothing could be taken over from {source}: {'; '.join(murmur.problems)}",
+            f"Mend it, then: covey beats import {quoted(source)}",
+            field="path",
+        )
+    added, present = enlist(home, murmur.tables, user_home)
+    return {
+        "source": source,
+        "file": home.config_file,
+        "imported": added,
+        "present": present,
+        "problems": murmur.problems,
+        "left_out": murmur.left_out,
+    }
 
 
-def _read(source: str) -> tuple[list[dict[str, Any]], list[str]]:
+def _read(source: str) -> Murmur:
     advice = "Name murmur's configuration: covey beats import ~/.murmur/config.json"
     file = Path(source)
     if not file.is_file():

@@ -22,7 +22,7 @@ from covey.kernel.daemon import Subsystem
 from murli import AgentError, not_found, user_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from covey.beats.beat import Beat
     from covey.beats.book import Entry
@@ -118,16 +118,13 @@ class BeatOperations:
         return await view.listed(self._beats, self._now)
 
     async def history(self, call: Call) -> dict[str, Any]:
-        runs = await self._beats.ledger.history(name=call.params["name"], outcome=call.params["outcome"], limit=call.params["limit"])
-        return {"items": [run.as_dict() for run in runs]}
+        return await view.history(self._beats.ledger, call.params)
 
     async def show(self, call: Call) -> dict[str, Any]:
-        run = view.one_of(await self._beats.ledger.find(call.params["run"]), call.params["run"])
-        return {**run.as_dict(), "turns": await self._beats.ledger.turns(run.run)}
+        return await view.one_run(self._beats.ledger, call.params["run"])
 
     async def cost(self, _: Call) -> dict[str, Any]:
-        limits = {key: float(self._daemon.config.current.get(f"beats.{key}")) for key in ("day_usd", "month_usd")}
-        return await view.cost(self._beats, self._now, limits)
+        return await view.cost(self._beats, self._now, view.limits(self._daemon.config.current.get))
 
     async def pause(self, call: Call) -> dict[str, Any]:
         entry, beat = await self._named(call.params["name"])
@@ -135,9 +132,20 @@ class BeatOperations:
         return await view.shown(self._beats, entry, self._now, self._beats.late())
 
     async def resume(self, call: Call) -> dict[str, Any]:
-        entry, beat = await self._named(call.params["name"])
-        await self._beats.resume(beat)
-        return await view.shown(self._beats, entry, self._now, self._beats.late())
+        name, everything = call.params["name"], call.params["all"]
+        if bool(name) == everything:
+            raise user_error(
+                "either the name of a beat or --all is needed", "Resume one: covey beats resume NAME; or all: covey beats resume --all", field="name"
+            )
+        chosen = await self._stopped() if everything else [await self._named(name)]
+        for _, beat in chosen:
+            await self._beats.resume(beat)
+        return {"items": [await view.shown(self._beats, entry, self._now, self._beats.late()) for entry, _ in chosen]}
+
+    async def _stopped(self) -> Sequence[tuple[Entry, Beat]]:
+        """The beats that are paused or parked."""
+        await self._beats.look(self._now)
+        return [(entry, entry.beat) for entry in self._beats.book.entries if entry.beat and view.is_stopped(self._beats, entry, self._now)]
 
     @property
     def _now(self) -> float:

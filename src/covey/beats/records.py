@@ -162,6 +162,15 @@ class Records:
 
         return await self._records.read(read)
 
+    async def spent_by_others(self, since: float, files: Sequence[str]) -> Spent:
+        """What was spent from a moment on by runs of other beats than these: folders that are run by hand, or are no longer scheduled."""
+
+        def read(connection: sqlite3.Connection) -> Spent:
+            query = "SELECT count(*), total(cost_usd), coalesce(sum(tokens), 0) FROM beat_run WHERE began_at >= ? AND file NOT IN (SELECT value FROM json_each(?))"
+            return Spent(*connection.execute(query, (since, json.dumps(list(files)))).fetchone())
+
+        return await self._records.read(read)
+
     async def prices(self, beat: Beat) -> Prices:
         """What the latest runs of a beat with its present agent and model have cost, as the agent told it."""
 

@@ -43,6 +43,8 @@ LATE_S = 300.0
 """A beat that has not begun so long after it should have, or one period after, is a matter for a person."""
 LATEST_S = 3600.0
 """So is any, however rarely it runs."""
+HOW_TO_SPEND_MORE = """\
+To allow more: covey config set beats.day_usd DOLLARS (or beats.month_usd); then they go on by themselves. To let them run on for now: covey beats resume --all"""
 
 log = logging.getLogger("covey.beats")
 
@@ -193,6 +195,7 @@ class Beats:
         await self.look(now)
         for beat in self.book.beats.values():
             try:
+                await self._release(beat, now)
                 await self._decide(beat, now)
             except StoreError:
                 raise
@@ -213,6 +216,18 @@ class Beats:
             log.warning("the clock was set back: the beat is scheduled anew from now", extra={"beat": beat.name, "last_slot_ahead_s": ahead})
         if standing is None or plan is not standing.plan:
             await self.standings.put(replace(standing, plan=plan) if standing else Standing(file=beat.file, plan=plan))
+
+    async def _release(self, beat: Beat, now: float) -> None:
+        """A beat that waits for the next day or month because of its money goes on as soon as somebody has raised the budget."""
+        if not self._waits_for_money(beat, now) or await self.treasury.stop(beat, self.standings[beat.file], now):
+            return
+        standing = self.standings[beat.file]  # again: somebody may have changed it meanwhile
+        if self._waits_for_money(beat, now):
+            await self.standings.put(replace(standing, plan=replace(standing.plan, parked_until=None), reason=""))
+
+    def _waits_for_money(self, beat: Beat, now: float) -> bool:
+        standing = self.standings[beat.file]
+        return not standing.plan.paused and (standing.plan.parked_until or 0.0) > now and money.stops(standing.reason)
 
     async def _decide(self, beat: Beat, now: float) -> None:
         stop = None
@@ -261,7 +276,7 @@ class Beats:
             standing = self.standings.get(beat.file)
             if standing and money.stops(standing.reason) and (standing.plan.paused or (standing.plan.parked_until or 0.0) > now):
                 if standing.reason.startswith(money.ALL):
-                    wrong["beats-budget"] = standing.reason, "Raise beats.day_usd or beats.month_usd, then resume each: covey beats resume NAME"
+                    wrong["beats-budget"] = standing.reason, HOW_TO_SPEND_MORE
                 else:
                     wrong[f"beat-budget:{beat.file}"] = f"{beat.name}: {standing.reason}", f"To let it run on: covey beats resume {beat.name}"
         return wrong

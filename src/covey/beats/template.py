@@ -38,6 +38,8 @@ def init(path: str) -> dict[str, Any]:
     except FileExistsError:
         raise conflict(f"{file} exists already; it was not touched", f"Edit it: ${{EDITOR:-vi}} {quoted(str(file))}", field="path") from None
     except FileNotFoundError:
+        if workspace.is_dir():  # such as /proc
+            raise tool_error(f"{workspace} cannot hold a file: the system refuses to create {FILE} there", "Name another folder.") from None
         raise not_found(f"{workspace} does not exist", f"Make it first: mkdir -p {quoted(str(workspace))}", field="path") from None
     except NotADirectoryError:
         raise user_error(f"{workspace} is not a folder", "Name the folder in which the agent is to work.", field="path") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import asdict
 
@@ -12,22 +12,57 @@ from covey.kernel.clock import timestamp
 from murli import not_found, user_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from covey.beats.beat import Beat
-    from covey.beats.book import Entry
-    from covey.beats.ledger import Run, Standing
-    from covey.beats.service import Beats
+    from covey.beats.book import Book, Entry
+    from covey.beats.records import Records, Run, Standing
+    from covey.beats.treasury import Treasury
+
+
+class StandingsByFile(Protocol):
+    """How each beat stands."""
+
+    def get(self, file: str, /) -> Standing | None:
+        """That of a file; None if it has none yet."""
+        ...
+
+
+class Beats(Protocol):
+    """What is asked of the beats, be they those of a daemon or what one has left on the disk."""
+
+    @property
+    def book(self) -> Book: ...
+    @property
+    def ledger(self) -> Records: ...
+    @property
+    def treasury(self) -> Treasury: ...
+    @property
+    def standings(self) -> StandingsByFile: ...
+    @property
+    def running(self) -> Mapping[str, Run]: ...
+    @property
+    def queued(self) -> Sequence[Run]: ...
+    @property
+    def latest(self) -> Mapping[str, Run]: ...
+    @property
+    def limit(self) -> int: ...
+    def late(self) -> Mapping[str, float]: ...
 
 
 async def listed(beats: Beats, now: float) -> dict[str, Any]:
-    """All beats, those that cannot run too."""
+    """All beats, those that cannot run too; and the totals, which stay the same whatever part of the list is shown."""
     late = beats.late()
+    today, month = await beats.treasury.spent_by_all(now)
     return {
         "items": [await shown(beats, entry, now, late) for entry in beats.book.entries],
         "problems": [{"file": entry.file, "message": complaint} for entry in beats.book.entries for complaint in entry.complaints],
         "running": len(beats.running),
         "limit": beats.limit,
+        "count": len(beats.book.entries),
+        "next": _next(beats, now),
+        "today": asdict(today),
+        "month": asdict(month),
     }
 
 
@@ -68,6 +103,12 @@ def _state(beats: Beats, entry: Entry, standing: Standing | None, now: float) ->
     return _rests(entry.beat, standing, now) if entry.beat and standing else ("scheduled", "")
 
 
+def is_stopped(beats: Beats, entry: Entry, now: float) -> bool:
+    """Whether `resume` would have a beat run again: it is paused, or parked for now."""
+    standing = beats.standings.get(entry.file)
+    return standing is not None and (standing.plan.paused or (standing.plan.parked_until or 0.0) > now)
+
+
 def _rests(beat: Beat, standing: Standing, now: float) -> tuple[str, str]:
     """How a beat stands that does not run at the moment."""
     plan = standing.plan
@@ -86,35 +127,65 @@ def rhythm(beat: Beat) -> str:
 
 
 async def cost(beats: Beats, now: float, limits: dict[str, float]) -> dict[str, Any]:
-    """What each beat has cost, and all of them."""
+    """What each beat has cost, what runs of folders that are not on the schedule have cost, and all together."""
     items = []
     for entry in beats.book.entries:
         today, month = await beats.treasury.spent(entry.beat, now) if entry.beat else (money.Spent(), money.Spent())
         total = await beats.ledger.spent(0.0, entry.file)
         items.append({"name": entry.name, "today": asdict(today), "month": asdict(month), "total": asdict(total), "budget": _budget(entry.beat)})
     today, month = await beats.treasury.spent_by_all(now)
-    return {"items": items, "today": asdict(today), "month": asdict(month), "total": asdict(await beats.ledger.spent(0.0)), "limits": limits}
+    others = await beats.treasury.spent_by_others(now, [entry.file for entry in beats.book.entries])
+    return {
+        "items": items,
+        "others": {name: asdict(spent) for name, spent in zip(("today", "month", "total"), others, strict=True)},
+        "today": asdict(today),
+        "month": asdict(month),
+        "total": asdict(await beats.ledger.spent(0.0)),
+        "limits": limits,
+    }
 
 
-def summary(beats: Beats, now: float) -> dict[str, Any]:
-    """The beats' part of `covey status`."""
-    states = [_state(beats, entry, beats.standings.get(entry.file), now) for entry in beats.book.entries]
+def _next(beats: Beats, now: float) -> dict[str, str] | None:
+    """Which beat runs next, and when."""
     due = [
         (moment, beat.name)
         for beat in beats.book.beats.values()
         if (standing := beats.standings.get(beat.file)) and (moment := planner.due(beat, standing.plan, now)) is not None
     ]
     soonest = min(due, default=None)
+    return {"name": soonest[1], "at": timestamp(max(soonest[0], now))} if soonest else None
+
+
+def summary(beats: Beats, now: float) -> dict[str, Any]:
+    """The beats' part of `covey status`."""
+    states = [_state(beats, entry, beats.standings.get(entry.file), now) for entry in beats.book.entries]
     return {
         "total": len(states),
         "by_state": {state: sum(one == state for one, _ in states) for state in dict.fromkeys(state for state, _ in states)},
         "reasons": list(dict.fromkeys(reason for state, reason in states if state in {"paused", "parked"} and reason)),
-        "next": {"name": soonest[1], "at": timestamp(max(soonest[0], now))} if soonest else None,
+        "next": _next(beats, now),
     }
 
 
 def _budget(beat: Beat | None) -> dict[str, Any]:
     return asdict(beat.budget if beat else Budget())
+
+
+def limits(setting: Callable[[str], Any]) -> dict[str, float]:
+    """What all beats together may spend, by the settings; 0 if there is no limit."""
+    return {key: float(setting(f"beats.{key}")) for key in ("day_usd", "month_usd")}
+
+
+async def history(ledger: Records, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Past runs, newest first."""
+    runs = await ledger.history(name=params["name"], outcome=params["outcome"], limit=params["limit"])
+    return {"items": [run.as_dict() for run in runs]}
+
+
+async def one_run(ledger: Records, asked: str) -> dict[str, Any]:
+    """A run with what was said in it. Raises `AgentError` if none is meant, or several may be."""
+    run = one_of(await ledger.find(asked), asked)
+    return {**run.as_dict(), "turns": await ledger.turns(run.run)}
 
 
 def one_of(found: list[Run], asked: str) -> Run:

@@ -77,11 +77,22 @@ def ask(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
     except NotRunning:
         if not operation.offline:
             raise
-        from covey.kernel.offline import OFFLINE
-
-        return OFFLINE[operation.name](home, params)
+        return _offline(home, operation, params)
     _warn_of_other_version(client.server_version)
     return result
+
+
+def _offline(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
+    """The result of an operation that works without a daemon."""
+    if operation.name.startswith("beats."):
+        from covey.beats.offline import OFFLINE as BEATS
+
+        result = BEATS[operation.name](home, params)
+        writer().log("the daemon is not running: this is what was written down last, and nothing runs until `covey up`", "warning")
+        return result
+    from covey.kernel.offline import OFFLINE
+
+    return OFFLINE[operation.name](home, params)
 
 
 def _key() -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from covey.cli.agents_table import age
-from covey.cli.cells import clean, cut, hanging
+from covey.cli.cells import clean, cut, hanging, width
 from covey.cli.render import duration, short
-from covey.cli.render_fleet import BLUE, DIM, RED, YELLOW, Paint, many, table
+from covey.cli.render_fleet import BLUE, DIM, GAP, RED, YELLOW, Paint, many, table
 from covey.cli.render_runs import SIGNS, history, labelled, outcome, price, show, since, what
 
 TYPE_CHECKING = False
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 STATES = {"running": ("●", BLUE), "queued": ("●", BLUE), "paused": ("▲", YELLOW), "parked": ("▲", YELLOW), "broken": ("✗", RED)}
 """Of those that are scheduled, the last outcome says more."""
-SPACIOUS = 76
-"""Columns from which a table has room for everything."""
+NAME_CELLS = 24
+"""A name so long is shown in full wherever there is room for it at all."""
+WHAT_CELLS = 16
+"""Less than this of WHAT tells nothing."""
 BUDGETS = {"run": "a run", "day": "a day", "month": "a month"}
 EMPTY = """\
 No beats yet
@@ -33,10 +35,9 @@ def beats(result: dict[str, Any], paint: Paint, now: float | None = None) -> str
     items = result["items"]
     if not items:
         return EMPTY
-    roomy = paint.columns >= SPACIOUS
-    rows = [_row(item, now, roomy=roomy) for item in items]
-    head = ["STATE", "NAME", "NEXT", "LAST", *(["STREAK", "TODAY"] if roomy else []), "WHAT"]
-    lines = table(head, rows, [_sign(item) for item in items], paint)
+    columns = _fitting([_row(item, now) for item in items], paint.columns)
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    lines = table(list(columns), rows, [_sign(item) for item in items], paint)
     for problem in result["problems"]:
         lines += ["", *labelled("✗", RED, clean(short(problem["message"])), paint)]
     return "\n".join([*lines, "", total(result, paint, now)])
@@ -44,35 +45,56 @@ def beats(result: dict[str, Any], paint: Paint, now: float | None = None) -> str
 
 def total(result: dict[str, Any], paint: Paint, now: float) -> str:
     """`5 beats · next api-health in 4m · $0.42 today`, and what to type next."""
-    items = result["items"]
-    parts = [many(len(items), "beat")]
+    parts = [many(result["count"], "beat")]
     if result["running"]:
         parts.append(f"{result['running']} running")
-    soonest = min((item for item in items if item["next_at"]), key=lambda item: str(item["next_at"]), default=None)
-    if soonest:
-        parts.append(f"next {clean(soonest['name'])} {coming(soonest['next_at'], now)}")
-    spent = [{name: sum(item[span][name] for item in items) for name in ("cost_usd", "tokens")} for span in ("today", "month")]
-    if any(spent[1].values()):
-        parts.append(f"{price(spent[0]) or 'nothing'} today, {price(spent[1])} this month")
+    if soonest := result["next"]:
+        parts.append(f"next {clean(soonest['name'])} {coming(soonest['at'], now)}")
+    if spent := price(result["month"]):
+        parts.append(f"{price(result['today']) or 'nothing'} today, {spent} this month")
     return cut(" · ".join(parts), paint.columns)
 
 
-def _row(item: dict[str, Any], now: float, *, roomy: bool) -> list[str]:
+def _row(item: dict[str, Any], now: float) -> dict[str, str]:
     last = item["last"]
-    told = f"{outcome(last)} {age(since(last['ended_at'] or last['queued_at'], now))}" if last else "-"
-    more = [str(item["streak"] or "-"), price(item["today"]) or "-"] if roomy else []
-    return [item["state"], clean(item["name"]), coming(item["next_at"], now) if item["next_at"] else "-", told, *more, _what(item)]
+    return {
+        "STATE": item["state"],
+        "NAME": clean(item["name"]),
+        "NEXT": coming(item["next_at"], now) if item["next_at"] else "-",
+        "LAST": f"{outcome(last)} {age(since(last['ended_at'] or last['queued_at'], now))}" if last else "-",
+        "STREAK": str(item["streak"] or "-"),
+        "TODAY": price(item["today"]) or "-",
+        "WHAT": _what(item),
+    }
+
+
+def _fitting(rows: list[dict[str, str]], columns: int) -> dict[str, list[str]]:
+    """The columns of the table for a terminal so wide. The name is what `pause` and `resume` need: rather than cut it, others are left out, and WHAT is cut."""
+    table_of = {name: [row[name] for row in rows] for name in rows[0]}
+
+    def room() -> int:
+        """What is left for WHAT beside the others, with names of a usual length."""
+        sizes = {name: max(map(width, (name, *cells))) for name, cells in table_of.items() if name != "WHAT"}
+        return columns - 2 - sum(sizes.values()) - len(GAP) * len(sizes) + max(sizes["NAME"] - NAME_CELLS, 0)
+
+    for name in ("STREAK", "TODAY", "NEXT"):
+        if room() < WHAT_CELLS:
+            del table_of[name]
+    table_of["WHAT"] = [cut(said, max(room(), WHAT_CELLS)) for said in table_of["WHAT"]]
+    return table_of
 
 
 def _what(item: dict[str, Any]) -> str:
     """What a person should know of it first."""
-    if item["state"] in {"paused", "parked", "broken", "queued"}:
+    if item["state"] == "broken":
+        return "see below"
+    if item["state"] in {"paused", "parked", "queued"}:
         return clean(item["reason"])
     if item["late_s"]:
         return f"should have run {duration(item['late_s'])} ago"
     said = what(item["last"]) if item["last"] else ""
     if not said and item["skipped"]:
-        return f"skipped {item['skipped']} times: it was still running"
+        return f"skipped {many(item['skipped'], 'time')}: it was still running"
     return said
 
 
@@ -94,7 +116,10 @@ def cost(result: dict[str, Any], paint: Paint) -> str:
     """What each beat has cost and may cost, dearest first; then all of them."""
     items = sorted(result["items"], key=lambda item: (-item["month"]["cost_usd"], -item["month"]["tokens"], item["name"]))
     limits = {f"{span}_usd": result["limits"][f"{span}_usd"] or None for span in ("day", "month")}
-    rows = [_costs(clean(item["name"]), item, item["budget"]) for item in items] + [_costs("all beats", result, limits)]
+    rows = [_costs(clean(item["name"]), item, item["budget"]) for item in items]
+    if result["others"]["total"]["runs"]:
+        rows.append(_costs("not scheduled", result["others"], {}))
+    rows.append(_costs("all beats", result, limits))
     return "\n".join(table(["BEAT", "TODAY", "MONTH", "IN ALL", "RUNS", "BUDGET"], rows, [(" ", "")] * len(rows), paint))
 
 
@@ -119,6 +144,11 @@ def paused(result: dict[str, Any], paint: Paint) -> str:
 
 
 def resumed(result: dict[str, Any], paint: Paint) -> str:
+    """After `covey beats resume`: a line for each beat."""
+    return "\n".join(_resumed(item, paint) for item in result["items"]) or "No beat is paused or parked"
+
+
+def _resumed(result: dict[str, Any], paint: Paint) -> str:
     sign, colour = STATES.get(result["state"], ("○", DIM))
     follows = f", next {coming(result['next_at'], time.time())}" if result["next_at"] else ""
     return f"{paint(sign, colour)} {clean(result['name'])} is {result['state']}{follows}"
@@ -153,7 +183,7 @@ def added(result: dict[str, Any], paint: Paint) -> str:
     """After `covey beats add`."""
     label = "On the schedule:" if result["added"] else "On the schedule already:"
     lines = hanging(label, short(clean(result["workspace"])), paint.columns)
-    return "\n".join([*lines, "  covey beats list  shows when it runs; covey up  has it run"])
+    return "\n".join([*lines, "  covey up  has it run (if the daemon is not up yet); covey beats list  shows when"])
 
 
 def imported(result: dict[str, Any], paint: Paint) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from covey.beats.folder import Folder, marked
+from covey.beats.folder import Folder, marked, prune
 from tests.covey.beats.living import living
 from tests.covey.beats.pretended import Pretended, logged, until
 
@@ -65,6 +65,17 @@ def test_it_is_run_logged_and_left_for_the_next_daemon(here: Here) -> None:
     (folder,) = here.runs
     assert folder.handed_over
     assert folder.handed_over["run"]["run"] == done["run"]
+    assert [file.name for file in folder.path.iterdir()] == ["hand.json"], "all else is of no use any more"
+
+
+def test_runs_that_no_daemon_takes_in_do_not_fill_the_disk(here: Here) -> None:
+    for _ in range(3):
+        last = here.run()["run"]
+    running = Folder(here.home / "beats" / "runs" / "00RUNNING")
+    running.hand_over({"run": {"run": running.run, "state": "running"}, "turns": []})
+    prune(here.home / "beats" / "runs", 1)
+    assert {folder.run for folder in here.runs} == {"00RUNNING", last}
+    assert len(logged(here.home)) == 3
 
 
 def test_the_next_daemon_takes_it_in_once_and_counts_what_it_cost(here: Here) -> None:

@@ -86,7 +86,9 @@ def test_a_disk_that_takes_only_a_part_is_an_error_and_the_line_is_written_again
 
 
 def test_a_workspace_has_a_file_of_its_own(log: HeartbeatLog) -> None:
-    assert slug("/src/my api") == "src-my-api"
+    assert slug("/src/api") == "src-api"
+    assert len({slug(workspace) for workspace in ("/src/my/api", "/src/my-api", "/src/my api", "/src/my--api", "/src/my/api/")}) == 5
+    assert len(slug("/" + "x" * 4000)) < 255
     assert slug("/") == "root"
     log.keep_conversation("/src/api", {"run": A})
     assert [file.name for file in log.path.parent.iterdir()] == ["last-beat-src-api.json"]

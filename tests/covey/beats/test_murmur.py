@@ -64,10 +64,17 @@ def source(tmp_path: Path) -> Path:
 def test_the_old_form_becomes_tables(home: Home, source: Path) -> None:
     paths = ["/home/theo/my-project", "/home/theo/other", "/home/theo/trusted"]
     assert import_file(home, str(source), "/home/theo") == {
-        "source": str(source), "file": home.config_file, "imported": paths, "present": [], "problems": [],
+        "source": str(source), "file": home.config_file, "imported": paths, "present": [], "problems": [], "left_out": 0,
     }  # fmt: skip
     assert Path(home.config_file).read_text() == BLOCKS
     assert [table["path"] for table in Config.load(home, SETTINGS).get("beats.workspace")] == paths
+
+
+def test_a_file_of_which_nothing_can_be_used_is_an_error(home: Home, source: Path) -> None:
+    source.write_text(json.dumps({"workspaces": [{"path": "/a", "interval": "soon"}, {"interval": "1h"}]}))
+    with pytest.raises(AgentError, match=r"nothing could be taken over from .*soon.*workspace 2 has no path"):
+        import_file(home, str(source), "/home/theo")
+    assert not Path(home.config_file).exists()
 
 
 def test_doing_it_twice_changes_nothing(home: Home, source: Path) -> None:
@@ -112,7 +119,7 @@ def test_a_file_that_cannot_be_edited_safely_is_left_to_an_editor(home: Home, so
 
 
 def test_what_cannot_be_taken_over_is_said() -> None:
-    tables, problems = read_murmur(
+    tables, problems, left_out = read_murmur(
         json.dumps(
             {
                 "workspaces": [
@@ -127,6 +134,7 @@ def test_what_cannot_be_taken_over_is_said() -> None:
         )
     )
     assert tables == [{"path": "/a", "interval": "30m", "model": "4"}, {"path": "/d"}]
+    assert left_out == 4
     assert problems == [
         "/a: session was left out: Covey has no such option",
         "/b: it was left out altogether: interval: 'soon' is no length of time: write whole numbers with their units, longest first, such as 30m, 1h30m, 90s or 1d",
@@ -166,7 +174,7 @@ WORKSPACES = st.fixed_dictionaries({"path": st.sampled_from(["/a", "/b/c", "~/d"
 
 @given(st.lists(WORKSPACES | TREES, max_size=4), st.sampled_from(["", "# x", "[log]\nlevel = 'info'\n", "[[beats.workspace]]\npath = '/a'\n"]))
 def test_whatever_is_taken_over_the_configuration_can_be_loaded_and_a_second_time_adds_nothing(workspaces: list[Any], text: str) -> None:
-    tables, _ = read_murmur(json.dumps({"workspaces": workspaces}))
+    tables, _, _ = read_murmur(json.dumps({"workspaces": workspaces}))
     after, added, _ = append_to(text, tables, "/home/theo")
     assert after.startswith(text)
     read = tomllib.loads(after).get("beats", {}).get("workspace", [])

@@ -39,12 +39,12 @@ def test_skip_leaves_nothing_denied() -> None:
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("Skip", 'permissions has to be "skip" or a table with a list called deny'),
-        ("", 'permissions has to be "skip" or a table with a list called deny'),
-        (["Edit"], 'permissions has to be "skip" or a table with a list called deny'),
-        ({"allow": ["Bash"]}, "permissions knows deny and nothing else, not 'allow': deny rules can only be added"),
-        ({"deny": "Edit"}, "permissions.deny has to be a list of tool patterns"),
-        ({"deny": [{"a": "b"}]}, "permissions.deny has to be a list of tool patterns"),
+        ("Skip", 'has to be "skip" or a table with a list called deny'),
+        ("", 'has to be "skip" or a table with a list called deny'),
+        (["Edit"], 'has to be "skip" or a table with a list called deny'),
+        ({"allow": ["Bash"]}, "knows deny and nothing else, not 'allow': deny rules can only be added"),
+        ({"deny": "Edit"}, "deny has to be a list of tool patterns"),
+        ({"deny": [{"a": "b"}]}, "deny has to be a list of tool patterns"),
         ({"deny": ["Bash(curl *"]}, "'Bash(curl *' is no tool pattern"),
         ({"deny": ["Bash()"]}, "'Bash()' is no tool pattern"),
         ({"deny": [""]}, "'' is no tool pattern"),

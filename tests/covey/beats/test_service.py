@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import sqlite3
+import time
 
 import pytest
 
@@ -502,13 +503,42 @@ def test_a_budget_for_all_is_one_matter_however_many_beats_it_stops(world: World
         refused = [run for run in await node.runs() if run.error_kind == "withdrawn"]
         assert [run.error for run in refused] == ["it was not begun: all beats together: daily budget reached: $0.5 of $0.5"]
         node.settings["beats.day_usd"] = 100.0
-        for beat in list(node.beats.book.beats.values()):
-            await node.beats.resume(beat)
         await node.advance(60)
-        assert len(world.agent.starts) == 5
+        assert len(world.agent.starts) == 5, "a budget that was raised is enough"
         assert await about(node, "settled", "beats-budget") == ["it is well again"]
 
     world.live(work, max_concurrent=1, day_usd=0.5)
+
+
+def test_resuming_lets_beats_run_on_though_the_budget_for_all_is_used_up(world: World) -> None:
+    world.beat("one")
+    world.beat("two")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        await node.advance(60)
+        assert len(world.agent.starts) == 2
+        node.clock.set_wall(time.time())  # runs are dated by the real clock
+        for beat in list(node.beats.book.beats.values()):
+            await node.beats.resume(beat)
+        await node.advance(120)
+        assert len(world.agent.starts) == 4
+
+    world.live(work, ManualClock(time.time() - 300), day_usd=0.5)
+
+
+def test_a_budget_that_is_raised_in_the_file_lets_the_beat_go_on(world: World) -> None:
+    world.beat("api", "budget: {day: 0.25}")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        await node.advance(60)
+        assert len(world.agent.starts) == 1
+        world.beat("api", "budget: {day: 5}")
+        await node.advance(10)
+        assert len(world.agent.starts) == 2
+
+    world.live(work)
 
 
 # The clock, and what is late.

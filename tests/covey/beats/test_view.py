@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from covey.beats import view
 from covey.beats.beat import Beat, Cron, Interval
+from covey.beats.choice import beat_at
 from covey.beats.ledger import Run
 from murli import AgentError
 from tests.covey.beats.living import Living, living
@@ -93,6 +94,24 @@ def test_cost_tells_of_each_and_of_all(tmp_path: Path) -> None:
         assert found["limits"] == {"day_usd": 5.0, "month_usd": 0.0}
 
     live(tmp_path, {"one": "interval: 1h", "two": "interval: 1h"}, work)
+
+
+def test_a_folder_that_is_not_scheduled_counts_in_every_total(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "HEARTBEAT.md").write_text("Look.\n")
+
+    async def work(node: Living) -> None:
+        await node.beats.run_now(beat_at(str(other), None, [], str(tmp_path)), verbose=False)
+        await node.rest()
+        listed = await view.listed(node.beats, node.clock.time())
+        found = await view.cost(node.beats, node.clock.time(), {"day_usd": 5.0, "month_usd": 0.0})
+        assert (listed["today"], listed["month"]) == (found["today"], found["month"])
+        assert found["today"]["cost_usd"] == 0.5
+        assert sum(item["today"]["cost_usd"] for item in (*found["items"], found["others"])) == 0.5
+        assert found["others"]["today"] == {"runs": 1, "cost_usd": 0.25, "tokens": 120}
+
+    live(tmp_path, {"one": "interval: 1h"}, work)
 
 
 def test_rhythms_are_words() -> None:

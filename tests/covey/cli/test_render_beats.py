@@ -14,6 +14,7 @@ from covey.kernel.clock import timestamp
 NOW = 1_800_000_000.0
 NARROW = Paint(80, colour=False)
 NOTHING = {"runs": 0, "cost_usd": 0.0, "tokens": 0}
+SPENT = {"runs": 12, "cost_usd": 0.125, "tokens": 9000}
 NO_BUDGET = dict.fromkeys(BUDGET["properties"])
 
 
@@ -75,11 +76,20 @@ def beat(name: str, **fields: Any) -> dict[str, Any]:
     return known
 
 
+TOTALS = {"next": {"name": "api", "at": timestamp(NOW + 250)}, "today": SPENT, "month": SPENT}
+
+
 def listed(*items: dict[str, Any], problems: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {"items": list(items), "problems": [{"file": "", "message": message} for message in problems], "running": 0, "limit": 4}
+    return {
+        "items": list(items),
+        "problems": [{"file": "", "message": message} for message in problems],
+        "running": 0,
+        "limit": 4,
+        "count": len(items),
+        **TOTALS,
+    }
 
 
-SPENT = {"runs": 12, "cost_usd": 0.125, "tokens": 9000}
 ALL = listed(
     beat("api", streak=41, last=run(), today=SPENT, month=SPENT),
     beat("web", streak=3, last=run(outcome="attention", summary="2 tests fail"), next_at=timestamp(NOW + 7300)),
@@ -97,7 +107,7 @@ def test_the_list_says_what_comes_next_and_what_was_last() -> None:
         "✓ scheduled  api   in 4m  ok 11m         41      $0.12",
         "▲ scheduled  web   in 2h  attention 11m  3       -      2 tests fail",
         "▲ paused     docs  -      error 11m      -       -      daily budget reached: $…",
-        "✗ broken     new   -      -              -       -      line 2: interval: 5 has…",
+        "✗ broken     new   -      -              -       -      see below",
         "",
         "✗ /src/new/HEARTBEAT.md, line 2: interval: 5 has no unit",
         "",
@@ -120,6 +130,18 @@ def test_nothing_is_wider_than_the_terminal_and_colours_take_no_room(columns: in
     plain, coloured = (render_beats.beats(ALL, Paint(columns, colour=on), NOW) for on in (False, True))
     assert "\x1b[" not in plain
     assert "\x1b[31m✗\x1b[0m" in coloured
+
+
+def test_the_totals_do_not_depend_on_what_is_left_of_the_list() -> None:
+    text = render_beats.beats({**ALL, "items": ALL["items"][:1]}, NARROW, NOW)
+    assert text.endswith("4 beats · next api in 4m · $0.12 today, $0.12 this month")
+
+
+def test_a_name_is_not_cut_where_other_columns_can_be_left_out() -> None:
+    name = "my-project/dependencies"
+    shown = render_beats.beats(listed(beat(name, skipped=114, last=run(probe="unchanged"))), NARROW, NOW).split("\n")
+    assert f"  {name}  " in shown[1]
+    assert "STREAK" not in shown[0]
 
 
 def test_a_list_without_beats_teaches() -> None:
@@ -152,12 +174,14 @@ def test_costs_are_told_with_their_budgets() -> None:
         {"name": "cheap", "today": NOTHING, "month": NOTHING, "total": NOTHING, "budget": NO_BUDGET},
         {"name": "dear", "today": SPENT, "month": SPENT, "total": SPENT, "budget": {**NO_BUDGET, "day_usd": 2.0, "run_tokens": 50_000}},
     ]
-    result = {"items": items, "today": SPENT, "month": SPENT, "total": SPENT, "limits": {"day_usd": 5.0, "month_usd": 0.0}}
+    others = {"today": NOTHING, "month": NOTHING, "total": {**NOTHING, "runs": 1}}
+    result = {"items": items, "others": others, "today": SPENT, "month": SPENT, "total": SPENT, "limits": {"day_usd": 5.0, "month_usd": 0.0}}
     assert [line.rstrip() for line in render_beats.cost(result, NARROW).split("\n")] == [
-        "  BEAT       TODAY  MONTH  IN ALL  RUNS  BUDGET",
-        "  dear       $0.12  $0.12  $0.12   12    $2 a day, 50k tokens a run",
-        "  cheap      -      -      -       0     none",
-        "  all beats  $0.12  $0.12  $0.12   12    $5 a day",
+        "  BEAT           TODAY  MONTH  IN ALL  RUNS  BUDGET",
+        "  dear           $0.12  $0.12  $0.12   12    $2 a day, 50k tokens a run",
+        "  cheap          -      -      -       0     none",
+        "  not scheduled  -      -      -       1     none",
+        "  all beats      $0.12  $0.12  $0.12   12    $5 a day",
     ]
 
 

@@ -172,9 +172,11 @@ class ClaudeReader:
             return None
         said = text(result.get("result")) or _joined(result.get("errors")) or _last(complaints)
         kind: ErrorKind = "crash"
-        if result.get("terminal_reason") == "max_turns":
+        # Older versions have no terminal_reason; their subtype says the same, and is "success" or silent for every other failure.
+        ended = result.get("terminal_reason") or result.get("subtype")
+        if ended in {"max_turns", "error_max_turns"}:
             kind = "max_turns"
-        elif result.get("terminal_reason") == "budget_exhausted":
+        elif ended in {"budget_exhausted", "error_max_budget_usd"}:
             kind = "budget"
         elif result:
             status = number(result.get("api_error_status"))
@@ -183,7 +185,8 @@ class ClaudeReader:
         elif "/login" in said or "API key" in said:
             kind = "auth"
         retry_at = (self._resets or resets(said, now)) if kind == "rate_limit" else None
-        return Failure(kind=kind, message=said or f"it ended with exit code {exit_code} and said nothing", retry_at=retry_at)
+        silent = "it used up its turns without an answer" if kind == "max_turns" else f"it ended with exit code {exit_code} and said nothing"
+        return Failure(kind=kind, message=said or silent, retry_at=retry_at)
 
 
 def resets(said: str, now: float) -> float | None:

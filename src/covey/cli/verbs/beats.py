@@ -8,7 +8,7 @@ from covey.cli.perform import ask
 from covey.contract import OPERATIONS
 from covey.kernel.client import Client, Interrupted, NotRunning
 from covey.kernel.home import quoted
-from murli import AgentError, not_found, writer
+from murli import AgentError, not_found, user_error, writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def init(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Write a HEARTBEAT.md, and say what is left to do."""
     from covey.beats.template import init as write
 
+    _refuse_empty(params)
     result = write(params["path"])
     result |= {"config": home.config_file, "scheduled": _is_scheduled(home, result["workspace"])}
     return _answer(operation, result)
@@ -31,26 +32,40 @@ def init(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Put a folder on the schedule; a daemon that runs has it at once."""
-    from covey.beats.enlist import enlist
+    from covey.beats.enlist import enlist, refuse_what_cannot_run
     from covey.beats.places import FILE, FOLDER
 
+    _refuse_empty(params)
     workspace = os.path.realpath(params["path"])
     if not os.path.isdir(workspace):
         raise not_found(f"{workspace} is not a folder", "Name the folder in which a HEARTBEAT.md is.", field="path")
     if not os.path.exists(os.path.join(workspace, FILE)) and not os.path.isdir(os.path.join(workspace, FOLDER)):
         raise not_found(f"there is no HEARTBEAT.md in {workspace}", f"Begin with: covey init {quoted(workspace)}", field="path")
+    refuse_what_cannot_run(_workspaces(home), workspace, os.path.expanduser("~"))
     added, _ = enlist(home, [{"path": workspace}], os.path.expanduser("~"))
     _reload(home)
     return _answer(operation, {"workspace": workspace, "config": home.config_file, "added": bool(added)})
 
 
 def import_murmur(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Take over murmur's workspaces; a daemon that runs has them at once."""
-    from covey.beats.murmur import import_file
+    """Take over murmur's workspaces; a daemon that runs has them at once. Exit code 3 if some could not be taken over."""
+    from covey.beats.murmur import USUAL_FILE, import_file
+    from murli import EXIT_PARTIAL
 
-    result = import_file(home, params["path"], os.path.expanduser("~"))
+    user_home = os.path.expanduser("~")
+    if params["path"] is None:
+        params["path"] = os.path.join(user_home, USUAL_FILE)
+    _refuse_empty(params)
+    result = import_file(home, params["path"], user_home)
     _reload(home)
-    return _answer(operation, result)
+    _answer(operation, result)
+    return EXIT_PARTIAL if result["left_out"] else 0
+
+
+def _refuse_empty(params: dict[str, Any]) -> None:
+    """An empty path is an unset variable in a script, not this folder."""
+    if params["path"] == "":
+        raise user_error("the path is empty", "Name a folder; `.` is this one.", field="path")
 
 
 def _reload(home: Home) -> None:
@@ -67,6 +82,7 @@ def beat(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Run a heartbeat and wait for its outcome: in the daemon if there is one, else here. Exit code 0 if it had an answer, whatever it found."""
     from covey.cli.beat_wait import Waiting, failed
 
+    _refuse_empty(params)
     out = writer()
     with Waiting(out, verbose=params["verbose"]) as waiting:
         done = _through_daemon(home, operation, params, waiting)
@@ -178,11 +194,15 @@ def _answer(operation: Operation, result: dict[str, Any]) -> int:
     return 0
 
 
-def _is_scheduled(home: Home, workspace: str) -> bool:
+def _workspaces(home: Home) -> list[dict[str, Any]]:
     from covey.kernel.config import Config
     from covey.kernel.settings import SETTINGS
 
-    listed = Config.load(home, SETTINGS).get("beats.workspace")
+    return list(Config.load(home, SETTINGS).get("beats.workspace"))
+
+
+def _is_scheduled(home: Home, workspace: str) -> bool:
+    listed = _workspaces(home)
     return any(os.path.realpath(os.path.expanduser(str(table.get("path", "")))) == os.path.realpath(workspace) for table in listed)
 
 

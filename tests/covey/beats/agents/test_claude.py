@@ -145,6 +145,17 @@ def test_a_cost_that_is_none_does_not_count(value: object) -> None:
     assert found.failure
 
 
+@pytest.mark.parametrize(
+    ("subtype", "kind"), [("error_max_turns", "max_turns"), ("error_max_budget_usd", "budget"), ("error_during_execution", "api")]
+)
+def test_an_older_result_without_a_reason_is_read_by_its_subtype(subtype: str, kind: str) -> None:
+    reader = Claude().reader()
+    list(reader.line(json.dumps({"type": "result", "subtype": subtype, "is_error": True, "num_turns": 3, "total_cost_usd": 0.1})))
+    failure = reader.report(1, "", 0.0).failure
+    assert failure is not None
+    assert failure.kind == kind
+
+
 @given(lines=damaged("claude"), exit_code=st.integers(0, 255), complaints=st.text(max_size=50))
 def test_whatever_it_writes_is_borne(lines: list[str], exit_code: int, complaints: str) -> None:
     reader = OURS.reader()
