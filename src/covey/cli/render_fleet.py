@@ -141,9 +141,12 @@ def nobody(result: dict[str, Any]) -> str:
         return f"No agent matches {words}\n  covey ps  shows all of them"
     lines = ["No agents yet"]
     for target in result["targets"]:
-        seen = ", ".join(short(clean(socket)) for socket in target["sockets"]) or "no tmux server is running"
+        seen = ", ".join(short(clean(socket)) for socket in target["sockets"]) or "no tmux server found"
         state = "" if target["health"] == "ok" else f" ({target['health']}: {clean(target['reason'])})"
         lines.append(f"  looked at  {clean(target['target'])}{state}: {seen}")
+    if any(not target["sockets"] for target in result["targets"]):
+        lines += ["  not found  servers of tmux -S elsewhere: covey config set fleet.sockets PATH"]
+    lines += ["  not seen   agents behind ssh in a pane: covey target add NAME --kind ssh"]
     return "\n".join([*lines, "  start one  tmux new-session -s work claude", "  then       covey ps"])
 
 

@@ -228,7 +228,17 @@ def test_the_doctor_finds_a_description_that_cannot_be_used(covey: Covey) -> Non
 def test_a_status_bar_says_so_when_nobody_looks(covey: Covey) -> None:
     shown = covey.run("bar", "--format", "tmux")
     assert (shown.code, shown.stdout) == (2, "#[dim]covey is not running#[default]\n")
+    menu = covey.run("bar", "--format", "swiftbar")
+    assert (menu.code, menu.stdout.splitlines()[:2]) == (2, ["covey is not running", "---"])
     assert covey.run("bar").stdout == ""
+
+
+def test_a_connection_that_may_take_long_says_so_before(seen: FleetCovey) -> None:
+    ran = seen.run("target", "connect", "vm1")
+    assert ran.code == 0
+    told = json.loads(ran.stderr.splitlines()[0])
+    assert told["stage"] == "connecting"
+    assert "vm1" in told["message"]
 
 
 def test_a_dry_run_of_an_integration_is_a_plan(seen: FleetCovey) -> None:
