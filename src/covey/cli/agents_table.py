@@ -34,7 +34,7 @@ class Names:
         """`api`, `vm1/api` or, on another than the default of several tmux servers, `work·api`."""
         identity = item["identity"]
         target, session = identity["target"], identity["session_name"]
-        socket = (item.get("socket") or "").rpartition("/")[2] if target in self._with_socket else ""
+        socket = item.get("server") or ((item.get("socket") or "").rpartition("/")[2] if target in self._with_socket else "")
         if socket not in {"", DEFAULT_SOCKET}:
             session = f"{socket}·{session}"
         return clean(f"{target}/{session}" if target is not None and self._with_target else session)
@@ -65,7 +65,7 @@ def table_of(result: dict[str, Any], columns: int, *, wide: bool) -> tuple[list[
     found: list[tuple[str, bool, list[str]]] = [
         ("STATE", True, [item["state"] for item in items]),
         ("AGENT", True, [clean(item["agent"]) for item in items]),
-        ("VERSION", wide, [clean(item.get("version") or "-") for item in items]),
+        ("VERSION", wide, [version(item) or "-" for item in items]),
         ("WHERE", True, [names.pane(item) for item in items]),
         ("PANE", wide or columns >= PANE_FROM, [clean(item["identity"]["pane_id"]) for item in items]),
         ("FOLDER", wide or columns >= FOLDER_FROM, folders([item.get("cwd", "") for item in items], whole=whole)),
@@ -95,6 +95,12 @@ def folders(paths: Sequence[str], *, whole: bool = False) -> list[str]:
             return [label(path) for path in shortened]
         for path in longer:
             length[path] += 1
+
+
+def version(item: dict[str, Any]) -> str:
+    """The version of the agent program, as far as it is known, and whether Covey was ever tried with it."""
+    known = clean(item.get("version") or "")
+    return f"{known} (not measured)" if known and item.get("version_note") else known
 
 
 def what(item: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.agents_table import Names, age, table_of
+from covey.cli.agents_table import Names, age, table_of, version
 from covey.cli.cells import clean, cut, hanging, padded, width
 from covey.cli.render import duration, short
 
@@ -188,7 +188,8 @@ def why(result: dict[str, Any], paint: Paint) -> str:
     if result["caveat"]:
         lines += hanging(" ", result["caveat"], paint.columns)
     lines += hanging("  would change it:", result["would_change"], paint.columns)
-    return "\n".join([*lines, cut(f"  {clean(item['agent'])} in {where(item)}, runtime:{item['runtime_id']}", paint.columns)])
+    program = f"{clean(item['agent'])} {version(item)}".rstrip()
+    return "\n".join([*lines, cut(f"  {program} in {where(item)}, runtime:{item['runtime_id']}", paint.columns)])
 
 
 def where(item: dict[str, Any]) -> str:

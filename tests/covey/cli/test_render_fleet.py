@@ -101,6 +101,9 @@ def test_wide_has_every_column() -> None:
     shown = render_fleet.panes(answer(here(api="/srv/api"), targets=TARGETS[:1]), Paint(200, colour=False, wide=True))
     assert shown.split("\n")[0].split() == ["STATE", "AGENT", "VERSION", "WHERE", "PANE", "FOLDER", "SURE", "FOR", "WHAT"]
     assert column(shown, "SURE") == ["high"]
+    result = answer(here(api="/srv/api"), targets=TARGETS[:1])
+    result["items"][0] |= {"version": "2.1.400", "version_note": "never measured"}
+    assert column(render_fleet.panes(result, Paint(200, colour=False, wide=True)), "VERSION") == ["2.1.400 (not measured)"]
 
 
 def test_several_broken_targets_leave_room_for_the_next_step() -> None:
