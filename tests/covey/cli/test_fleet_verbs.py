@@ -137,6 +137,8 @@ def test_every_filter_can_be_typed(seen: FleetCovey, words: list[str], total: in
         (["wait", "%99", "--state", "idle"], 5, "E_REF_NOT_FOUND"),
         (["wait", "--state", "idle"], 1, "argument_error"),
         (["watch", "--interval", "soon"], 1, "argument_error"),
+        (["logs", "--lines=--"], 1, "flag_error"),
+        (["bar", "--format=--"], 1, "flag_error"),
         (["target", "remove", "vm1"], 1, "confirmation_required"),
         (["target", "connect", "vm9"], 5, "E_TARGET_NOT_FOUND"),
         (["adapters", "explain", "claude", "--screen", "no-such-file"], 1, "user_error"),
