@@ -313,3 +313,8 @@ def test_help_and_prints_survive_an_ascii_only_terminal(tmp_path: Path) -> None:
     page = tool.run_on_terminal("--help", PYTHONIOENCODING="ascii")
     assert (page.code, b"?n?code ~ here" in page.stdout) == (0, True)
     assert tool.run_on_terminal(PYTHONIOENCODING="ascii").stdout == b"+ done - ?\n"
+
+
+def test_an_empty_word_is_an_unknown_command(roost: Tool) -> None:
+    error = roost.run("").error
+    assert (error["error"], error["message"]) == ("unknown_command", "unknown command '' for 'roost'")

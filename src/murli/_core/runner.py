@@ -71,7 +71,7 @@ def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
 
 
 def _run(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> int:
-    if invocation.unknown_command:
+    if invocation.unknown_command is not None:
         from murli._core import wording  # only mistakes pay for it
 
         if any(level.unknown for level in invocation.levels):
