@@ -157,10 +157,10 @@ def nobody(result: dict[str, Any]) -> str:
         seen = ", ".join(short(clean(socket)) for socket in target["sockets"]) or "no tmux server found"
         state = "" if target["health"] == "ok" else f" ({target['health']}: {clean(target['reason'])})"
         lines.append(f"  looked at  {clean(target['target'])}{state}: {seen}")
+    lines += ["  start one  tmux new-session -s work claude", "  then       covey ps"]
     if any(not target["sockets"] for target in result["targets"]):
         lines += ["  not found  servers of tmux -S elsewhere: covey config set fleet.sockets PATH"]
-    lines += ["  not seen   agents behind ssh in a pane: covey target add NAME --kind ssh"]
-    return "\n".join([*lines, "  start one  tmux new-session -s work claude", "  then       covey ps"])
+    return "\n".join([*lines, "  not seen   agents behind ssh in a pane: covey target add NAME --kind ssh"])
 
 
 def why(result: dict[str, Any], paint: Paint) -> str:

@@ -197,10 +197,10 @@ def test_no_agents_says_where_we_looked_and_how_to_start_one() -> None:
         "  looked at  host: /tmp/tmux-1000/default",
         "  looked at  vm1: no tmux server found",
         "  looked at  vm3 (down: ssh timed out): no tmux server found",
-        "  not found  servers of tmux -S elsewhere: covey config set fleet.sockets PATH",
-        "  not seen   agents behind ssh in a pane: covey target add NAME --kind ssh",
         "  start one  tmux new-session -s work claude",
         "  then       covey ps",
+        "  not found  servers of tmux -S elsewhere: covey config set fleet.sockets PATH",
+        "  not seen   agents behind ssh in a pane: covey target add NAME --kind ssh",
     ]
 
 
