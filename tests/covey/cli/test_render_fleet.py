@@ -81,9 +81,12 @@ def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_servers_are_named_where_a_target_has_several() -> None:
     rows = [row("host/api:0.0", "%0", socket="/tmp/tmux-1000/default"), row("host/api:0.0", "%0", socket="/tmp/tmux-1000/work", runtime_id="b" * 16)]
     result = answer(rows, targets=TARGETS[:1])
-    assert sorted(column(render_fleet.panes(result, NARROW), "WHERE")) == ["api:0.0", "work·api:0.0"]
+    assert sorted(column(render_fleet.panes(result, NARROW), "WHERE")) == ["api:0.0", "host@work/api:0.0"]
     waiting = answer([row("host/api:0.0", "%0", "error", socket="/a/work", runtime_id="b" * 16), rows[0]], targets=TARGETS[:1])
-    assert render_fleet.panes(waiting, NARROW).endswith(f"covey why runtime:{'b' * 16}")
+    assert render_fleet.panes(waiting, NARROW).endswith("covey why host@work/api:0.0")
+    alone = answer([row("host/api:0.0", "%0", "error", socket="/a/default"), row("host/api:0.0", "%1", socket="/a/work")], targets=TARGETS[:1])
+    assert render_fleet.panes(alone, NARROW).endswith("covey why host@default/api:0.0")
+    assert render_fleet.panes(alone, WIDE).endswith("covey why %0")
 
 
 def test_a_name_that_a_shell_would_read_otherwise_is_not_offered() -> None:
