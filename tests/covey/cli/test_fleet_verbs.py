@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from covey.cli.verbs.watch import different
 from covey.contract import fleet
 from covey.kernel.client import Client
 from tests.covey.cli.fleet_covey import LIMIT_S, PROGRAM, FleetCovey, serving
@@ -37,7 +38,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [*PROGRAM, "covey", *words],
             cwd=covey.folder,
-            env=covey.environment(TERM="xterm-256color", **extra),
+            env=covey.environment(**{"TERM": "xterm-256color", **extra}),
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -334,6 +335,24 @@ def test_a_live_table_is_left_by_ctrl_c_and_leaves_the_terminal_as_it_was(seen: 
     assert rest.endswith("\x1b[?25h\x1b[?1049l")
     assert "typed by mistake" not in rest
     assert terminal.current_modes() == terminal.modes
+
+
+def test_on_a_terminal_without_a_cursor_the_table_is_printed_when_it_changes(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminal = Terminal(seen, "watch", TERM="dumb")
+    terminals.append(terminal)
+    shown = terminal.until("covey why vm1/web:1.0")
+    assert "\x1b" not in shown
+    terminal.process.send_signal(signal.SIGINT)
+    code, rest = terminal.ended()
+    assert (code, "STATE" in rest) == (9, False)
+
+
+def test_pictures_that_show_the_same_are_not_repeated() -> None:
+    item = {"identity": {}, "state": "idle", "age_ms": 1}
+    same = {"items": [item], "targets": [{"health": "ok"}]}
+    older = {**same, "items": [{**item, "age_ms": 2000}]}
+    down = {**older, "targets": [{"health": "down"}]}
+    assert list(different(iter([same, older, down, down, {**down, "lost": True}]))) == [same, down, {**down, "lost": True}]
 
 
 def test_a_live_table_follows_the_size_of_the_terminal(seen: FleetCovey, terminals: list[Terminal]) -> None:
