@@ -6,11 +6,10 @@ import json
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tests.murli.conftest import Tool
+from tests.murli.conftest import Tool
 
 
 def files(tool: Tool) -> dict[str, bytes]:
@@ -301,3 +300,21 @@ def test_output_survives_an_ascii_only_locale(roost: Tool) -> None:
     assert b"unknown command" in ran.stdout
     assert ran.stdout.startswith((b"x ", b"\x1b[31mx\x1b[0m "))
     assert roost.run("add", "Émile", "-s", "owl", PYTHONIOENCODING="ascii").answer["result"]["name"] == "Émile"
+
+
+def test_help_and_prints_survive_an_ascii_only_terminal(tmp_path: Path) -> None:
+    program = tmp_path / "tool.py"
+    program.write_text(
+        "import argparse\nfrom murli.argparse import run\n"
+        "parser = argparse.ArgumentParser(prog='tool', description='Ünïcode … here')\n"
+        "run(parser, lambda _: print('✓ done · Ü'))\n"
+    )
+    tool = Tool([sys.executable, str(program)], tmp_path / "folder")
+    page = tool.run_on_terminal("--help", PYTHONIOENCODING="ascii")
+    assert (page.code, b"?n?code ~ here" in page.stdout) == (0, True)
+    assert tool.run_on_terminal(PYTHONIOENCODING="ascii").stdout == b"+ done - ?\n"
+
+
+def test_an_empty_word_is_an_unknown_command(roost: Tool) -> None:
+    error = roost.run("").error
+    assert (error["error"], error["message"]) == ("unknown_command", "unknown command '' for 'roost'")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 FOLDER_FROM, PANE_FROM, PATH_FROM = 70, 100, 140
 """Terminal widths from which the folder, the pane id and the whole path of the folder are shown. Below them WHAT needs the room more."""
 LONGEST_PATH = 40
-DEFAULT_SOCKET = "default"
-"""The socket of the tmux server that is meant where none is named."""
+DEFAULT_SERVER = "default"
+"""The tmux server that is meant where none is named."""
 TYPEABLE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/@%+")
 """Letters that mean nothing to a shell."""
 
@@ -28,16 +28,21 @@ class Names:
         filters = result.get("filters", {})
         self._with_target = len(targets - {None}) > 1 or bool(filters.get("target") or filters.get("target_session"))
         servers = {(item["identity"]["target"], item.get("socket")) for item in items}
-        self._with_socket = {target for target, _ in servers if sum(one == target for one, _ in servers) > 1}
+        self._with_server = {target for target, _ in servers if sum(one == target for one, _ in servers) > 1}
 
-    def session(self, item: dict[str, Any]) -> str:
-        """`api`, `vm1/api` or, on another than the default of several tmux servers, `work·api`."""
-        identity = item["identity"]
-        target, session = identity["target"], identity["session_name"]
-        socket = (item.get("socket") or "").rpartition("/")[2] if target in self._with_socket else ""
-        if socket not in {"", DEFAULT_SOCKET}:
-            session = f"{socket}·{session}"
+    def session(self, item: dict[str, Any], *, whole: bool = False) -> str:
+        """`api`, `vm1/api` or, on another than the default of several tmux servers, `host@work/api`; `whole` names the default one too."""
+        target, session = item["identity"]["target"], item["identity"]["session_name"]
+        server = self._server(item)
+        if server and (whole or server != DEFAULT_SERVER):
+            return clean(f"{target}@{server}/{session}")
         return clean(f"{target}/{session}" if target is not None and self._with_target else session)
+
+    def _server(self, item: dict[str, Any]) -> str:
+        """The name of the tmux server of an item, where its target has several."""
+        if item["identity"]["target"] not in self._with_server:
+            return item.get("server") or ""
+        return (item.get("socket") or "").rpartition("/")[2]
 
     def window(self, item: dict[str, Any]) -> str:
         """`api:2`."""
@@ -49,9 +54,10 @@ class Names:
 
     def reference(self, items: Sequence[dict[str, Any]], item: dict[str, Any], columns: int) -> str:
         """What to type for an agent: a name that the table of this width shows, that is nobody else's among the items and needs no quotes."""
-        place, pane = self.pane(item), clean(item["identity"]["pane_id"])
+        pane = clean(item["identity"]["pane_id"])
         alone = [other["identity"]["pane_id"] for other in items].count(item["identity"]["pane_id"]) == 1
-        typeable = item["identity"]["target"] not in self._with_socket and not set(place) - TYPEABLE
+        place = f"{self.session(item, whole=True)}:{item['window_index']}.{item['pane_index']}"
+        typeable = not set(place) - TYPEABLE
         if alone and (columns >= PANE_FROM or not typeable):
             return pane
         return place if typeable else f"runtime:{clean(item['runtime_id'])}"
@@ -65,7 +71,7 @@ def table_of(result: dict[str, Any], columns: int, *, wide: bool) -> tuple[list[
     found: list[tuple[str, bool, list[str]]] = [
         ("STATE", True, [item["state"] for item in items]),
         ("AGENT", True, [clean(item["agent"]) for item in items]),
-        ("VERSION", wide, [clean(item.get("version") or "-") for item in items]),
+        ("VERSION", wide, [version(item) or "-" for item in items]),
         ("WHERE", True, [names.pane(item) for item in items]),
         ("PANE", wide or columns >= PANE_FROM, [clean(item["identity"]["pane_id"]) for item in items]),
         ("FOLDER", wide or columns >= FOLDER_FROM, folders([item.get("cwd", "") for item in items], whole=whole)),
@@ -95,6 +101,12 @@ def folders(paths: Sequence[str], *, whole: bool = False) -> list[str]:
             return [label(path) for path in shortened]
         for path in longer:
             length[path] += 1
+
+
+def version(item: dict[str, Any]) -> str:
+    """The version of the agent program, as far as it is known, and whether Covey was ever tried with it."""
+    known = clean(item.get("version") or "")
+    return f"{known} (not measured)" if known and item.get("version_note") else known
 
 
 def what(item: dict[str, Any]) -> str:

@@ -30,6 +30,7 @@ VERBS = {
     "wait": "wait",
     "adapters.explain": "adapters",
     "integrate": "integrate",
+    "target.connect": "target",
     "target.remove": "target",
     "replay": "replay",
     "signals": "signals",

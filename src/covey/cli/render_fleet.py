@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.agents_table import Names, age, table_of
+from covey.cli.agents_table import Names, age, table_of, version
 from covey.cli.cells import clean, cut, hanging, padded, width
 from covey.cli.render import duration, short
 
@@ -25,6 +25,8 @@ SIGNS = {
 GAP = "  "
 LEAST_WHAT = 16
 """Cells that the last column keeps when the others are long."""
+LEAST_QUESTION = 22
+"""The same for agents, whose last column is what a person has to judge."""
 LEAST = 4
 """Cells that any column keeps where even that is too much."""
 
@@ -51,7 +53,7 @@ def panes(result: dict[str, Any], paint: Paint) -> str:
 def agents(result: dict[str, Any], paint: Paint) -> list[str]:
     """The table of agents alone."""
     head, rows = table_of(result, paint.columns, wide=paint.wide)
-    return table(head, rows, [SIGNS[item["state"]] for item in result["items"]], paint)
+    return table(head, rows, [SIGNS[item["state"]] for item in result["items"]], paint, least=LEAST_QUESTION, yielding=("FOLDER", "AGENT"))
 
 
 def windows(result: dict[str, Any], paint: Paint) -> str:
@@ -89,15 +91,26 @@ def sessions(result: dict[str, Any], paint: Paint) -> str:
     return "\n".join([*body, "", total(result, paint)])
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], signs: Sequence[tuple[str, str]], paint: Paint) -> list[str]:
-    """Aligned lines that fit the terminal: the last column takes what is left, and a long one gives way to it. The first, a state or a name, gives way last."""
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    signs: Sequence[tuple[str, str]],
+    paint: Paint,
+    *,
+    least: int = LEAST_WHAT,
+    yielding: Sequence[str] = (),
+) -> list[str]:
+    """Aligned lines that fit the terminal: the last column takes what is left, at least `least` cells, and others give way to it.
+
+    The columns named in `yielding` are shortened before the others, of those the widest first; the first column, a state or a name, last.
+    """
     sizes = [max(width(row[column]) for row in [head, *rows]) for column in range(len(head))]
     room = paint.columns - 2 - len(GAP) * (len(head) - 1) - sum(sizes[:-1])
-    wanted = min(sizes[-1], LEAST_WHAT)
-    widest = sorted(range(1, len(head) - 1), key=lambda column: -sizes[column])
+    wanted = min(sizes[-1], least)
+    widest = sorted(range(1, len(head) - 1), key=lambda column: (head[column] not in yielding, -sizes[column]))
     gives = [(column, max(len(head[column]) + 2, LEAST + 1), wanted) for column in widest] + [(column, LEAST, 0) for column in (*widest, 0)]
-    for column, least, needed in gives:
-        given = max(min(needed - room, sizes[column] - least), 0)
+    for column, shortest, needed in gives:
+        given = max(min(needed - room, sizes[column] - shortest), 0)
         sizes[column] -= given
         room += given
     sizes[-1] = max(room, 0)
@@ -141,10 +154,13 @@ def nobody(result: dict[str, Any]) -> str:
         return f"No agent matches {words}\n  covey ps  shows all of them"
     lines = ["No agents yet"]
     for target in result["targets"]:
-        seen = ", ".join(short(clean(socket)) for socket in target["sockets"]) or "no tmux server is running"
+        seen = ", ".join(short(clean(socket)) for socket in target["sockets"]) or "no tmux server found"
         state = "" if target["health"] == "ok" else f" ({target['health']}: {clean(target['reason'])})"
         lines.append(f"  looked at  {clean(target['target'])}{state}: {seen}")
-    return "\n".join([*lines, "  start one  tmux new-session -s work claude", "  then       covey ps"])
+    lines += ["  start one  tmux new-session -s work claude", "  then       covey ps"]
+    if any(not target["sockets"] for target in result["targets"]):
+        lines += ["  not found  servers of tmux -S elsewhere: covey config set fleet.sockets PATH"]
+    return "\n".join([*lines, "  not seen   agents behind ssh in a pane: covey target add NAME --kind ssh"])
 
 
 def why(result: dict[str, Any], paint: Paint) -> str:
@@ -172,7 +188,8 @@ def why(result: dict[str, Any], paint: Paint) -> str:
     if result["caveat"]:
         lines += hanging(" ", result["caveat"], paint.columns)
     lines += hanging("  would change it:", result["would_change"], paint.columns)
-    return "\n".join([*lines, cut(f"  {clean(item['agent'])} in {where(item)}, runtime:{item['runtime_id']}", paint.columns)])
+    program = f"{clean(item['agent'])} {version(item)}".rstrip()
+    return "\n".join([*lines, cut(f"  {program} in {where(item)}, runtime:{item['runtime_id']}", paint.columns)])
 
 
 def where(item: dict[str, Any]) -> str:

@@ -28,7 +28,8 @@ class Screen:
 
     def __enter__(self) -> Self:
         self._take()
-        own = {signal.SIGWINCH: self._resized, signal.SIGTSTP: self._suspended, signal.SIGTERM: _end, signal.SIGHUP: _end}
+        own = {signal.SIGWINCH: self._resized, signal.SIGTSTP: self._suspended}
+        own |= dict.fromkeys((signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT), _end)
         self._handlers = {number: signal.signal(number, handler) for number, handler in own.items()}
         return self
 
@@ -65,9 +66,12 @@ class Screen:
         _write(ENTER)
 
     def _give_back(self) -> None:
-        _write(LEAVE)
-        if self._modes is not None:
-            termios.tcsetattr(0, termios.TCSAFLUSH, self._modes)
+        try:
+            _write(LEAVE)
+            if self._modes is not None:
+                termios.tcsetattr(0, termios.TCSAFLUSH, self._modes)
+        except (OSError, termios.error):  # the terminal is gone: there is nothing to give back
+            pass
 
     def _resized(self, *_: object) -> None:
         self.draw()

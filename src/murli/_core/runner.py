@@ -49,6 +49,7 @@ def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
     if sys.stdout is None:
         out = Writer(sys.stderr, agent=True, tool_version=version)
         return out.error(tool_error("standard output is closed", "Give the command somewhere to write.", error="output_error"))
+    wire.print_similar(sys.stdout)
     try:
         invocation = read(tool.root, tool.name, argv, tool.mounted)
     except Exception as error:  # noqa: BLE001 - the tool's own declarations are broken
@@ -70,7 +71,7 @@ def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
 
 
 def _run(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> int:
-    if invocation.unknown_command:
+    if invocation.unknown_command is not None:
         from murli._core import wording  # only mistakes pay for it
 
         if any(level.unknown for level in invocation.levels):

@@ -64,6 +64,14 @@ def send(stream: TextIO, data: bytes) -> None:
     stream.flush()
 
 
+def print_similar(stream: TextIO | None) -> None:
+    """Have `print` and help pages behave like `spelt` on a stream that would fail at a character that its encoding lacks."""
+    if getattr(stream, "errors", None) == "strict" and str(getattr(stream, "encoding", "utf-8")).lower().replace("-", "") != "utf8":
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors=SIMILAR)
+
+
 def spelt(text: str, stream: TextIO) -> bytes:
     """Text for a person, in the encoding of the stream; what it cannot spell becomes an ASCII character."""
     encoding = getattr(stream, "encoding", None) if hasattr(stream, "buffer") else None

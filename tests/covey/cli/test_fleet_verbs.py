@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from covey.cli.verbs.watch import different
 from covey.contract import fleet
 from covey.kernel.client import Client
 from tests.covey.cli.fleet_covey import LIMIT_S, PROGRAM, FleetCovey, serving
@@ -37,7 +38,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [*PROGRAM, "covey", *words],
             cwd=covey.folder,
-            env=covey.environment(TERM="xterm-256color", **extra),
+            env=covey.environment(**{"TERM": "xterm-256color", **extra}),
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -137,6 +138,8 @@ def test_every_filter_can_be_typed(seen: FleetCovey, words: list[str], total: in
         (["wait", "%99", "--state", "idle"], 5, "E_REF_NOT_FOUND"),
         (["wait", "--state", "idle"], 1, "argument_error"),
         (["watch", "--interval", "soon"], 1, "argument_error"),
+        (["logs", "--lines=--"], 1, "flag_error"),
+        (["bar", "--format=--"], 1, "flag_error"),
         (["target", "remove", "vm1"], 1, "confirmation_required"),
         (["target", "connect", "vm9"], 5, "E_TARGET_NOT_FOUND"),
         (["adapters", "explain", "claude", "--screen", "no-such-file"], 1, "user_error"),
@@ -228,6 +231,8 @@ def test_the_doctor_finds_a_description_that_cannot_be_used(covey: Covey) -> Non
 def test_a_status_bar_says_so_when_nobody_looks(covey: Covey) -> None:
     shown = covey.run("bar", "--format", "tmux")
     assert (shown.code, shown.stdout) == (2, "#[dim]covey is not running#[default]\n")
+    menu = covey.run("bar", "--format", "swiftbar")
+    assert (menu.code, menu.stdout.splitlines()[:2]) == (2, ["covey is not running", "---"])
     assert covey.run("bar").stdout == ""
 
 
@@ -238,6 +243,14 @@ def claude_on_path(folder: Path, version: str) -> str:
     program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n")
     program.chmod(0o755)
     return f"{program.parent}{os.pathsep}{os.defpath}"
+
+
+def test_a_connection_that_may_take_long_says_so_before(seen: FleetCovey) -> None:
+    ran = seen.run("target", "connect", "vm1")
+    assert ran.code == 0
+    told = json.loads(ran.stderr.splitlines()[0])
+    assert told["stage"] == "connecting"
+    assert "vm1" in told["message"]
 
 
 def test_a_dry_run_of_an_integration_is_a_plan(seen: FleetCovey) -> None:
@@ -349,6 +362,24 @@ def test_a_live_table_is_left_by_ctrl_c_and_leaves_the_terminal_as_it_was(seen: 
     assert rest.endswith("\x1b[?25h\x1b[?1049l")
     assert "typed by mistake" not in rest
     assert terminal.current_modes() == terminal.modes
+
+
+def test_on_a_terminal_without_a_cursor_the_table_is_printed_when_it_changes(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminal = Terminal(seen, "watch", TERM="dumb")
+    terminals.append(terminal)
+    shown = terminal.until("covey why vm1/web:1.0")
+    assert "\x1b" not in shown
+    terminal.process.send_signal(signal.SIGINT)
+    code, rest = terminal.ended()
+    assert (code, "STATE" in rest) == (9, False)
+
+
+def test_pictures_that_show_the_same_are_not_repeated() -> None:
+    item = {"identity": {}, "state": "idle", "age_ms": 1}
+    same = {"items": [item], "targets": [{"health": "ok"}]}
+    older = {**same, "items": [{**item, "age_ms": 2000}]}
+    down = {**older, "targets": [{"health": "down"}]}
+    assert list(different(iter([same, older, down, down, {**down, "lost": True}]))) == [same, down, {**down, "lost": True}]
 
 
 def test_a_live_table_follows_the_size_of_the_terminal(seen: FleetCovey, terminals: list[Terminal]) -> None:

@@ -81,9 +81,12 @@ def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_servers_are_named_where_a_target_has_several() -> None:
     rows = [row("host/api:0.0", "%0", socket="/tmp/tmux-1000/default"), row("host/api:0.0", "%0", socket="/tmp/tmux-1000/work", runtime_id="b" * 16)]
     result = answer(rows, targets=TARGETS[:1])
-    assert sorted(column(render_fleet.panes(result, NARROW), "WHERE")) == ["api:0.0", "work·api:0.0"]
+    assert sorted(column(render_fleet.panes(result, NARROW), "WHERE")) == ["api:0.0", "host@work/api:0.0"]
     waiting = answer([row("host/api:0.0", "%0", "error", socket="/a/work", runtime_id="b" * 16), rows[0]], targets=TARGETS[:1])
-    assert render_fleet.panes(waiting, NARROW).endswith(f"covey why runtime:{'b' * 16}")
+    assert render_fleet.panes(waiting, NARROW).endswith("covey why host@work/api:0.0")
+    alone = answer([row("host/api:0.0", "%0", "error", socket="/a/default"), row("host/api:0.0", "%1", socket="/a/work")], targets=TARGETS[:1])
+    assert render_fleet.panes(alone, NARROW).endswith("covey why host@default/api:0.0")
+    assert render_fleet.panes(alone, WIDE).endswith("covey why %0")
 
 
 def test_a_name_that_a_shell_would_read_otherwise_is_not_offered() -> None:
@@ -101,6 +104,9 @@ def test_wide_has_every_column() -> None:
     shown = render_fleet.panes(answer(here(api="/srv/api"), targets=TARGETS[:1]), Paint(200, colour=False, wide=True))
     assert shown.split("\n")[0].split() == ["STATE", "AGENT", "VERSION", "WHERE", "PANE", "FOLDER", "SURE", "FOR", "WHAT"]
     assert column(shown, "SURE") == ["high"]
+    result = answer(here(api="/srv/api"), targets=TARGETS[:1])
+    result["items"][0] |= {"version": "2.1.400", "version_note": "never measured"}
+    assert column(render_fleet.panes(result, Paint(200, colour=False, wide=True)), "VERSION") == ["2.1.400 (not measured)"]
 
 
 def test_several_broken_targets_leave_room_for_the_next_step() -> None:
@@ -192,10 +198,12 @@ def test_no_agents_says_where_we_looked_and_how_to_start_one() -> None:
     assert render_fleet.panes(answer([]), NARROW).split("\n") == [
         "No agents yet",
         "  looked at  host: /tmp/tmux-1000/default",
-        "  looked at  vm1: no tmux server is running",
-        "  looked at  vm3 (down: ssh timed out): no tmux server is running",
+        "  looked at  vm1: no tmux server found",
+        "  looked at  vm3 (down: ssh timed out): no tmux server found",
         "  start one  tmux new-session -s work claude",
         "  then       covey ps",
+        "  not found  servers of tmux -S elsewhere: covey config set fleet.sockets PATH",
+        "  not seen   agents behind ssh in a pane: covey target add NAME --kind ssh",
     ]
 
 

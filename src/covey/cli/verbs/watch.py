@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from covey.cli.following import LOST, following
 from murli import writer
 
@@ -24,10 +26,10 @@ def watch(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     out = writer()
     if (params["format"] or ("table" if out.is_tty else "jsonl")) == "jsonl":
         return _lines(home, operation, params, out)
-    params = {**params, "interval": params["interval"] or REDRAWN_EVERY}
-    pictures = _pictures(following(home.socket, operation, lambda: params, endless=not params["once"]))
-    if params["once"] or not out.is_tty:
-        for picture in pictures:
+    asked = {**params, "interval": params["interval"] or REDRAWN_EVERY}
+    pictures = _pictures(following(home.socket, operation, lambda: asked, endless=not params["once"]))
+    if params["once"] or not out.is_tty or os.environ.get("TERM", "dumb") == "dumb":
+        for picture in pictures if params["interval"] else different(pictures):
             out.raw("\n".join(drawn(picture, _columns(), colour=out.colour)) + "\n")
         return 0
     return _live(pictures, home, out)
@@ -39,6 +41,17 @@ def drawn(picture: dict[str, Any], columns: int, *, colour: bool) -> list[str]:
 
     lines = RENDERERS[f"list.{picture['scope']}"](picture, Paint(columns, colour=colour)).split("\n")
     return [*lines[:-1], "The daemon does not answer; this is how things were"] if picture.get("lost") else lines
+
+
+def different(pictures: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Pictures without those that show what the one before showed, but for ages: they are printed one below the other."""
+    before = None
+    for picture in pictures:
+        items = [{name: value for name, value in item.items() if name not in {"age_ms", "as_of", "evidence"}} for item in picture["items"]]
+        shown = [items, [target["health"] for target in picture["targets"]], picture.get("lost")]
+        if shown != before:
+            before = shown
+            yield picture
 
 
 def _lines(home: Home, operation: Operation, params: dict[str, Any], out: Writer) -> int:
@@ -102,7 +115,6 @@ def _wanted(item: dict[str, Any], filters: dict[str, Any]) -> bool:
 
 def _live(pictures: Iterator[dict[str, Any]], home: Home, out: Writer) -> int:
     """The table on the whole screen, until a key or a signal ends it."""
-    import os
     import select
 
     from covey.cli.board import Board
@@ -137,7 +149,6 @@ class Feed:
     """Pictures read by a thread of its own, so that keys can be waited for at the same time."""
 
     def __init__(self, pictures: Iterator[dict[str, Any]]) -> None:
-        import os
         import threading
 
         self.ready, self._wake = os.pipe()
@@ -149,16 +160,12 @@ class Feed:
 
     def newest(self) -> dict[str, Any]:
         """The last picture. Raises what ended the stream."""
-        import os
-
         os.read(self.ready, 4096)
         if self._error is not None:
             raise self._error
         return self._newest
 
     def _read(self) -> None:
-        import os
-
         try:
             for picture in self._pictures:
                 self._newest = picture
