@@ -6,7 +6,7 @@ import shutil
 import textwrap
 
 from murli._core.builtin import Builtin
-from murli._core.route import OWN_FLAGS, offers
+from murli._core.route import OWN_FLAGS, REDUCING_FLAGS, offers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +25,11 @@ def added_help(tool: Tool, invocation: Invocation) -> str:
     if builtins:
         lines += ["", "also:", *_rows([(builtin.name, builtin.summary) for builtin in builtins])]
     with_profiles = bool(tool.profileable())
+    streams = command.metadata.returns is not None and command.metadata.returns.type == "ndjson"
     own = [
         (f"{option} {value}".strip(), description)
         for option, (value, description) in OWN_FLAGS.items()
-        if offers(command, option) and (with_profiles or option != "--profile")
+        if offers(command, option) and not (streams and option in REDUCING_FLAGS) and (with_profiles or option != "--profile")
     ]
     return "\n".join([*lines, "", "for agents and scripts:", *_rows(own)]) + "\n"
 

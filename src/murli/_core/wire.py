@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from murli._core.errors import SCHEMA_VERSION, tool_error
+from murli._core.terminal import json_safe, terminal_safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ OUTPUT_FORMATS = ("json", "ndjson", "text")
 
 
 def encode(value: object, *, minified: bool = False) -> bytes:
-    """One JSON document and a newline, UTF-8, nothing HTML-escaped; a lone surrogate (a file name that is not UTF-8) becomes its JSON escape.
+    """One JSON document and a newline, UTF-8, nothing HTML-escaped; a lone surrogate (a file name that is not UTF-8) becomes its JSON escape,
+    and so does what would act on a terminal.
 
     A value that has no JSON form is an error that names it, never a partial or empty document.
     """
@@ -30,7 +32,7 @@ def encode(value: object, *, minified: bool = False) -> bytes:
             "This is a defect of the tool: its result holds a value that JSON has no form for.",
             error="marshal_error",
         ) from error
-    return (text + "\n").encode("utf-8", "backslashreplace")
+    return (json_safe(text) + "\n").encode("utf-8", "backslashreplace")
 
 
 def send(stream: TextIO, data: bytes) -> None:
@@ -50,7 +52,12 @@ def send(stream: TextIO, data: bytes) -> None:
 
 
 def spelt(text: str, stream: TextIO) -> bytes:
-    """Text for a person, in the encoding of the stream; what it cannot spell becomes an escape."""
+    """Text for a person, in the encoding of the stream; what it cannot spell, or what would act on a terminal, becomes an escape."""
+    return encoded(terminal_safe(text), stream)
+
+
+def encoded(text: str, stream: TextIO) -> bytes:
+    """Text in the encoding of the stream; what it cannot spell becomes an escape."""
     encoding = getattr(stream, "encoding", None) if hasattr(stream, "buffer") else None
     return text.encode(encoding or "utf-8", "backslashreplace")
 
