@@ -79,7 +79,7 @@ def test_an_agent_that_names_what_is_no_file_holds_nobody_up(covey: Covey, kind:
         pid = int(fleet.tmux("display-message", "-p", "-t", pane, "#{pane_pid}"))
         put(kind, covey.folder / "sessions" / f"{pid}.json")
         fleet.up()
-        until(lambda: any(row["agent_type"] == "claude" for row in fleet.rows()))
+        until(lambda: any(row["agent"] == "claude" for row in fleet.rows()))
         # Its files are looked for once a second: after two further changes that were seen, they have been.
         for _ in range(2):
             other = fleet.agent()

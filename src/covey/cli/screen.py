@@ -7,6 +7,8 @@ import signal
 import sys
 import termios
 
+from murli import terminal_safe
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +51,7 @@ class Screen:
             columns, rows = os.get_terminal_size(1)
         except OSError:
             columns, rows = 80, 24
-        lines = self._draw(columns or 80, rows or 24)[: rows or 24]
+        lines = [terminal_safe(line) for line in self._draw(columns or 80, rows or 24)[: rows or 24]]
         body = f"{REST_OF_LINE}\r\n".join(lines)
         _write(f"{HOME}{body}{REST_OF_LINE}{REST_OF_SCREEN if len(lines) < rows else ''}")
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
-from covey.fleet.moments import moment
 from covey.fleet.picture import Picture
 from covey.fleet.record import DERIVED, PICTURED, STARTED, STOPPED, WHOLE
 from covey.fleet.replay import Rederivation
 from covey.fleet.view import SCHEMA_VERSION, Filters, panes
 from covey.kernel.clock import timestamp
 from covey.kernel.event import EventsError, EventSizeError, Kinds
+from covey.kernel.moments import moment
 from covey.kernel.store_errors import StoreError
 from murli import EXIT_NOT_FOUND, AgentError, user_error
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import asdict
 
-from covey.fleet.moments import moment, seconds
 from covey.fleet.view import SCHEMA_VERSION, Filters, Row, Target, age_ms, panes, sessions, windows
 from covey.kernel.clock import timestamp
 from covey.kernel.event import SlowReader, encode
+from covey.kernel.moments import moment, seconds
 from murli import user_error
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import shutil
 import textwrap
 
 from murli._core.builtin import Builtin
-from murli._core.route import GUARD_FLAGS, OWN_FLAGS, offers
+from murli._core.route import GUARD_FLAGS, OWN_FLAGS, REDUCING_FLAGS, offers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,12 @@ def added_help(tool: Tool, invocation: Invocation) -> str:
     if builtins:
         lines += ["", "also:", *_rows([(builtin.name, builtin.summary) for builtin in builtins])]
     with_profiles = bool(tool.profileable())
-    own = [option for option in OWN_FLAGS if offers(command, option) and (with_profiles or option != "--profile")]
+    streams = command.metadata.returns is not None and command.metadata.returns.type == "ndjson"
+    own = [
+        option
+        for option in OWN_FLAGS
+        if offers(command, option) and not (streams and option in REDUCING_FLAGS) and (with_profiles or option != "--profile")
+    ]
     if command is tool.root:
         return "\n".join([*lines, "", "for agents and scripts:", *_explained(own)]) + "\n"
     changing = [option for option in own if option in (*GUARD_FLAGS, "--dry-run")]

@@ -30,6 +30,8 @@ OWN_FLAGS = {
 """murli's own flags: the value they take, if any, and what they do."""
 
 GUARD_FLAGS = ("--yes", "--force")
+REDUCING_FLAGS = ("--limit", "--fields")
+"""They leave a part of a result out, and do not apply to a stream."""
 
 
 class Level:

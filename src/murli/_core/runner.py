@@ -9,7 +9,7 @@ from murli._core import wire
 from murli._core import writer as writers
 from murli._core.check import check_encoding, check_values
 from murli._core.errors import EXIT_CANCELLED, EXIT_TOOL_ERROR, EXIT_USER_ERROR, AgentError, from_exception, from_status, tool_error, user_error
-from murli._core.route import Invocation, read
+from murli._core.route import REDUCING_FLAGS, Invocation, read
 from murli._core.tool import Tool, in_development
 from murli._core.writer import Writer
 
@@ -224,7 +224,14 @@ def _check_own_flags(invocation: Invocation, out: Writer) -> None:
                 field=option[2:],
                 valid_values=valid,
             )
-    if "--fields" in own or "--limit" in own:
+    reducing = [flag for flag in REDUCING_FLAGS if flag in own]
+    if reducing:
+        returns = invocation.leaf.command.metadata.returns
+        if returns is not None and returns.type == "ndjson":  # before the handler streams, not after
+            flag = reducing[0]
+            raise user_error(
+                f"{flag} does not apply: this command answers with a stream", f"Leave out {flag}.", error="flag_error", field=flag.removeprefix("--")
+            )
         from murli._core import mask  # only for --fields and --limit
 
         out.fields = mask.parse_fields(own["--fields"]) if "--fields" in own else []

@@ -6,6 +6,7 @@ import codecs
 import json
 
 from murli._core.errors import SCHEMA_VERSION, tool_error
+from murli._core.terminal import json_safe, terminal_safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ OUTPUT_FORMATS = ("json", "ndjson", "text")
 
 
 def encode(value: object, *, minified: bool = False) -> bytes:
-    """One JSON document and a newline, UTF-8, nothing HTML-escaped; a lone surrogate (a file name that is not UTF-8) becomes its JSON escape.
+    """One JSON document and a newline, UTF-8, nothing HTML-escaped; a lone surrogate (a file name that is not UTF-8) becomes its JSON escape,
+    and so does what would act on a terminal.
 
     A value that has no JSON form is an error that names it, never a partial or empty document.
     """
@@ -31,7 +33,7 @@ def encode(value: object, *, minified: bool = False) -> bytes:
             "This is a defect of the tool: its result holds a value that JSON has no form for.",
             error="marshal_error",
         ) from error
-    return (text + "\n").encode("utf-8", "backslashreplace")
+    return (json_safe(text) + "\n").encode("utf-8", "backslashreplace")
 
 
 SIMILAR = "murli.similar"
@@ -73,7 +75,12 @@ def print_similar(stream: TextIO | None) -> None:
 
 
 def spelt(text: str, stream: TextIO) -> bytes:
-    """Text for a person, in the encoding of the stream; what it cannot spell becomes an ASCII character."""
+    """Text for a person, in the encoding of the stream; what would act on a terminal becomes an escape."""
+    return encoded(terminal_safe(text), stream)
+
+
+def encoded(text: str, stream: TextIO) -> bytes:
+    """Text in the encoding of the stream; what it cannot spell becomes an ASCII character."""
     encoding = getattr(stream, "encoding", None) if hasattr(stream, "buffer") else None
     return text.encode(encoding or "utf-8", SIMILAR)
 

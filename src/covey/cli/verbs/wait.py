@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Exit code 0: it is so; 4: the time is up; 5: the agent has ended, or there is none."""
-    from covey.fleet.moments import seconds
+    from covey.kernel.moments import seconds
 
     out, began = writer(), time.monotonic()
     most = seconds(params["timeout"], "timeout") if params["timeout"] else None

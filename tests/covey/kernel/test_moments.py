@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.fleet.moments import moment, seconds
 from covey.kernel.clock import timestamp
+from covey.kernel.moments import moment, seconds
 from murli import AgentError
 from tests.covey.fleet.fleets import NOW
 
