@@ -58,7 +58,9 @@ def status(result: dict[str, Any]) -> str:
 
 def fleet(result: dict[str, Any]) -> list[str]:
     """Two lines of `covey status`: how well targets can be reached, and how many agents are in which state."""
-    words = [f"{target['target']} {target['health']}" for target in result["targets"]]
+    from covey.cli.cells import clean
+
+    words = [f"{target['target']} {target['health']}" + (f" ({clean(target['reason'])})" if target["reason"] else "") for target in result["targets"]]
     states = {state: count for state, count in result["summary"]["by_state"].items() if count}
     counts = [f"{count} {state}" for state, count in states.items()] or ["none"]
     return [cut(f"targets    {' · '.join(words)}", columns()), cut(f"agents     {' · '.join(counts)}", columns())]

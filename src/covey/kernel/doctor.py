@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from covey.kernel.clock import SystemClock
 from covey.kernel.doctor_home import HomeDoctor
 from covey.kernel.doctor_programs import AGENTS, Programs
+from covey.kernel.doctor_targets import targets
 from covey.kernel.finding import FAIL, OK, WARN, Finding
 from covey.kernel.probe import run_program
 
@@ -59,6 +60,7 @@ def examine(
         ("home", "config", at_home.config),
         ("home", "socket", at_home.socket),
         ("home", "database", at_home.database),
+        ("home", "targets", lambda: targets(home, deadline)),
         *(("agents", name, lambda name=name: programs.agent(name)) for name in AGENTS),
     ]
     found = _side_by_side(looks, deadline)

@@ -184,7 +184,9 @@ class Question:
         """Ask for the pulses of some among so many panes. Those that are gone are left out of the answer."""
         form = self._marked(PULSE, _PULSE)
         if len(only) * FEW <= of:
-            self._commands += [("display-message", "-p", "-t", pane_id, form) for pane_id in only]
+            # For a pane that is gone nothing else may be expanded: tmux 3.2 would crash.
+            guarded = self._marked(PULSE, f"#{{?pane_id,{_PULSE},}}")
+            self._commands += [("display-message", "-p", "-t", pane_id, guarded) for pane_id in only]
         elif only:
             self._commands.append(("list-panes", "-a", "-f", f"#{{m:*|#{{pane_id}}|*,|{'|'.join(sorted(only))}|}}", "-F", form))
 
@@ -203,7 +205,7 @@ class Question:
             elif kind == PANE:
                 pane = _expect(parse_pane(fields), "its panes", fields)
                 panes.setdefault(pane.id, pane)  # a window that is linked into several sessions is listed under the first of them
-            elif kind == PULSE and not fields.startswith(SEPARATOR):  # without an id it is that of a pane that is gone
+            elif kind == PULSE and fields:  # there are none for a pane that is gone
                 pane_id, pulse = _expect(parse_pulse(fields), "what a pane does", fields)
                 pulses[pane_id] = pulse
             complete |= kind == END

@@ -168,7 +168,7 @@ def test_the_server_ends_with_its_last_session(tmux: Tmux, how: str) -> None:
         else:
             tmux.run("kill-session", "-t", "user")
         await until(lambda: not Path(f"/proc/{server}").exists())
-        await until(lambda: reader.watch.standing.liveness == "gone")
+        await until(lambda: reader.heard and reader.heard[-1].standing.liveness == "gone")
         assert reader.heard[-1].panes == ()
 
     play(tmux, body, PATIENT)

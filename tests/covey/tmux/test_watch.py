@@ -19,6 +19,7 @@ def test_the_first_change_tells_all_panes_and_which_server_it_is(tmux: Tmux) -> 
     pid = tmux.start("one", "two")
 
     async def body(reader: Reader) -> None:
+        await until(lambda: reader.heard)
         first = reader.heard[0]
         assert first.kind == "server"
         assert first.standing.liveness == "alive"
@@ -192,7 +193,7 @@ def test_followed_panes_are_seen_printing_and_others_are_not(tmux: Tmux) -> None
         await until(lambda: any("%1" in change.touched for change in reader.heard))
         tmux.run("send-keys", "-t", "%1", "-l", "hello")
         await until(lambda: reader.watch.panes["%1"].cursor_x == 5)
-        assert await reader.watch.capture("%1", escapes=False) == "hello\n" + "\n" * 29
+        assert await reader.watch.capture("%1", escapes=False) == "hello\n" + "\n" * (reader.watch.panes["%1"].height - 1)
         assert not any("%0" in change.touched for change in reader.heard)
         reader.watch.follow([])
 
