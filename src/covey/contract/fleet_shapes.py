@@ -35,6 +35,8 @@ ROW = shape(
     pane_index="integer",
     title="string",
     socket="string",
+    server="string",
+    state_version="integer",
     needs_action="boolean",
     evidence=array(EVIDENCE),
 )

@@ -1,7 +1,7 @@
 """The fleet inside the daemon: sources in, rows and events out.
 
-Whatever a source says passes through the engine; when the verdict changes, the row changes and an event is published. Rows are in memory; the
-journal holds every signal that was applied and every change of state.
+Whatever a source says passes through the engine; when the verdict changes, the row changes and an event is published. Rows are in memory, and in the
+database as of the last event (`saved_agents`); the journal holds every signal that was applied and every change of state.
 """
 
 from __future__ import annotations
@@ -15,19 +15,23 @@ from msgspec.structs import replace
 from covey.fleet.engine import Signal
 from covey.fleet.exits import Exits
 from covey.fleet.hooks import Hooks
+from covey.fleet.model import PROCESS
 from covey.fleet.outbox import Outbox
-from covey.fleet.record import ADDED, HEALTH, PICTURE, REMOVED
-from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started
+from covey.fleet.record import ADDED, HEALTH, HEARD, PICTURE, REMOVED
+from covey.fleet.rows import UNREACHABLE
+from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started, Suspended
+from covey.fleet.saved_agents import change as saved_change
 from covey.fleet.states import Look, States
-from covey.fleet.target_watch import TargetWatch
+from covey.fleet.target_watch import NOT_YET, TargetWatch
 from covey.fleet.targets import LOCAL
+from covey.fleet.view import with_servers
 from covey.fleet.watched import Watched
 from covey.kernel.ids import Ulids
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Self
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, Self
 
     from covey.fleet.adapters.registry import Registry
     from covey.fleet.hooks import Word
@@ -35,11 +39,17 @@ if TYPE_CHECKING:
     from covey.fleet.model import Claim, Verdict
     from covey.fleet.place import Place
     from covey.fleet.runtimes import Change
+    from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.server_watch import ServerWatch
     from covey.fleet.targets import Known, Targets
     from covey.fleet.view import Row, Target
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
+
+VERIFY_S = 15.0
+"""What a file or a far node said before the restart stands so long without being said again."""
+SEEN_IN_PANE = frozenset({"title", "screen"})
+"""Levels that are looked at again as soon as the pane is seen."""
 
 log = logging.getLogger("covey.fleet")
 
@@ -47,14 +57,27 @@ log = logging.getLogger("covey.fleet")
 class Fleet:
     """Every agent that can be seen."""
 
-    def __init__(self, registry: Registry, events: Events, clock: Clock, *, rules: Rules, book: Targets, place: Callable[[Known], Place]) -> None:
-        """`place` tells how a target is reached."""
+    def __init__(
+        self,
+        registry: Registry,
+        events: Events,
+        clock: Clock,
+        *,
+        rules: Rules,
+        book: Targets,
+        place: Callable[[Known], Place],
+        saved: Sequence[SavedAgent] = (),
+    ) -> None:
+        """`place` tells how a target is reached; `saved` are the agents that the last daemon knew."""
         self.registry = registry
         self.book = book
-        self.runtimes = Runtimes(registry.identify)
+        self.runtimes = Runtimes(registry.identify, [one.runtime for one in saved])
         self.watched: dict[str, Watched] = {}
+        self._saved = saved
+        self._unverified: dict[str, set[str]] = {}
+        """Sources whose levels are known from the last daemon only."""
         self._outbox = Outbox(events)
-        self._states = States(rules, self._look, self._outbox.tell)
+        self._states = States(rules, self._look, self._tell_saved)
         self._clock = clock
         self._ids = Ulids(clock.time)
         self.life = self._ids()
@@ -71,6 +94,9 @@ class Fleet:
         self._tasks = [asyncio.create_task(self._outbox.run(), name="fleet events")]
         for known in self.book.all:
             self._begin_to_look(known)
+        for saved in self._saved:
+            self._resume(saved)
+        self._tasks.append(asyncio.create_task(self._verify(), name="levels of the last daemon"))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -88,7 +114,7 @@ class Fleet:
     # What lists see.
 
     def rows(self) -> list[Row]:
-        return list(self._states.rows.values())
+        return with_servers(self._states.rows.values(), self.targets())
 
     def targets(self) -> list[Target]:
         return [watch.target for watch, _ in self._targets.values()]
@@ -170,9 +196,9 @@ class Fleet:
 
     @property
     def sighted(self) -> bool:
-        """Whether every agent of this machine can be seen."""
+        """Whether every agent of this machine can be seen, and every pane has been looked at."""
         local = self._local()
-        return not local or self.target(local).target.health == "ok"
+        return not local or (self.target(local).target.health == "ok" and self.target(local).scanned)
 
     def _local(self) -> str:
         """The name of this machine among the targets; empty if it is none of them."""
@@ -204,6 +230,9 @@ class Fleet:
                 self._end(runtime, change.why)
             elif isinstance(change, Moved):
                 self._watch_again(runtime)
+            elif isinstance(change, Suspended) and (watched := self.watched.get(runtime.runtime_id)):
+                watched.runtime = runtime
+                watched.suspend(self._now(), suspended=runtime.suspended)
 
     def _watch_again(self, runtime: Runtime) -> None:
         if runtime.runtime_id in self.watched:
@@ -219,19 +248,56 @@ class Fleet:
         self._states.moved(runtime_id)
 
     def _begin(self, runtime: Runtime) -> None:
-        adapter = self.registry.adapters[runtime.agent]
+        watched = self._watch(runtime)
+        self._states.start(runtime.runtime_id, self._now())
+        if runtime.suspended:
+            watched.suspend(self._now(), suspended=True)
+        watched.start()
+        self.hooks.agent_seen()
+        self.target(runtime.target).seen()
 
+    def _watch(self, runtime: Runtime, levels: Iterable[Claim] = ()) -> Watched:
         def say(source: str, claim: Claim | None, key: str, at: float) -> asyncio.Future[bool] | None:
             return self._say(runtime.runtime_id, source, claim, key, at)
 
         here = runtime.target == self._local()
-        self.watched[runtime.runtime_id] = Watched(runtime, adapter, say, self._clock, here=here)
+        watched = Watched(runtime, self.registry.adapters[runtime.agent], say, self._clock, here=here, levels=levels)
+        self.watched[runtime.runtime_id] = watched
         if here:
             self._exits.watch(runtime.runtime_id, runtime.pid, runtime.process_started)
-        self._states.start(runtime.runtime_id, self._now())
-        self.watched[runtime.runtime_id].start()
-        self.hooks.agent_seen()
-        self.target(runtime.target).seen()
+        return watched
+
+    # What the last daemon knew.
+
+    def _resume(self, saved: SavedAgent) -> None:
+        """Go on with an agent where the last daemon left it. Whether it is still there is seen at the next look at its pane, or from the kernel."""
+        runtime_id = saved.runtime.runtime_id
+        levels = [claim for claim in saved.claims if claim.level]
+        if saved.runtime.agent in self.registry.adapters and saved.runtime.target in self._targets:
+            watched = self._watch(saved.runtime, [claim for claim in levels if claim.source in {*SEEN_IN_PANE, PROCESS}])
+            self._unverified[runtime_id] = {claim.source for claim in levels} - SEEN_IN_PANE - {PROCESS}
+            self._states.resume(saved, self._now())
+            self._come_back(runtime_id, self._now())
+            watched.start()
+        else:  # its description or its target was removed meanwhile
+            self._states.resume(saved, self._now())
+            self.runtimes.forget(runtime_id)
+            self._states.end(runtime_id, "removed", self._now())
+
+    async def _verify(self) -> None:
+        """After a while, let go of what nobody has said again."""
+        await self._clock.sleep(VERIFY_S)
+        for runtime_id, sources in self._unverified.items():
+            for source in sorted(sources) if runtime_id in self.watched else ():
+                now = self._clock.time()
+                self._say(runtime_id, source, None, f"{source} {now}", now)
+        self._unverified = {}
+
+    def _tell_saved(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
+        """Tell an event of an agent, and have the database follow in the same transaction."""
+        watched = self.watched.get(subject)
+        claim = next((one for one in self.claims(subject) if one.source == data["source"]), None) if kind == HEARD else None
+        self._outbox.tell(kind, subject, data, at, saved_change(kind, watched.runtime if watched else None, subject, data, at, claim))
 
     def _end(self, runtime: Runtime, why: str) -> None:
         watched = self.watched.pop(runtime.runtime_id, None)
@@ -259,10 +325,16 @@ class Fleet:
             return None
         runtime = watched.runtime
         target = self.target(runtime.target)
-        return Look(runtime, target.pane(runtime.socket, runtime.pane_id), target.out_of_reach(runtime.socket))
+        lost = target.out_of_reach(runtime.socket)
+        before = self._states.rows.get(runtime_id)
+        if lost == NOT_YET and before is not None:  # after a restart: as it was, until the target was looked at
+            lost = before.detail if before.reason == UNREACHABLE else None
+        return Look(runtime, target.pane(runtime.socket, runtime.pane_id), lost)
 
     def _say(self, runtime_id: str, source: str, claim: Claim | None, key: str, at: float, seq: int | None = None) -> asyncio.Future[bool] | None:
         now = self._now()
+        if runtime_id in self._unverified:
+            self._unverified[runtime_id].discard(source)
         signal = Signal(
             runtime_id=runtime_id,
             source=source,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from covey.fleet.model import REST, STATES, SURE, Claim, Overruled, Verdict
 
@@ -41,6 +42,10 @@ def judge(claims: Iterable[Claim], now: float, rules: Rules) -> Verdict:
     if not fresh:
         since = max((claim.at + rules.edge_ttl for claim in claims), default=now)
         return Verdict(state="unknown", reason="stale_signal" if claims else "no_signal", confidence="low", since=since, overruled=tuple(lost))
+    if blind := _blind(fresh):
+        return replace(blind, overruled=(*blind.overruled, *lost))
+    lost += [Overruled(claim, "others know more") for claim in fresh if claim.state == "unknown"]
+    fresh = [claim for claim in fresh if claim.state != "unknown"]
     first = [claim for claim in fresh if not any(refuted(claim, other, now, rules) for other in fresh)]
     if not first:  # each of them is beaten by another: believe the strongest, then the youngest
         first = [max(fresh, key=lambda claim: (claim.strength, claim.at, -RANK[claim.state]))]
@@ -54,6 +59,25 @@ def judge(claims: Iterable[Claim], now: float, rules: Rules) -> Verdict:
     winner = min(standing, key=lambda claim: (RANK[claim.state], -claim.strength, -claim.at))
     agreeing = tuple(claim for claim in standing if claim is not winner)
     return _verdict(winner, agreeing, tuple(lost), now, rules)
+
+
+def _blind(fresh: list[Claim]) -> Verdict | None:
+    """The verdict where a source says that the state cannot be known: only if nobody knows more, or if that source is sure."""
+    unknown = [claim for claim in fresh if claim.state == "unknown"]
+    sure = [claim for claim in unknown if claim.strength >= SURE]
+    if not unknown or (len(unknown) < len(fresh) and not sure):
+        return None
+    winner = max(sure or unknown, key=lambda claim: (claim.strength, claim.at))
+    return Verdict(
+        state="unknown",
+        reason=winner.reason or "unknown",
+        confidence="high" if sure else "low",
+        since=winner.at,
+        detail=winner.detail,
+        winner=winner,
+        agreeing=tuple(claim for claim in unknown if claim is not winner),
+        overruled=tuple(Overruled(claim, f"{winner.source} knows better") for claim in fresh if claim.state != "unknown"),
+    )
 
 
 def refuted(claim: Claim, other: Claim, now: float, rules: Rules) -> str:
@@ -80,11 +104,16 @@ def horizon(claims: Iterable[Claim], now: float, rules: Rules) -> float | None:
         for claim in claims
         for moment in (
             claim.at + rules.settle if claim.level else claim.at + rules.edge_ttl,
-            claim.at + rules.completed_for if claim.state == "completed" else 0.0,
+            claim.at + rules.completed_for if claim.state == "completed" or _turn_ended(claim) else 0.0,
             0.0 if claim.level else claim.at + rules.stands,
         )
     ]
     return min((moment for moment in moments if moment > now), default=None)
+
+
+def _turn_ended(claim: Claim) -> bool:
+    """Whether a level was seen to go from running to rest. One that names an interruption was not completed."""
+    return claim.level and claim.state == "idle" and claim.previous == "running" and "interrupt" not in claim.reason
 
 
 def _age(claim: Claim) -> tuple[float, int]:
@@ -105,6 +134,8 @@ def _verdict(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, 
     state, reason, since = winner.state, winner.reason or winner.state, winner.at
     if state == "completed" and now - winner.at > rules.completed_for:
         state, reason, since = "idle", "completed_earlier", winner.at + rules.completed_for
+    elif _turn_ended(winner) and now - winner.at <= rules.completed_for:
+        state, reason = "completed", "turn_ended"
     detail = winner.detail or next((claim.detail for claim in agreeing if claim.state == winner.state and claim.detail), "")
     return Verdict(
         state=state,
@@ -121,7 +152,7 @@ def _verdict(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, 
 def _confidence(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...]) -> str:
     """High when the agent said it, or two sources agree; lower when somebody credible says otherwise."""
     supported = winner.strength >= SURE or any(claim.source != winner.source for claim in agreeing)
-    doubted = any(one.claim.level and one.claim.strength >= winner.strength for one in lost if one.why != STALE)
+    doubted = any(one.claim.level and one.claim.strength >= winner.strength for one in lost if one.why != STALE and one.claim.state != "unknown")
     if supported:
         return "medium" if doubted else "high"
     return "low" if doubted else "medium"

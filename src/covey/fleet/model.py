@@ -13,6 +13,9 @@ REST = frozenset({"idle", "completed", "error"})
 SURE, DERIVED, SEEN = 3, 2, 1
 """How a source knows: the agent said so; it follows from what the agent wrote down; it looks like it on the screen."""
 
+PROCESS = "process"
+"""The source that tells from the agent's process itself."""
+
 
 class Claim(Struct, frozen=True, kw_only=True):
     """What one source says about one runtime since a moment.
@@ -30,6 +33,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """A code for how the source came to it, e.g. `permission_prompt`."""
     detail: str = ""
     """What is waited for or worked on, in the agent's words."""
+    previous: str = ""
+    """Of a level that was seen to change: the state that it was before."""
     evidence: str = ""
     """What was seen, for people: `hook PermissionRequest`, `dialog "Do you want to proceed?"`."""
 

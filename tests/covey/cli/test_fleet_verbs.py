@@ -130,7 +130,7 @@ def test_every_filter_can_be_typed(seen: FleetCovey, words: list[str], total: in
     ("words", "code", "error"),
     [
         (["list", "panes", "--target", "vm9"], 5, "E_TARGET_NOT_FOUND"),
-        (["list", "panes", "--state", "asleep"], 1, "flag_error"),
+        (["list", "panes", "--state", "asleep"], 1, "argument_error"),
         (["list", "panes", "--target", "host", "--all-targets"], 1, "flag_error"),
         (["why", "%99"], 5, "E_REF_NOT_FOUND"),
         (["why", "%3"], 1, "E_REF_AMBIGUOUS"),
