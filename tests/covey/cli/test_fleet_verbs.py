@@ -292,6 +292,11 @@ def test_signs_become_ascii_where_the_terminal_is_not_utf_8(seen: FleetCovey, te
     assert seen.run("bar", PYTHONIOENCODING="ascii").stdout == "2! 2* 1o 1?\n"
 
 
+def test_a_list_has_the_order_that_was_asked_for(seen: FleetCovey) -> None:
+    rows = seen.run("ps", "--sort", "agent").result["items"]
+    assert [row["agent"] for row in rows] == sorted(row["agent"] for row in rows)
+
+
 def test_every_column_is_shown_when_asked_for(seen: FleetCovey, terminals: list[Terminal]) -> None:
     terminals.append(Terminal(seen, "ps", "--wide", columns=200, NO_COLOR="1"))
     assert plain(terminals[-1].ended()[1])[0].split() == ["STATE", "AGENT", "VERSION", "WHERE", "PANE", "SURE", "FOR", "WHAT"]
