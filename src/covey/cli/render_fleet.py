@@ -194,7 +194,8 @@ def why(result: dict[str, Any], paint: Paint) -> str:
 def where(item: dict[str, Any]) -> str:
     """`host/api:2.1  %14`: the two names under which a person finds an agent."""
     identity = item["identity"]
-    place = f"{identity['target']}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}"
+    server = f"@{item['server']}" if item.get("server") else ""
+    place = f"{identity['target']}{server}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}"
     return f"{clean(place)}{GAP}{clean(identity['pane_id'])}"
 
 
