@@ -168,6 +168,14 @@ def test_a_wait_says_what_it_waits_for_in_seconds_and_how_things_are(seen: Fleet
     assert '"message": "not idle within 0.2s: claude %14 is waiting_approval"' in late.stderr
 
 
+def test_a_wait_without_a_state_is_until_it_needs_you_or_is_done(seen: FleetCovey) -> None:
+    assert seen.run("wait", "%14").result["items"][0]["state"] == "waiting_approval"
+    late = seen.run("wait", "%9", "--timeout", "0.2")
+    assert late.code == 4
+    assert "waiting until it needs you or is done, at most 0.2s" in late.stderr
+    assert '"message": "not done, nor in need of you, within 0.2s: claude %9 is running"' in late.stderr
+
+
 def test_a_wait_is_not_longer_than_was_asked_for_when_the_daemon_goes(tmp_path: Path) -> None:
     home = FleetCovey(tmp_path)
     with serving(home, signal.SIGKILL):
