@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from covey.contract import Operation
 
 
+WIDE_PIPE = 200
+"""Columns of a wide table that goes into a file or a pager."""
 SETTLED_S = 60
 """Before this a share of the processor says more about the start than about the daemon."""
 
@@ -26,7 +28,8 @@ def render(operation: Operation, result: Any, *, colour: bool = False, wide: boo
     modules = (render_fleet, render_adapters, render_targets, render_replay, render_beats, render_attention)
     renderers = {name: drawn for module in modules for name, drawn in module.RENDERERS.items()}
     drawn = renderers.get(operation.name)
-    return drawn(result, render_fleet.Paint(columns(), colour=colour, wide=wide)) if drawn else fields(result)
+    room = WIDE_PIPE if wide and not os.isatty(1) else columns()
+    return drawn(result, render_fleet.Paint(room, colour=colour, wide=wide)) if drawn else fields(result)
 
 
 def fields(result: Any) -> str:

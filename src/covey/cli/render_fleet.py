@@ -131,9 +131,8 @@ def total(result: dict[str, Any], paint: Paint, *, hint: bool = True) -> str:
         parts.append(f"{counts['needs_action']} need{'s' if counts['needs_action'] == 1 else ''} you")
     troubled = [target for target in result["targets"] if target["health"] != "ok"]
     each = [f"{clean(target['target'])} is {target['health']}" for target in troubled]
-    next_ = ""
-    if hint and counts["needs_action"] and items and "runtime_id" in items[0]:
-        next_ = f"covey why {Names(result).reference(items, items[0], paint.columns)}"
+    waiting = next((item for item in items if hint and item["needs_action"] and "runtime_id" in item), None)
+    next_ = f"covey why {Names(result).reference(items, waiting, paint.columns)}" if waiting else ""
     line, brief = " · ".join([*parts, *each]), " · ".join([*parts, f"{len(each)} targets not ok"])
     room = paint.columns - (width(next_) + 2 if next_ else 0)
     if width(line) > room and len(each) > 1:
@@ -195,7 +194,8 @@ def why(result: dict[str, Any], paint: Paint) -> str:
 def where(item: dict[str, Any]) -> str:
     """`host/api:2.1  %14`: the two names under which a person finds an agent."""
     identity = item["identity"]
-    place = f"{identity['target']}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}"
+    server = f"@{item['server']}" if item.get("server") else ""
+    place = f"{identity['target']}{server}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}"
     return f"{clean(place)}{GAP}{clean(identity['pane_id'])}"
 
 

@@ -26,6 +26,7 @@ from covey.fleet.saved_agents import change as saved_change
 from covey.fleet.states import Look, States
 from covey.fleet.target_watch import NOT_YET, TargetWatch
 from covey.fleet.targets import LOCAL
+from covey.fleet.view import with_servers
 from covey.fleet.watched import Watched
 from covey.kernel.ids import Ulids
 from covey.kernel.store_errors import StoreError
@@ -118,7 +119,7 @@ class Fleet:
     # What lists see.
 
     def rows(self) -> list[Row]:
-        return list(self._states.rows.values())
+        return with_servers(self._states.rows.values(), self.targets())
 
     def targets(self) -> list[Target]:
         return [watch.target for watch, _ in self._targets.values()]

@@ -44,7 +44,12 @@ ASCII_SIGNS = {"✗": "x", "✓": "+", "▲": "!", "●": "*", "○": "o", "…"
 def _similar(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(ASCII_SIGNS.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
+    return "".join(_ascii(letter) for letter in error.object[error.start : error.end]), error.end
+
+
+def _ascii(letter: str) -> str:
+    """A character in ASCII; half a character, as in a file name that is not UTF-8, as its escape: it is what tells the file."""
+    return ASCII_SIGNS.get(letter) or (f"\\u{ord(letter):04x}" if "\ud800" <= letter <= "\udfff" else "?")
 
 
 codecs.register_error(SIMILAR, _similar)

@@ -21,7 +21,7 @@ LONG = "Bash: " + " ".join(f"step-{number}" for number in range(40))
 
 
 def picture(rows: list[Row], scope: str = "panes") -> dict[str, Any]:
-    answer = {"panes": view.panes, "windows": view.windows, "sessions": view.sessions}[scope](rows, TARGETS, Filters(), NOW)
+    answer = getattr(view, scope)(rows, TARGETS, Filters(), NOW)
     return {**json.loads(encode(answer)), "scope": scope}
 
 

@@ -130,7 +130,7 @@ def test_every_filter_can_be_typed(seen: FleetCovey, words: list[str], total: in
     ("words", "code", "error"),
     [
         (["list", "panes", "--target", "vm9"], 5, "E_TARGET_NOT_FOUND"),
-        (["list", "panes", "--state", "asleep"], 1, "flag_error"),
+        (["list", "panes", "--state", "asleep"], 1, "argument_error"),
         (["list", "panes", "--target", "host", "--all-targets"], 1, "flag_error"),
         (["why", "%99"], 5, "E_REF_NOT_FOUND"),
         (["why", "%3"], 1, "E_REF_AMBIGUOUS"),
@@ -166,6 +166,14 @@ def test_a_wait_says_what_it_waits_for_in_seconds_and_how_things_are(seen: Fleet
     late = seen.run("wait", "%14", "--state", "idle", "--timeout", "0.2")
     assert late.code == 4
     assert '"message": "not idle within 0.2s: claude %14 is waiting_approval"' in late.stderr
+
+
+def test_a_wait_without_a_state_is_until_it_needs_you_or_is_done(seen: FleetCovey) -> None:
+    assert seen.run("wait", "%14").result["items"][0]["state"] == "waiting_approval"
+    late = seen.run("wait", "%9", "--timeout", "0.2")
+    assert late.code == 4
+    assert "waiting until it needs you or is done, at most 0.2s" in late.stderr
+    assert '"message": "not done, nor in need of you, within 0.2s: claude %9 is running"' in late.stderr
 
 
 def test_a_wait_is_not_longer_than_was_asked_for_when_the_daemon_goes(tmp_path: Path) -> None:
@@ -317,6 +325,11 @@ def test_signs_become_ascii_where_the_terminal_is_not_utf_8(seen: FleetCovey, te
     assert shown[1].startswith("! waiting_input")
     assert all(len(line) <= 80 and line.isascii() and "\\u" not in line for line in shown)
     assert seen.run("bar", PYTHONIOENCODING="ascii").stdout == "2! 2* 1o 1?\n"
+
+
+def test_a_list_has_the_order_that_was_asked_for(seen: FleetCovey) -> None:
+    rows = seen.run("ps", "--sort", "agent").result["items"]
+    assert [row["agent"] for row in rows] == sorted(row["agent"] for row in rows)
 
 
 def test_every_column_is_shown_when_asked_for(seen: FleetCovey, terminals: list[Terminal]) -> None:

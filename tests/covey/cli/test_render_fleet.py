@@ -128,6 +128,12 @@ def test_the_next_step_names_the_first_agent_as_shortly_as_can_be() -> None:
     assert render_fleet.panes(answer(sketch()[1:3]), WIDE).endswith("  covey why %14")
 
 
+def test_the_next_step_is_about_one_that_waits_whatever_the_order() -> None:
+    result = json.loads(encode(view.panes(sketch(), TARGETS, Filters(), NOW, sort="age")))
+    assert result["items"][0]["state"] == "idle"
+    assert render_fleet.panes(result, NARROW).endswith("covey why vm1/web:1.0")
+
+
 def test_one_agent_that_needs_nobody_is_summed_up_in_the_singular() -> None:
     assert render_fleet.panes(answer([row()], targets=TARGETS[:1]), NARROW).split("\n")[-1] == "1 agent"
     assert "1 needs you" in render_fleet.panes(answer([row(state="error")]), NARROW)

@@ -533,7 +533,7 @@ def test_a_stream_without_a_buffer_gets_text() -> None:
 def test_people_with_a_narrow_encoding_read_what_it_can_spell() -> None:
     desk = person(encoding="latin-1")
     desk.writer.success("größe 🐦")
-    assert desk.out == "größe ".encode("latin-1") + b"\\U0001f426\n"
+    assert desk.out == "größe ".encode("latin-1") + b"?\n"
 
 
 def test_people_with_a_narrow_encoding_read_errors_in_it_too() -> None:

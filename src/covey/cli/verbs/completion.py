@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from covey.contract import GROUPS, OPERATIONS
+from covey.contract.fleet_shapes import STATES
 from murli import writer
 
 TYPE_CHECKING = False
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 EVERYWHERE = ["--agent", "--output", "--json", "--schema", "--input", "--fields", "--limit", "--protocol-version", "--debug", "--help"]
 FORMATS = ["json", "ndjson", "text"]
 TAKE_A_VALUE = ["--input", "--fields", "--limit", "--protocol-version"]
+SEVERAL = {"state": STATES}
+"""Values of parameters that take several with commas between, and so have no enumeration."""
 PATHS = ("path", "file", "folder", "screen")
 """Parameters of these names are completed by the shell's own file completion."""
 
@@ -63,7 +66,7 @@ def choices(operation: Operation) -> list[str]:
 def values(operation: Operation) -> dict[str, list[str]]:
     """What can follow a flag, where a value must: nothing that is known, or these words."""
     own = {
-        name: list(parameter.enum)
+        name: list(parameter.enum or SEVERAL.get(parameter.name, ()))
         for parameter in operation.parameters
         if not parameter.positional and parameter.type != "bool"
         for name in (f"--{parameter.flag}", parameter.short)

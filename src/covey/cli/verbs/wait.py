@@ -28,6 +28,8 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         """What to ask for: a daemon that comes back is told only what is left of the time."""
         return params if most is None else {**params, "timeout": f"{max(began + most - time.monotonic(), 0.0):.3f}s"}
 
+    wanted = " or ".join(params["state"] or []).replace(",", " or ")
+    goal = f"for {wanted}" if wanted else "until it needs you or is done"
     longest = _with_unit(params["timeout"])
     limit = f", at most {longest}" if longest else ""
     for message in _until(home.socket, operation, left, most):
@@ -35,12 +37,13 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         if message.get("event") == LOST:
             out.progress("the daemon does not answer, waiting for it", stage="waiting")
             continue
-        wanted = " or ".join(params["state"] or result["states"])
         if message.get("event") != "done":
-            out.progress(f"{told(result['items'])}, waiting for {wanted}{limit} ({time.monotonic() - began:.0f}s)", stage="waiting")
+            out.progress(f"{told(result['items'])}, waiting {goal}{limit} ({time.monotonic() - began:.0f}s)", stage="waiting")
             continue
         if result["outcome"] == "timeout":
-            raise timed_out(f"not {wanted} within {longest}: {told(result['items'])}", "Wait longer, or see `covey ps`.")
+            raise timed_out(
+                f"not {wanted or 'done, nor in need of you,'} within {longest}: {told(result['items'])}", "Wait longer, or see `covey ps`."
+            )
         if result["outcome"] == "gone":
             raise AgentError(
                 f"{_names(result['items'])} ended before it was {wanted}",

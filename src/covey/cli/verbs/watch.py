@@ -107,10 +107,10 @@ def changed(picture: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wanted(item: dict[str, Any], filters: dict[str, Any]) -> bool:
-    """Whether an agent still is what was asked for after it has changed; where it is, which no change tells of here, the daemon knows."""
-    if filters.get("state") and item.get("state") not in filters["state"]:
-        return False
-    return item["needs_action"] or not filters.get("needs_action")
+    """Whether an agent still is in a state that was asked for after it has changed. Windows and sessions are counted by the daemon."""
+    if "state" not in item:
+        return True
+    return (not filters.get("state") or item["state"] in filters["state"]) and (item["needs_action"] or not filters.get("needs_action"))
 
 
 def _live(pictures: Iterator[dict[str, Any]], home: Home, out: Writer) -> int:
