@@ -32,7 +32,7 @@ SESSION_FLAGS = [
 ]
 SOCKET = Parameter("socket", "Only this tmux server: its name as for tmux -L, or the path of its socket.")
 STATE_FLAG = Parameter(
-    "state", f"Only agents in this state, or in one of several with commas between: {', '.join(STATES)}; repeatable.", multiple=True
+    "state", f"Only agents in this state, or in several with commas between. One of: {', '.join(STATES)}; repeatable.", multiple=True
 )
 ROW_FLAGS = [
     SOCKET,
@@ -165,7 +165,8 @@ OPERATIONS = (
             _switch("all", "Wait for all agents that there are."),
             Parameter(
                 "state",
-                f"The state to wait for, or several with commas between: {', '.join(STATES)}; repeatable. Without it: until it needs you, is done, or is gone.",
+                f"The state to wait for, or several with commas between. One of: {', '.join(STATES)}; repeatable. "
+                "Without it, until the agent needs you, is done or is gone.",
                 multiple=True,
             ),
             Parameter("timeout", "How long to wait at most, such as 30s or 10m; without it, for ever."),
