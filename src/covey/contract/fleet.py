@@ -170,6 +170,8 @@ OPERATIONS = (
         "List the agent programs that Covey knows, and what it can tell of each.",
         cli=["adapters", "list"],
         route="/v1/adapters",
+        description="For each: what it can tell, whether its hooks are installed, the versions that were measured, those that are installed and those that "
+        "run now, and what of a running version could not be understood.",
         result=shape(
             items=array(
                 shape(
@@ -179,6 +181,10 @@ OPERATIONS = (
                     contract_version="integer",
                     capabilities={"type": "object", "additionalProperties": {"type": "boolean"}},
                     integration=shape(state="string", file="string", detail="string"),
+                    tested=array("string"),
+                    installed=array(shape(path="string", version="string", note="string")),
+                    running=array(shape(version="string", count="integer", note="string")),
+                    drift=array(shape(version="string", counts={"type": "object", "additionalProperties": {"type": "integer"}}, alarming="boolean")),
                 )
             ),
             problems=array(shape(problem="string", suggestion="string")),
