@@ -22,6 +22,7 @@ from covey.fleet.fleet import Fleet
 from covey.fleet.history import History
 from covey.fleet.integrate.spool import Spool
 from covey.fleet.judge import Rules
+from covey.fleet.live_screen import live_screen
 from covey.fleet.references import resolve
 from covey.fleet.target_operations import TargetOperations, places
 from covey.fleet.targets import MIGRATION, Targets
@@ -178,7 +179,10 @@ class FleetOperations:
         }
 
     async def explain(self, call: Call) -> dict[str, Any]:
-        return explained(self._fleet.registry, call.params)
+        params = call.params
+        if params["pane"]:
+            params = {**params, **await live_screen(self._fleet, params["pane"])}
+        return explained(self._fleet.registry, params)
 
     async def hooks(self, call: Call) -> dict[str, Any]:
         agent, payload = call.params["agent"], call.params["payload"]

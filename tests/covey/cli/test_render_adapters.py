@@ -90,7 +90,7 @@ def test_adapters_are_listed_with_what_differs() -> None:
     assert render_adapters.adapters({"items": items, "problems": problems}, NARROW).split("\n") == [
         "  AGENT   INTEGRATION  MEASURED  INSTALLED  RUNNING  NOTE",
         "○ claude  absent       1.2.0 +1  -          -",
-        "▲ codex   outdated     -         -          -        the hook program itself i…",
+        "▲ codex   outdated     -         -          -        the hook program itself is…",
         "○ mine    none         -         -          -        cannot tell completed",
         "",
         "covey integrate claude  has it tell Covey itself what it does",

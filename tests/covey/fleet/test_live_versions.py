@@ -76,6 +76,24 @@ def test_a_version_that_was_never_measured_is_said_and_believed_less(fleet: Flee
     assert "0.61.0" in listed["tested"]
 
 
+def test_a_running_agent_is_explained_as_a_report(fleet: Fleet) -> None:
+    pane = fleet.agent(installed(fleet, "9.0.0"))
+    fleet.up()
+    fleet.show(pane, "\\033[2J\\033[HA \\033[31mstrange\\033[0m token 12345")
+    fleet.row(pane, "unknown")
+    until(lambda: fleet.row(pane)["version"])
+    found = fleet.covey.run("adapters", "explain", "--pane", pane).result
+    assert (found["agent"], found["state"], found["rule"]) == ("gemini", "unknown", "")
+    report = found["report"]
+    for part in ("covey ", "Gemini CLI 9.0.0", "is newer than", "80x24", "none holds", "asks-new", "|A strange token 12345", "secrets"):
+        assert part in report
+    hidden = fleet.covey.run("adapters", "explain", "--pane", pane, "--redact").result["report"]
+    assert "|x xxxxxxx xxxxx 99999" in hidden
+    assert "strange" not in hidden
+    assert fleet.covey.run("adapters", "explain", "--pane", "%999").code == 5
+    assert fleet.covey.run("adapters", "explain").code == 1
+
+
 def test_a_version_whose_screens_cannot_be_read_is_asked_about_once_and_listed(fleet: Fleet) -> None:
     pane = fleet.agent(installed(fleet, "0.61.0"))
     fleet.up()
