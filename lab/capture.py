@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lab import processes
 from lab.normalise import Normaliser
+from lab.size import DEFAULT
 from lab.timeline import at
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Capturer:
         return [self._write(run, look, at(timeline, look.at), normaliser) for look in looks]
 
     def _write(self, run: Run, look: Look, state: str, normaliser: Normaliser) -> Path:
-        folder = self._folder / run.agent.name / run.agent.version / look.case
+        folder = self._folder / run.agent.name / run.agent.version / (look.case if run.size == DEFAULT else f"{look.case}@{run.size}")
         if folder.exists():
             shutil.rmtree(folder)
         folder.mkdir(parents=True)
@@ -74,6 +75,7 @@ class Capturer:
             "version": run.agent.version,
             "stand_in": run.agent.stand_in,
             "case": look.case,
+            "size": str(run.size),
             "scenario": run.scenario.name,
             "about": run.scenario.about,
             "state": state,

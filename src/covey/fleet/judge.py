@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.fleet.model import REST, STATES, SURE, Claim, Overruled, Verdict
+from covey.fleet.model import REST, STATES, SURE, TENTATIVE, Claim, Overruled, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,6 +89,8 @@ def refuted(claim: Claim, other: Claim, now: float, rules: Rules) -> str:
     if claim.level == other.level:
         return f"{other.source} is newer" if _age(other) > _age(claim) else ""
     level, edge = (claim, other) if claim.level else (other, claim)
+    if edge.strength == TENTATIVE:
+        return f"{other.source} knows better" if claim is edge else ""
     # A level that has not moved since the edge has not noticed it, and cannot refute it; a weak one must have stood for a moment.
     moved = level.at > edge.at and (level.strength >= edge.strength or now - level.at >= rules.settle)
     moved |= level.state in WAITING and level.strength >= edge.strength and now - edge.at >= rules.stands

@@ -10,8 +10,9 @@ NEEDS_ACTION = frozenset({"error", "waiting_approval", "waiting_input"})
 REST = frozenset({"idle", "completed", "error"})
 """Nothing runs and nobody is asked. A source that only sees an agent at rest does not contradict one that knows how it came to rest."""
 
-SURE, DERIVED, SEEN = 3, 2, 1
-"""How a source knows: the agent said so; it follows from what the agent wrote down; it looks like it on the screen."""
+SURE, DERIVED, SEEN, TENTATIVE = 3, 2, 1, 0
+"""How a source knows: the agent said so; it follows from what the agent wrote down; it looks like it on the screen; it may be too early to
+tell. A tentative edge yields to every level that says otherwise, also to one that has not changed since."""
 
 PROCESS = "process"
 """The source that tells from the agent's process itself."""

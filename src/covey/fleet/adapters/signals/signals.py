@@ -193,7 +193,7 @@ class Lines:
         if notice is None or notice.state is None:
             return None
         self._latest = max(self._latest, notice.at)
-        return replace(notice, at=self._latest, strength=DERIVED)
+        return replace(notice, at=self._latest, strength=min(notice.strength, DERIVED))
 
     def say(self, entry: dict[str, Any], at: float) -> Notice | None:
         """What an entry says; `at` is when it was read."""
