@@ -225,7 +225,7 @@ OPERATIONS = (
         ),
         idempotent=True,
         mcp=False,
-        examples=[("covey adapters explain --pane %5", "Make a bug report about an agent whose screen is not understood", 0)],
+        examples=[("covey adapters explain --pane %5", "Make a bug report about an agent whose screen is not understood", 2)],
     ),
     Operation(
         "integrate",

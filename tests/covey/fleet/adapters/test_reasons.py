@@ -97,3 +97,8 @@ def test_what_codex_runs_is_told_in_words(call: dict[str, str], detail: str) -> 
     notice = CodexTranscript().feed(line, 0.0)
     assert notice
     assert notice.detail == detail
+
+
+def test_the_guide_has_every_reason() -> None:
+    guide = (CAPTURES.parents[1] / "docs" / "guide" / "fleet.md").read_text()
+    assert [reason for reason in REASONS if f"| `{reason}` |" not in guide] == []
