@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from covey.fleet.processes import ProcessesError
 from covey.fleet.runtimes import Change, Pane, Runtimes, Server
 from covey.tmux.changes import Liveness
-from covey.tmux.errors import TmuxError
+from covey.tmux.errors import TmuxError, TmuxUnreachableError
 from covey.tmux.watch import Watch
 
 if TYPE_CHECKING:
@@ -65,6 +65,12 @@ class ServerWatch:
     @property
     def panes(self) -> Mapping[str, listing.Pane]:
         return self._watch.panes if self._watch else {}
+
+    async def command(self, *words: str) -> list[str]:
+        """Run one tmux command in this server and return its lines; TmuxUnreachableError while it is not watched."""
+        if self._watch is None:
+            raise TmuxUnreachableError(f"the tmux server at {self.socket} is not watched now")
+        return await self._watch.command(*words)
 
     async def run(self) -> None:
         """Watch until cancelled."""

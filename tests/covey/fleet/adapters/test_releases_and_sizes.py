@@ -14,6 +14,13 @@ VARIANTS = [capture for capture in LIVE if "size" in capture.about]
 DETAILS = {"approval-shell": "touch marker && sleep 3", "approval-write": "notes.txt", "question": "Which of the two ways should it be?"}
 
 
+def test_there_are_captures_of_several_releases_and_sizes() -> None:
+    for agent in AGENTS:
+        own = [capture for capture in VARIANTS if capture.about["agent"] == agent]
+        assert len({capture.about["version"] for capture in own}) == 3
+        assert {"120x40", "80x24", "58x18", "240x50", "44x16"} <= {capture.about["size"] for capture in own}
+
+
 @pytest.mark.parametrize("capture", VARIANTS, ids=str)
 def test_a_screen_of_any_release_and_size_shows_the_true_state(capture: Capture) -> None:
     reading = read(capture)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from covey.fleet.adapters.reasons import reason_of
 from covey.fleet.adapters.signals.parsing import brief, dedupe, fields, moment, parse, plain
 from covey.fleet.model import DERIVED, SURE, Claim
 
@@ -64,7 +65,7 @@ class Notice(Struct, frozen=True, kw_only=True):
             at=self.at,
             level=False,
             strength=self.strength,
-            reason=self.reason,
+            reason=reason_of(self.state, self.reason, self.detail),
             detail=self.detail,
             evidence=self.evidence,
         )
@@ -102,7 +103,7 @@ class Level(Struct, frozen=True, kw_only=True):
             at=self.at,
             level=True,
             strength=self.strength,
-            reason=self.reason,
+            reason=reason_of(self.state, self.reason, self.detail),
             detail=self.detail,
             evidence=self.evidence,
         )
