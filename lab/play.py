@@ -171,9 +171,11 @@ async def _watched(run: Run) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # Before Python 3.12 a task that is cancelled just when `wait_for` has its result goes on: cancel until it has ended.
+        while any(not task.done() for task in tasks):
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=1.0)
         if run.pid and processes.alive(run.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(run.pid, signal.SIGKILL)
@@ -325,7 +327,7 @@ class _Player:
                 asked = max((fact.at for fact in run.facts if fact.kind == "submitted"), default=0.0)
                 await log.until(lambda: any(fact.kind == "request" and fact.at > asked for fact in run.facts), LIMIT)
             case "waiting_approval" | "waiting_input":
-                seen = run.count("dialog")
+                seen = sum(1 for fact in run.facts if fact.kind == "dialog" and fact.data["state"] == state)
                 await log.until(lambda: sum(1 for fact in run.facts if fact.kind == "call" and fact.data["waits"] == state) > seen, LIMIT)
                 await self._see(getattr(self._agent, DIALOGS[state]))
                 run.note("dialog", state=state)

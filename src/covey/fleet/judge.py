@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.fleet.model import REST, STATES, SURE, Claim, Overruled, Verdict
+from covey.fleet.model import REST, STATES, SURE, TENTATIVE, Claim, Overruled, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,6 +89,8 @@ def refuted(claim: Claim, other: Claim, now: float, rules: Rules) -> str:
     if claim.level == other.level:
         return f"{other.source} is newer" if _age(other) > _age(claim) else ""
     level, edge = (claim, other) if claim.level else (other, claim)
+    if edge.strength == TENTATIVE:
+        return f"{other.source} knows better" if claim is edge else ""
     # A level that has not moved since the edge has not noticed it, and cannot refute it; a weak one must have stood for a moment.
     moved = level.at > edge.at and (level.strength >= edge.strength or now - level.at >= rules.settle)
     moved |= level.state in WAITING and level.strength >= edge.strength and now - edge.at >= rules.stands
@@ -104,11 +106,16 @@ def horizon(claims: Iterable[Claim], now: float, rules: Rules) -> float | None:
         for claim in claims
         for moment in (
             claim.at + rules.settle if claim.level else claim.at + rules.edge_ttl,
-            claim.at + rules.completed_for if claim.state == "completed" else 0.0,
+            claim.at + rules.completed_for if claim.state == "completed" or _turn_ended(claim) else 0.0,
             0.0 if claim.level else claim.at + rules.stands,
         )
     ]
     return min((moment for moment in moments if moment > now), default=None)
+
+
+def _turn_ended(claim: Claim) -> bool:
+    """Whether a level was seen to go from running to rest. One that names an interruption was not completed."""
+    return claim.level and claim.state == "idle" and claim.previous == "running" and "interrupt" not in claim.reason
 
 
 def _age(claim: Claim) -> tuple[float, int]:
@@ -129,6 +136,8 @@ def _verdict(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, 
     state, reason, since = winner.state, winner.reason or winner.state, winner.at
     if state == "completed" and now - winner.at > rules.completed_for:
         state, reason, since = "idle", "completed_earlier", winner.at + rules.completed_for
+    elif _turn_ended(winner) and now - winner.at <= rules.completed_for:
+        state, reason = "completed", "turn_ended"
     detail = winner.detail or next((claim.detail for claim in agreeing if claim.state == winner.state and claim.detail), "")
     return Verdict(
         state=state,
@@ -143,9 +152,8 @@ def _verdict(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, 
 
 
 def _confidence(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...]) -> str:
-    """High when the agent said it, or two sources agree; lower when somebody credible says otherwise."""
+    """High when the agent said it, or two sources agree; a step lower when somebody credible says otherwise, or when it may have been misread."""
     supported = winner.strength >= SURE or any(claim.source != winner.source for claim in agreeing)
     doubted = any(one.claim.level and one.claim.strength >= winner.strength for one in lost if one.why != STALE and one.claim.state != "unknown")
-    if supported:
-        return "medium" if doubted else "high"
-    return "low" if doubted else "medium"
+    steps = supported + (not doubted) - bool(winner.caveat)
+    return ("low", "medium", "high")[max(steps, 0)]

@@ -57,6 +57,14 @@ class Row(Struct, frozen=True, kw_only=True):
     title: str = ""
     socket: str = ""
     """Which tmux server: pane ids are unique only within one."""
+    version: str = ""
+    """Of the agent; empty where it is not known."""
+    version_note: str = ""
+    """What is to be said about that version: that it was never measured."""
+    server: str = ""
+    """The name of its socket where the target has several tmux servers, else nothing."""
+    state_version: int = 0
+    """How often its state has changed since the agent was first seen, also in earlier daemons."""
     evidence: tuple[Evidence, ...] = ()
     """What decided first, then what agrees."""
 

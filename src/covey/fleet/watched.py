@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from covey.fleet.adapters.signals import claude, codex, copilot, cursor, gemini, opencode
+from covey.fleet.adapters.signals.parsing import fields
 from covey.fleet.adapters.signals.signals import SESSION_STARTED, Level, Notice
 from covey.fleet.adapters.signals.sources import follow, owner
-from covey.fleet.model import DERIVED, SEEN, SURE, Claim
+from covey.fleet.integrate.integrations import KNOWN as INTEGRATIONS
+from covey.fleet.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from covey.fleet.adapters.adapter import Adapter
     from covey.fleet.adapters.patterns import Reading
@@ -52,7 +54,8 @@ log = logging.getLogger("covey.fleet")
 class Watched:
     """The sources of one runtime. One that is not `here` has only its title and its screen: its files are on another machine."""
 
-    def __init__(self, runtime: Runtime, adapter: Adapter, say: Say, clock: Clock, *, here: bool = True) -> None:
+    def __init__(self, runtime: Runtime, adapter: Adapter, say: Say, clock: Clock, *, here: bool = True, levels: Iterable[Claim] = ()) -> None:
+        """`levels` are those that the last daemon knew: what has not changed since is not told again."""
         self.runtime = runtime
         self.adapter = adapter
         self.version = ""
@@ -61,14 +64,26 @@ class Watched:
         self._hooks: Hooks | None = self._signals.hooks() if self._signals else None
         self._say = say
         self._clock = clock
-        self._levels: dict[str, Claim] = {}
+        self._levels = {claim.source: claim for claim in levels}
         self._drawn: tuple[str, str] | None = None
         self._reading: Reading | None = None
         self._unread_since: float | None = None
-        self._was_read = False
+        self._was_read = "screen" in self._levels
         self._unread_check: asyncio.Task[None] | None = None
         self._session = ""
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self.on_version: Callable[[str], None] = lambda _: None
+        """Called with the version that one of the agent's files names."""
+
+    def use_version(self, version: str, now: float) -> None:
+        """Read the agent with the patterns of its version, and tell again what was told without knowing it."""
+        before = self.adapter.caveat
+        self.version, self.adapter = version, self.adapter.at(version)
+        drawn, self._drawn = self._drawn, None
+        for source, claim in self._levels.items() if self.adapter.caveat != before else ():
+            self._say(source, claim, f"{source} {now} {version}", now)
+        if drawn is not None:
+            self.screen(*drawn, now)
 
     def start(self) -> None:
         """Follow the files that the agent writes."""
@@ -86,6 +101,36 @@ class Watched:
         for number, notice in enumerate(self._hooks.normalise(payload, at) if self._hooks else ()):
             said = self._heard("hook", replace(notice, dedupe_key=f"{key}/{number}") if key else notice) or said
         return said
+
+    def suspend(self, now: float, *, suspended: bool) -> None:
+        """The process was stopped, or goes on. Nothing else that is known of a stopped agent is true now."""
+        claim = None
+        if suspended:
+            claim = Claim(
+                source=PROCESS,
+                state="unknown",
+                at=now,
+                level=True,
+                strength=SURE,
+                reason="suspended",
+                detail="it is suspended; fg in its shell continues it",
+                evidence="its process is stopped",
+            )
+            self._unread_since = None
+            self._stop_unread_check()
+        self._level(PROCESS, claim, now)
+
+    def knows(self, payload: object) -> bool:
+        """Whether the event that a hook delivered is known by its name; what has no name is left to whoever reads it."""
+        said = fields(payload)
+        name = said.get("hook_event_name") or said.get("hookName")
+        known = self._signals.events if self._signals else frozenset()
+        return not name or not known or name in known or name in INTEGRATIONS[self.adapter.name].events
+
+    @property
+    def sources(self) -> set[str]:
+        """The files of the agent that are followed."""
+        return {name for name, _ in self._tasks}
 
     def title(self, title: str, now: float) -> None:
         reading = self.adapter.read_title(title)
@@ -146,7 +191,8 @@ class Watched:
         if before is not None:
             if _meaning(before) == _meaning(claim):
                 return
-            claim = replace(claim, at=before.at if before.state == claim.state else claim.at)
+            same = before.state == claim.state
+            claim = replace(claim, at=before.at if same else claim.at, previous=before.previous if same else before.state)
         self._levels[source] = claim
         self._say(source, claim, f"{source} {now}", now)
 
@@ -179,6 +225,8 @@ class Watched:
                 if isinstance(said, Notice):
                     self._heard(source.name, said)
                 elif isinstance(said, Level):
+                    if said.version and said.version != self.version:
+                        self.on_version(said.version)
                     if said.session_id:
                         self._in_session(said.session_id)
                     self._say(source.name, said.claim(source.name), f"{source.name} {said.at} {said.state} {said.reason}", said.at)

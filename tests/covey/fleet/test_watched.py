@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from covey.fleet.adapters.registry import load
-from covey.fleet.judge import Rules, judge
+from covey.fleet.judge import Rules, horizon, judge
 from covey.fleet.model import Claim, Verdict
 from covey.fleet.runtimes import Runtime
 from covey.fleet.watched import BLIND_S, STARTING_S, Watched
@@ -125,5 +125,22 @@ def test_whoever_knows_more_than_the_screen_is_believed() -> None:
         assert [one.claim.reason for one in verdict.overruled] == ["unsupported_signal"]
         stale = replace(desk.claims["hook"], at=desk.clock.time() - 7200)
         assert judge([stale, desk.claims["screen"]], desk.clock.time(), Rules()).reason == "unsupported_signal"
+
+    desk(main)
+
+
+def test_a_turn_that_was_seen_to_end_is_completed_for_a_while() -> None:
+    async def main(desk: Desk) -> None:
+        desk.draw("> ")
+        assert desk.verdict.state == "idle", "nobody has seen it work"
+        desk.draw("[work]")
+        desk.draw("> ")
+        assert (desk.verdict.state, desk.verdict.reason) == ("completed", "turn_ended")
+        assert horizon(desk.claims.values(), desk.clock.time() + 1, Rules()) == desk.clock.time() + Rules().completed_for
+        await desk.wait(Rules().completed_for + 0.1)
+        assert desk.verdict.state == "idle"
+        desk.draw("[ask] x")
+        desk.draw("> ")
+        assert desk.verdict.state == "idle", "the question was left without an answer"
 
     desk(main)

@@ -34,6 +34,7 @@ def extended(base: Description, more: Description) -> Description:
         capabilities=replace(base.capabilities, **_given(more.capabilities)),
         versions=list(blocks.values()),
         composer=more.composer or base.composer,
+        sidebar=more.sidebar or base.sidebar,
         screens=_rules(more.screens, base.screens),
         titles=_rules(more.titles, base.titles),
     )
@@ -42,7 +43,7 @@ def extended(base: Description, more: Description) -> Description:
 def build(description: Description, source: str = "", text: str = "", origin: str = "built-in") -> Adapter:
     """The adapter that a description makes."""
     source = source or description.name
-    everywhere = VersionBlock(composer=description.composer, screens=description.screens, titles=description.titles)
+    everywhere = VersionBlock(composer=description.composer, sidebar=description.sidebar, screens=description.screens, titles=description.titles)
     blocks = [_block_extended(block, everywhere) for block in description.versions] or [everywhere]
     process = ProcessShape(**{key: tuple(words) for key, words in asdict(description.process).items() if words})
     if not process.names and not process.paths:
@@ -64,6 +65,7 @@ def _block_extended(base: VersionBlock, more: VersionBlock) -> VersionBlock:
         when=base.when,
         tested=more.tested or base.tested,
         composer=more.composer or base.composer,
+        sidebar=more.sidebar or base.sidebar,
         screens=_rules(more.screens, base.screens),
         titles=_rules(more.titles, base.titles),
     )
@@ -95,6 +97,7 @@ def _patterns(block: VersionBlock, source: str, text: str) -> Patterns:
         when=compiled.range(block.when),
         tested=tuple(sorted(number for one in tested if (number := versions.version(one)))),
         composers=tuple((compiled.range(shape.when), _composer(compiled, shape)) for shape in shapes),
+        sidebar=compiled.optional("sidebar", block.sidebar),
         screens=tuple(
             Rule(
                 name=rule.name,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from covey.fleet.adapters.composer import ABSENT
+from covey.fleet.adapters.signals.parsing import readable_error
 from covey.fleet.adapters.versions import EVERY, FUTURE, Range, Version
 from covey.fleet.adapters.view import look
 
@@ -108,7 +110,8 @@ class Rule(Struct, frozen=True, kw_only=True):
         zone = view.zone(self.zone, self.lines)
         if zone is None:
             return Miss("composer", f"there is no composer that the zone {self.zone!r} could be next to")
-        return self._read(view.rows.text, *zone, view.composer)
+        # A dialog may be drawn over a part of the screen: whatever is typed goes to it, also where the composer can still be seen.
+        return self._read(view.rows.text, *zone, ABSENT if self.dialog else view.composer)
 
     def on_title(self, title: str) -> Reading | Miss:
         return self._read(title, 0, len(title), None)
@@ -135,6 +138,7 @@ class Rule(Struct, frozen=True, kw_only=True):
                 groups = found[-1].groupdict()
                 tool = groups.get("tool") or self.tool
                 detail = one_line(_FRAME.sub("", groups["detail"] or ""), LONGEST_DETAIL)
+                detail = readable_error(detail) if self.state == "error" else detail
                 return f"{tool}: {detail}" if tool else detail
         return ""
 
@@ -150,6 +154,8 @@ class Patterns(Struct, frozen=True, kw_only=True):
     titles: tuple[Rule, ...] = ()
     composer: ComposerShape | None = None
     """That of the version at hand."""
+    sidebar: re.Pattern[str] | None = None
+    """What is drawn at the left edge of a sidebar, which no rule looks at."""
 
     def at(self, version: Version) -> Patterns:
         """These patterns for one version: with its composer, and without the rules that are meant for other versions."""
@@ -166,7 +172,7 @@ class Patterns(Struct, frozen=True, kw_only=True):
         return self.tested[-1] if self.tested else FUTURE
 
     def read_screen(self, screen: str, escapes: str, title: str) -> Reading | None:
-        view = look(screen, escapes, title, self.composer)
+        view = look(screen, escapes, title, self.composer, self.sidebar)
         return next((found for rule in self.screens if isinstance(found := rule.on_screen(view), Reading)), None)
 
     def read_title(self, title: str) -> Reading | None:
@@ -174,7 +180,7 @@ class Patterns(Struct, frozen=True, kw_only=True):
 
     def try_screen(self, screen: str, escapes: str, title: str) -> tuple[Composer, tuple[Tried, ...]]:
         """How each rule fared, up to the first that held."""
-        view = look(screen, escapes, title, self.composer)
+        view = look(screen, escapes, title, self.composer, self.sidebar)
         return view.composer, _tried((rule, rule.on_screen(view)) for rule in self.screens)
 
     def try_title(self, title: str) -> tuple[Tried, ...]:

@@ -8,8 +8,8 @@ from covey.fleet.adapters.adapter import CONTRACT_VERSION, Adapter
 from covey.fleet.adapters.build import build, extended
 from covey.fleet.adapters.description import parse
 from covey.fleet.adapters.registry import BUILT_IN
-from tests.captured import captures
-from tests.covey.fleet.adapters.adapters_seen import REGISTRY, Seen
+from tests.captured import all_captures, captures
+from tests.covey.fleet.adapters.adapters_seen import REGISTRY, Seen, read
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,10 @@ def test_every_rule_is_needed_or_known_to_be_unseen(adapter: Adapter) -> None:
     """A rule that no capture needs was written for other widths, other settings or from what others report, and is listed here."""
     unseen = {"claude": {"spinner"}, "codex": {"plan"}, "cursor": {"question-answer"}}
     held = set()
-    for capture in captures(adapter.name):
-        reading = adapter.read_screen(capture.screen, capture.escapes, capture.pane["pane_title"])
+    for capture in all_captures(adapter.name):
+        reading = read(capture)
         held |= {reading.evidence.pattern} if reading else set()
-    assert {rule.name for rule in adapter.patterns.screens} - held == unseen.get(adapter.name, set())
+    assert {rule.name for patterns in adapter.versions for rule in patterns.screens} - held == unseen.get(adapter.name, set())
 
 
 def test_a_spinner_tells_even_where_the_footer_has_no_room_to_say_so() -> None:
