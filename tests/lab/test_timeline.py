@@ -173,3 +173,9 @@ def test_a_message_of_an_error_is_left_behind_by_the_next_prompt() -> None:
 def test_a_list_that_the_person_opened_waits_until_it_is_closed() -> None:
     spans = derive(facts(*START, (5.0, "submitted"), (6.0, "dialog", {"state": "waiting_input"}), (10.0, "denied")), END)
     assert states(spans)[-3:] == [(6.0, "waiting_input"), (10.0, UNDECIDED), (10.0 + SETTLE, "idle")]
+
+
+def test_nobody_can_say_what_a_command_does_until_its_dialog_is_seen() -> None:
+    late = 6.0 + PATIENCE
+    spans = derive(facts(*START, (5.0, "submitted"), (late, "dialog", {"state": "waiting_input"})), END)
+    assert states(spans) == [(0.0, UNDECIDED), (1.0, "idle"), (5.0, UNDECIDED), (late, "waiting_input")]
