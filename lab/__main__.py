@@ -1,15 +1,16 @@
-"""The lab's commands: `./run lab install`, `list`, `capture`, `truth`, `report`."""
+"""The lab's commands: `./run lab install`, `list`, `capture`, `truth`, `report`, `drift`, `play`."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey import __version__
-from lab import agents, figures, show
+from lab import agents, drift, figures, live, show
 from lab import report as tables
 from lab.bench import JOBS, Play, bench, play_all
 from lab.capture import FOLDER, Capturer
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from lab.play import Run
 
 RELATIVE = "lab/figures"
+
 AGENT = [ArgumentMetadata(name="agent", description="Name of the agent, or NAME@VERSION for a release other than the newest pinned one.")]
 
 
@@ -112,6 +114,35 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--figures", type=Path, default=figures.FOLDER, metavar="FOLDER", help=f"Where the figures are (default: {RELATIVE}).")
     command.add_argument("--write", action="store_true", help="Write the tables into docs/accuracy.md.")
     command.set_defaults(func=lambda args: write_report(args.figures, write=args.write))
+
+    about = Metadata(
+        agent_description="Fetches the newest release of each agent from npm, plays the scenarios on it and says what is read worse than with the pinned release. "
+        f"Ends with exit code {EXIT_PARTIAL} when something is.",
+        examples=[
+            Example(command="./run lab drift", description="A maintainer's weekly job"),
+            Example(command="./run lab drift --agents claude codex@0.170.0", description="Some agents, or a release that is not the newest"),
+        ],
+    )
+    command = annotate(commands.add_parser("drift", help="Play the newest releases and say what broke."), about)
+    command.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="Which agents, as NAME or NAME@VERSION (default: all).")
+    command.add_argument("--scenarios", nargs="+", default=[], metavar="SCENARIO", help="Which scenarios (default: all).")
+    command.add_argument("--jobs", type=int, default=JOBS, help="How many agents run at once.")
+    command.add_argument("--integrated", action="store_true", help="Put Covey's hooks into the agents' settings first.")
+    command.set_defaults(func=find_drift)
+
+    about = Metadata(
+        agent_description="Starts one live agent with a scripted model in a tmux server of its own, says how to attach and which prompts the model knows, "
+        "and ends everything when it is interrupted or the agent is left.",
+        arguments=AGENT,
+        examples=[
+            Example(command="./run lab play claude", description="A live Claude Code to try things on, without an account"),
+            Example(command="./run lab play codex@0.101.0 --size 58x18", description="An older release in a narrow pane"),
+        ],
+    )
+    command = annotate(commands.add_parser("play", help="Start a live agent to try things on."), about)
+    command.add_argument("agent")
+    command.add_argument("--size", metavar="SIZE", help="Size of the terminal, e.g. 80x24 (default: that of whoever attaches).")
+    command.set_defaults(func=lambda args: play_live(args.agent, args.size))
     return root
 
 
@@ -213,6 +244,38 @@ def write_report(folder: Path, *, write: bool) -> None:
     if write:
         tables.write(text)
     writer().success(text, {"cells": len(cells), "written": str(tables.FILE) if write else None, "text": text})
+
+
+def find_drift(args: argparse.Namespace) -> int:
+    try:
+        chosen = [drift.release(wanted) for wanted in args.agents or [name for name in agents.NAMES if not agents.find(name).stand_in]]
+    except LookupError as error:
+        raise user_error(str(error), "Run `./run lab list` to see the agents.") from error
+    except InstallError as error:
+        raise tool_error(str(error)) from error
+    for agent in chosen:
+        writer().progress(f"installing {agent.title} {agent.version}", stage="install")
+        installed(agent)
+    drift.remove_older(chosen, lab_folder() / "drift")
+    wanted = plays(chosen, args.scenarios, [DEFAULT], 1)
+    measured = asyncio.run(measure(wanted, [COVEY], jobs=args.jobs, integrated=args.integrated, done=tell))
+    found = [drift.compared(cell) for cell in figures.of(measured, integrated=args.integrated)]
+    rows = [[one.agent, one.version, one.pinned, show.percent(one.accuracy), show.percent(one.pinned_accuracy), len(one.broken)] for one in found]
+    lines = [f"{one.agent} {one.version}, {text}" for one in found for text in one.broken] or ["Nothing is read worse than with the pinned releases."]
+    text = show.table(["agent", "version", "pinned", "accuracy", "pinned accuracy", "worse"], rows)
+    writer().success("\n".join([text, "", *lines]), [asdict(one) for one in found])
+    return EXIT_PARTIAL if any(one.broken for one in found) else 0
+
+
+def play_live(name: str, size: str | None) -> None:
+    agent = find([name])[0]
+    wanted = sizes_of([size])[0] if size else None
+    installed(agent)
+    try:
+        asyncio.run(live.run(agent, wanted, lambda text: writer().progress(text, stage="play")))
+    except PlayError as error:
+        raise tool_error(f"{agent.title} did not start: {error}") from error
+    writer().success("The agent has ended, and with it its model and its tmux server.", {"agent": agent.name, "version": agent.version})
 
 
 def find(wanted: Sequence[str]) -> list[type[Agent]]:

@@ -89,6 +89,8 @@ class Capturer:
         _dump(folder / "screen.ansi", normaliser.escapes(look.escapes))
         _dump(folder / "pane.json", normaliser.text(json.dumps(pane, indent=2, ensure_ascii=False)))
         _dump(folder / "processes.json", normaliser.text(json.dumps(tree, indent=2, ensure_ascii=False)))
+        if run.size != DEFAULT:
+            return folder  # what is written to files does not depend on the size of the terminal
         for name, lines in look.lines.items():
             if lines:
                 _dump(folder / name, "\n".join(map(normaliser.line, lines)))

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 LIMIT = 20.0
 """Seconds any single wait of a scenario may take."""
 LOOK = 0.05
+APPEAR = 5.0
+"""Seconds within which pasted text stands in the composer."""
 _BREAK = re.compile(r" *\n[ │┃]*(?=\S)")
 DIALOGS = {"waiting_approval": "approval", "waiting_input": "question"}
 RECORDER = """#!/bin/sh
@@ -229,6 +231,10 @@ class _Player:
 
     async def _do_type(self, text: str) -> None:
         await self._pane.paste(text)
+        try:
+            await self._see(re.compile(re.escape(text)), APPEAR)
+        except TimeoutError:  # an agent that was still starting has lost it
+            await self._pane.paste(text)
         await asyncio.sleep(self._agent.settle)
         self._run.note("submitted", text=text)
         await self._pane.keys("Enter")

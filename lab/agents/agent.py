@@ -81,6 +81,8 @@ class Agent:
     older: ClassVar[tuple[str, ...]] = ()
     """Older versions that are measured as well: about three and about nine months older."""
     program_name: ClassVar[str]
+    shelf: ClassVar[str] = "agents"
+    """The folder within the lab's folder in which the release is installed."""
     stand_in: ClassVar[bool] = False
     skips: ClassVar[Mapping[str, str]] = {}
     """Scenarios that make no sense for this agent, each with the reason."""

@@ -93,6 +93,8 @@ class Claude(Agent):
             "ANTHROPIC_API_KEY": KEY,
             "CLAUDE_CODE_MAX_RETRIES": str(place.retries),
             "CLAUDE_CODE_TMPDIR": str(place.root / "tmp"),
+            # Some releases ask the model for a suggestion after every turn: work that nobody sees.
+            "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",
             **dict.fromkeys(
                 [
                     "DISABLE_AUTOUPDATER",

@@ -19,8 +19,25 @@ LONGEST_DIFF = 200
 def adapters(result: dict[str, Any], paint: Paint) -> str:
     """One line for each agent; what is worth knowing of one stands at its end, and what is alike for all nowhere."""
     items = result["items"]
-    rows = [[clean(item["agent"]), item["integration"]["state"], short(clean(item["origin"])), clean(_note(item))] for item in items]
-    lines = table(["AGENT", "INTEGRATION", "ORIGIN", "NOTE"], rows, [INTEGRATION.get(row[1], ("○", DIM)) for row in rows], paint)
+    rows = [
+        [
+            clean(item["agent"]),
+            item["integration"]["state"],
+            _newest(item["tested"]),
+            _versions(item["installed"]),
+            _versions(item["running"]),
+            clean(_note(item)),
+        ]
+        for item in items
+    ]
+    head = ["AGENT", "INTEGRATION", "MEASURED", "INSTALLED", "RUNNING", "NOTE"]
+    lines = table(head, rows, [INTEGRATION.get(row[1], ("○", DIM)) for row in rows], paint)
+    for item in items:
+        for one in item["drift"]:
+            counts = ", ".join(f"{kind} {count}" for kind, count in sorted(one["counts"].items()))
+            colour = YELLOW if one["alarming"] else DIM
+            named = f"{clean(item['agent'])} {clean(one['version']) or 'of unknown version'}"
+            lines += [paint(line, colour) for line in hanging("▲", f"{named} was not understood: {counts}", paint.columns)]
     absent = next((row[0] for row in rows if row[1] in {"absent", "outdated"}), "")
     if absent:
         lines += ["", cut(f"covey integrate {absent}  has it tell Covey itself what it does", paint.columns)]
@@ -30,11 +47,28 @@ def adapters(result: dict[str, Any], paint: Paint) -> str:
     return "\n".join(lines)
 
 
+def _newest(versions: list[str]) -> str:
+    """The newest version that was measured, and how many others were."""
+    others = f" +{len(versions) - 1}" if len(versions) > 1 else ""
+    return f"{clean(versions[-1])}{others}" if versions else "-"
+
+
+def _versions(items: list[dict[str, Any]]) -> str:
+    """Versions, each with a mark if it was never measured."""
+    return ", ".join(dict.fromkeys(f"{clean(item['version']) or '?'}{'*' if item['note'] else ''}" for item in items)) or "-"
+
+
 def _note(item: dict[str, Any]) -> str:
     blind = [name.removeprefix("supports_") for name, on in item["capabilities"].items() if name.startswith("supports_") and not on]
-    notes = [f"cannot tell {', '.join(blind)}"] if blind else []
     integration = item["integration"]
-    return "; ".join([*notes, *([integration["detail"]] if integration["detail"] and integration["state"] != "none" else [])])
+    unmeasured = any(one["note"] for one in (*item["installed"], *item["running"]))
+    notes = [
+        *([f"cannot tell {', '.join(blind)}"] if blind else []),
+        *([integration["detail"]] if integration["detail"] and integration["state"] != "none" else []),
+        *(["* never measured"] if unmeasured else []),
+        *([f"described in {short(item['origin'])}"] if item["origin"] != "built-in" else []),
+    ]
+    return "; ".join(notes)
 
 
 def explained(result: dict[str, Any], paint: Paint) -> str:

@@ -170,6 +170,8 @@ OPERATIONS = (
         "List the agent programs that Covey knows, and what it can tell of each.",
         cli=["adapters", "list"],
         route="/v1/adapters",
+        description="For each: what it can tell, whether its hooks are installed, the versions that were measured, those that are installed and those that "
+        "run now, and what of a running version could not be understood.",
         result=shape(
             items=array(
                 shape(
@@ -179,6 +181,10 @@ OPERATIONS = (
                     contract_version="integer",
                     capabilities={"type": "object", "additionalProperties": {"type": "boolean"}},
                     integration=shape(state="string", file="string", detail="string"),
+                    tested=array("string"),
+                    installed=array(shape(path="string", version="string", note="string")),
+                    running=array(shape(version="string", count="integer", note="string")),
+                    drift=array(shape(version="string", counts={"type": "object", "additionalProperties": {"type": "integer"}}, alarming="boolean")),
                 )
             ),
             problems=array(shape(problem="string", suggestion="string")),
@@ -187,17 +193,22 @@ OPERATIONS = (
     ),
     Operation(
         "adapters.explain",
-        "Read a saved screen and say which state it shows, and which pattern says so.",
+        "Read a screen and say which state it shows and which pattern says so, as a report for whoever mends it.",
         cli=["adapters", "explain"],
         method="POST",
-        route="/v1/adapters/{agent}/explain",
-        description="The command line needs no daemon for it and reads the descriptions in Covey's home as they are now; the daemon has them as they were "
-        "when it started. Rules for the title are tried only if one is given.",
+        route="/v1/adapters/explain",
+        description="With --pane, the screen of a running agent is looked at, and the report names versions, sizes and what each source says. With --screen "
+        "and the name of an agent, a saved screen is read: the command line needs no daemon for that and reads the descriptions in Covey's home as they are "
+        "now. Rules for the title are tried only if one is given.",
         parameters=[
-            AGENT,
+            Parameter("agent", "Name of an agent program, such as claude; not needed with --pane.", positional=True, content="id"),
+            Parameter("pane", "A running agent: %14, api, api:2.1 or runtime:<id>."),
             Parameter(
-                "screen", "The screen as text; on the command line a file that holds it, or - for standard input.", required=True, content="raw"
+                "screen",
+                "The screen as text, also with escapes as capture-pane -e writes it; on the command line a file that holds it, or - for standard input.",
+                content="raw",
             ),
+            _switch("redact", "Hide every letter and digit that the agent shows."),
             Parameter("title", "The terminal's title.", content="raw"),
             Parameter("agent_version", "Version of the agent; without it, the newest that is known."),
         ],
@@ -210,9 +221,11 @@ OPERATIONS = (
             evidence="string",
             caveat="string",
             tried=array(shape(source="string", rule="string", state="string", why="string")),
+            report="string",
         ),
         idempotent=True,
         mcp=False,
+        examples=[("covey adapters explain --pane %5", "Make a bug report about an agent whose screen is not understood", 0)],
     ),
     Operation(
         "integrate",

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from covey.fleet.adapters.running_version import running_version
+from covey.fleet.drift import Drift
 from covey.fleet.engine import Signal
 from covey.fleet.exits import Exits
 from covey.fleet.hooks import Hooks
+from covey.fleet.live_versions import LiveVersions
 from covey.fleet.model import PROCESS
 from covey.fleet.outbox import Outbox
-from covey.fleet.processes import described
 from covey.fleet.record import ADDED, HEALTH, HEARD, PICTURE, REMOVED
 from covey.fleet.rows import UNREACHABLE
 from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started, Suspended
@@ -29,7 +28,6 @@ from covey.fleet.target_watch import NOT_YET, TargetWatch
 from covey.fleet.targets import LOCAL
 from covey.fleet.watched import Watched
 from covey.kernel.ids import Ulids
-from covey.kernel.program_version import ProgramVersions
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from covey.fleet.judge import Rules
     from covey.fleet.model import Claim, Verdict
     from covey.fleet.place import Place
-    from covey.fleet.processes import Process
     from covey.fleet.runtimes import Change
     from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.server_watch import ServerWatch
@@ -93,8 +90,8 @@ class Fleet:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self.hooks = Hooks(self, events, clock)
         self._tasks: list[asyncio.Task[None]] = []
-        self._programs = ProgramVersions(os.environ)
-        self._lookups: set[asyncio.Task[None]] = set()
+        self.versions = LiveVersions(registry, self.runtimes, self.watched, self.moved)
+        self.drift = Drift(self._outbox.tell, {adapter.name: adapter.title for adapter in registry})
 
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(self._outbox.run(), name="fleet events")]
@@ -110,10 +107,11 @@ class Fleet:
             handle.cancel()
         for watched in self.watched.values():
             watched.stop()
-        tasks = [*self._tasks, *self._lookups, *(task for _, task in self._targets.values())]
+        tasks = [*self._tasks, *(task for _, task in self._targets.values())]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.versions.aclose()
         await self._exits.aclose()
         await self._outbox.aclose()
 
@@ -198,13 +196,16 @@ class Fleet:
 
     def hear(self, runtime_id: str, word: Word) -> asyncio.Future[bool] | None:
         """Whether what an agent's hook says is in the journal, as soon as that is known; None: it is no news."""
-        return self.watched[runtime_id].hook(word.payload, word.at, word.id)
+        watched = self.watched[runtime_id]
+        if not watched.knows(word.payload):
+            self.drift.hook_not_known(watched.runtime, self._now())
+        return watched.hook(word.payload, word.at, word.id)
 
     @property
     def sighted(self) -> bool:
-        """Whether every agent of this machine can be seen."""
+        """Whether every agent of this machine can be seen, and every pane has been looked at."""
         local = self._local()
-        return not local or self.target(local).target.health == "ok"
+        return not local or (self.target(local).target.health == "ok" and self.target(local).scanned)
 
     def _local(self) -> str:
         """The name of this machine among the targets; empty if it is none of them."""
@@ -258,14 +259,16 @@ class Fleet:
         self._states.start(runtime.runtime_id, self._now())
         if runtime.suspended:
             watched.suspend(self._now(), suspended=True)
-        self._begin_version(runtime)
+        self.versions.begin(runtime, self._now, here=runtime.target == self._local())
         watched.start()
         self.hooks.agent_seen()
         self.target(runtime.target).seen()
 
     def _watch(self, runtime: Runtime, levels: Iterable[Claim] = ()) -> Watched:
         def say(source: str, claim: Claim | None, key: str, at: float) -> asyncio.Future[bool] | None:
-            caveat = self.watched[runtime.runtime_id].adapter.caveat
+            watched = self.watched[runtime.runtime_id]
+            self.drift.claimed(watched.runtime, source, claim, watched.sources, self._now())
+            caveat = watched.adapter.caveat
             return self._say(runtime.runtime_id, source, replace(claim, caveat=caveat) if claim and caveat else claim, key, at)
 
         here = runtime.target == self._local()
@@ -286,7 +289,7 @@ class Fleet:
             self._unverified[runtime_id] = {claim.source for claim in levels} - SEEN_IN_PANE - {PROCESS}
             self._states.resume(saved, self._now())
             self._come_back(runtime_id, self._now())
-            self._begin_version(saved.runtime)
+            self.versions.begin(saved.runtime, self._now, here=saved.runtime.target == self._local())
             watched.start()
         else:  # its description or its target was removed meanwhile
             self._states.resume(saved, self._now())
@@ -308,40 +311,12 @@ class Fleet:
         claim = next((one for one in self.claims(subject) if one.source == data["source"]), None) if kind == HEARD else None
         self._outbox.tell(kind, subject, data, at, saved_change(kind, watched.runtime if watched else None, subject, data, at, claim))
 
-    # Which version an agent is.
-
-    def _begin_version(self, runtime: Runtime) -> None:
-        """Find out the version of an agent on this machine, without keeping anybody waiting."""
-        self.watched[runtime.runtime_id].on_version = lambda version: self._use_version(runtime.runtime_id, version)
-        if runtime.version:
-            self._use_version(runtime.runtime_id, runtime.version)
-        elif runtime.target == self._local():
-            process = self.runtimes.process(runtime.runtime_id) or described(runtime.pid, runtime.process_started)
-            if process is None:
-                return
-            task = asyncio.create_task(self._find_version(runtime, process), name=f"version of {runtime.runtime_id}")
-            self._lookups.add(task)
-            task.add_done_callback(self._lookups.discard)
-
-    async def _find_version(self, runtime: Runtime, process: Process) -> None:
-        adapter = self.registry.adapters[runtime.agent]
-        found = await asyncio.to_thread(running_version, process, runtime.started_at, adapter, self._programs)
-        watched = self.watched.get(runtime.runtime_id)
-        if found and watched is not None and not watched.version:  # a file of the agent itself knows better
-            self._use_version(runtime.runtime_id, found)
-
-    def _use_version(self, runtime_id: str, version: str) -> None:
-        watched = self.watched[runtime_id]
-        caveat = self.registry.adapters[watched.runtime.agent].at(version).caveat
-        watched.runtime = self.runtimes.know_version(runtime_id, version, caveat)
-        watched.use_version(version, self._now())
-        self._states.moved(runtime_id)
-
     def _end(self, runtime: Runtime, why: str) -> None:
         watched = self.watched.pop(runtime.runtime_id, None)
         if watched is None:
             return
         watched.stop()
+        self.drift.ended(runtime.runtime_id)
         self._exits.forget(runtime.runtime_id)
         if timer := self._timers.pop(runtime.runtime_id, None):
             timer.cancel()
@@ -397,6 +372,7 @@ class Fleet:
 
     def _come_back(self, runtime_id: str, now: float) -> None:
         """Look again when the state may change by itself."""
+        self.drift.judged(self.watched[runtime_id].runtime, self._states.verdicts[runtime_id], now)
         if timer := self._timers.pop(runtime_id, None):
             timer.cancel()
         if (due := self._states.due(runtime_id, now)) is not None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from covey.fleet.fleet import Fleet
 from covey.fleet.history import History
 from covey.fleet.integrate.spool import Spool
 from covey.fleet.judge import Rules
+from covey.fleet.live_screen import live_screen
 from covey.fleet.references import resolve
 from covey.fleet.target_operations import TargetOperations, places
 from covey.fleet.targets import MIGRATION, Targets
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
     from covey.kernel.api import Call, Handler
     from covey.kernel.daemon import Daemon
+
+DRIFT = "covey_drift_total"
 
 log = logging.getLogger("covey.fleet")
 
@@ -58,9 +62,10 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
         History.kept(daemon.events, daemon.clock, rules, book, saved) as history,
         Fleet(registry, daemon.events, daemon.clock, rules=rules, book=book, place=place, saved=saved) as fleet,
     ):
-        operations = FleetOperations(daemon, fleet, history)
+        spool = Spool(Path(daemon.home.node_dir) / "spool")
+        operations = FleetOperations(daemon, fleet, history, spool)
         chores = [
-            asyncio.create_task(fleet.hooks.replay(Spool(Path(daemon.home.node_dir) / "spool")), name="spool"),
+            asyncio.create_task(fleet.hooks.replay(spool), name="spool"),
             asyncio.create_task(history.picture(fleet), name="pictures of the fleet"),
         ]
         daemon.parts["fleet"] = operations.status
@@ -78,10 +83,13 @@ FLEET = Subsystem((*OPERATIONS, REPLAY), migrations=(MIGRATION, saved_agents.MIG
 class FleetOperations:
     """The handlers, each a method that takes a call and returns a result."""
 
-    def __init__(self, daemon: Daemon, fleet: Fleet, history: History) -> None:
+    def __init__(self, daemon: Daemon, fleet: Fleet, history: History, spool: Spool) -> None:
         self._daemon = daemon
         self._fleet = fleet
         self._history = history
+        self._spool = spool
+        daemon.metrics.counter(DRIFT, "What could not be understood, by agent, version and kind.")
+        fleet.drift.on_count = lambda agent, version, kind: daemon.metrics.count(DRIFT, agent=agent, version=version, kind=kind)
         daemon.metrics.gauge("covey_agents", "Agents that are seen.", lambda: len(fleet.rows()))
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -149,11 +157,14 @@ class FleetOperations:
         return {"items": items, "problems": [{"problem": str(problem), "suggestion": problem.suggestion} for problem in registry.problems]}
 
     def _adapter(self, name: str) -> dict[str, Any]:
-        adapter = self._fleet.registry.adapters[name]
-        state, file, detail = "none", "", "it has no way to tell"
+        fleet, adapter = self._fleet, self._fleet.registry.adapters[name]
+        state, file, detail, installed = "none", "", "it has no way to tell", []
         if name in integrate.NAMES:
-            found = integrate.status(name, Path.home(), {**os.environ, "COVEY_HOME": self._daemon.home.path})
+            environment = {**os.environ, "COVEY_HOME": self._daemon.home.path}
+            found = integrate.status(name, Path.home(), environment)
             state, file, detail = found.state, str(found.file), found.detail
+            installed = integrate.programs(name, environment, fleet.versions.programs)
+        running = Counter((row.version, row.version_note) for row in fleet.rows() if row.agent == name)
         return {
             "agent": name,
             "title": adapter.title,
@@ -161,15 +172,24 @@ class FleetOperations:
             "contract_version": adapter.contract_version,
             "capabilities": asdict(adapter.capabilities),
             "integration": {"state": state, "file": file, "detail": detail},
+            "tested": list(adapter.tested),
+            "installed": [{"path": one.path, "version": one.version, "note": one.problem or adapter.at(one.version).caveat} for one in installed],
+            "running": [{"version": version, "count": count, "note": note} for (version, note), count in sorted(running.items())],
+            "drift": [{"version": one.version, "counts": one.counts, "alarming": one.alarming} for one in fleet.drift.counts if one.agent == name],
         }
 
     async def explain(self, call: Call) -> dict[str, Any]:
-        return explained(self._fleet.registry, call.params)
+        params = call.params
+        if params["pane"]:
+            params = {**params, **await live_screen(self._fleet, params["pane"])}
+        return explained(self._fleet.registry, params)
 
     async def hooks(self, call: Call) -> dict[str, Any]:
-        hooks = self._fleet.hooks
-        word = hooks.read(call.params["agent"], call.headers, call.params["payload"])
-        if word is not None and not await hooks.take(word):
+        agent, payload = call.params["agent"], call.params["payload"]
+        word = self._fleet.hooks.read(agent, call.headers, payload)
+        if word is None or await self._fleet.hooks.take(word):
+            return {}
+        if word.id or not await asyncio.to_thread(self._spool.put, agent, call.headers, payload, word.at):  # who gives an id has a spool
             raise AgentError(
                 "the hook cannot be taken in now",
                 code=EXIT_CANCELLED,

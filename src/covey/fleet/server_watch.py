@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from covey.fleet.processes import ProcessesError
 from covey.fleet.runtimes import Change, Pane, Runtimes, Server
 from covey.tmux.changes import Liveness
-from covey.tmux.errors import TmuxError
+from covey.tmux.errors import TmuxError, TmuxUnreachableError
 from covey.tmux.watch import Watch
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class ServerWatch:
         self.socket = socket
         self.standing: Standing | None = None
         """How it stands with the server; None until that is known."""
+        self.scanned = False
+        """Whether the processes in its panes have been looked at."""
         self.trouble = ""
         """Why the processes in its panes cannot be seen, if they cannot."""
         self._place = place
@@ -63,6 +65,12 @@ class ServerWatch:
     @property
     def panes(self) -> Mapping[str, listing.Pane]:
         return self._watch.panes if self._watch else {}
+
+    async def command(self, *words: str) -> list[str]:
+        """Run one tmux command in this server and return its lines; TmuxUnreachableError while it is not watched."""
+        if self._watch is None:
+            raise TmuxUnreachableError(f"the tmux server at {self.socket} is not watched now")
+        return await self._watch.command(*words)
 
     async def run(self) -> None:
         """Watch until cancelled."""
@@ -118,7 +126,7 @@ class ServerWatch:
             began, before = self._clock.monotonic(), self.trouble
             try:
                 await self._scan(watch)
-                self.trouble = ""
+                self.trouble, self.scanned = "", True
             except (ProcessesError, TmuxError) as error:
                 self.trouble = str(error)
             if self.trouble != before:

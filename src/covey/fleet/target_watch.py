@@ -14,7 +14,7 @@ from covey.fleet.server_watch import ServerWatch
 from covey.fleet.view import Target
 from covey.kernel.clock import sleep_until
 from covey.tmux.changes import Liveness
-from covey.tmux.errors import TmuxError
+from covey.tmux.errors import TmuxError, TmuxUnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -113,6 +113,11 @@ class TargetWatch:
         for server, _ in self._servers.values():
             server.rescan()
 
+    @property
+    def scanned(self) -> bool:
+        """Whether the processes of every tmux server on it have been looked at since the daemon was started."""
+        return self._tried and all(server.scanned for server, _ in self._servers.values())
+
     def seen(self) -> None:
         """An agent of this target was seen: its own node may have spoken of it before."""
         if self._node is not None:
@@ -153,6 +158,13 @@ class TargetWatch:
     def pane(self, socket: str, pane_id: str) -> listing.Pane | None:
         server = self._servers.get(socket)
         return server[0].panes.get(pane_id) if server else None
+
+    async def command(self, socket: str, *words: str) -> list[str]:
+        """Run one tmux command in one of its servers and return its lines; TmuxError if that cannot be done."""
+        server = self._servers.get(socket)
+        if server is None:
+            raise TmuxUnreachableError(f"the tmux server at {socket} is not watched now")
+        return await server[0].command(*words)
 
     # What was found.
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from covey.fleet.adapters.signals import claude, codex, copilot, cursor, gemini, opencode
+from covey.fleet.adapters.signals.parsing import fields
 from covey.fleet.adapters.signals.signals import SESSION_STARTED, Level, Notice
 from covey.fleet.adapters.signals.sources import follow, owner
+from covey.fleet.integrate.integrations import KNOWN as INTEGRATIONS
 from covey.fleet.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
 if TYPE_CHECKING:
@@ -117,6 +119,18 @@ class Watched:
             self._unread_since = None
             self._stop_unread_check()
         self._level(PROCESS, claim, now)
+
+    def knows(self, payload: object) -> bool:
+        """Whether the event that a hook delivered is known by its name; what has no name is left to whoever reads it."""
+        said = fields(payload)
+        name = said.get("hook_event_name") or said.get("hookName")
+        known = self._signals.events if self._signals else frozenset()
+        return not name or not known or name in known or name in INTEGRATIONS[self.adapter.name].events
+
+    @property
+    def sources(self) -> set[str]:
+        """The files of the agent that are followed."""
+        return {name for name, _ in self._tasks}
 
     def title(self, title: str, now: float) -> None:
         reading = self.adapter.read_title(title)

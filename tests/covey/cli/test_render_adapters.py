@@ -30,7 +30,18 @@ INTEGRATED: dict[str, Any] = {"agent": "claude", "state": "installed", "changed"
 def adapter(agent: str, state: str = "absent", detail: str = "", **capabilities: bool) -> dict[str, Any]:
     can = {"event_driven": True, "supports_waiting_approval": True, "supports_completed": True, **capabilities}
     integration = {"state": state, "file": "", "detail": detail}
-    return {"agent": agent, "title": agent.title(), "origin": "built-in", "contract_version": 1, "capabilities": can, "integration": integration}
+    return {
+        "agent": agent,
+        "title": agent.title(),
+        "origin": "built-in",
+        "contract_version": 1,
+        "capabilities": can,
+        "integration": integration,
+        "tested": ["1.0.0", "1.2.0"] if agent == "claude" else [],
+        "installed": [],
+        "running": [],
+        "drift": [],
+    }
 
 
 def test_an_explained_screen_names_its_rule_and_those_that_did_not_hold() -> None:
@@ -77,15 +88,29 @@ def test_adapters_are_listed_with_what_differs() -> None:
     items = [adapter("claude"), adapter("codex", "outdated", "the hook program itself is missing"), adapter("mine", "none", supports_completed=False)]
     problems = [{"problem": "mine.toml, line 3: no such key", "suggestion": "Write screens."}]
     assert render_adapters.adapters({"items": items, "problems": problems}, NARROW).split("\n") == [
-        "  AGENT   INTEGRATION  ORIGIN    NOTE",
-        "○ claude  absent       built-in",
-        "▲ codex   outdated     built-in  the hook program itself is missing",
-        "○ mine    none         built-in  cannot tell completed",
+        "  AGENT   INTEGRATION  MEASURED  INSTALLED  RUNNING  NOTE",
+        "○ claude  absent       1.2.0 +1  -          -",
+        "▲ codex   outdated     -         -          -        the hook program itself is…",
+        "○ mine    none         -         -          -        cannot tell completed",
         "",
         "covey integrate claude  has it tell Covey itself what it does",
         "",
         "✗ mine.toml, line 3: no such key",
         "  Write screens.",
+    ]
+
+
+def test_versions_that_were_never_measured_and_those_that_are_not_understood_are_said() -> None:
+    item = {
+        **adapter("claude", "installed"),
+        "installed": [{"path": "/x/claude", "version": "1.2.0", "note": ""}],
+        "running": [{"version": "1.3.0", "count": 2, "note": "Claude 1.3.0 is newer than 1.2.0"}, {"version": "", "count": 1, "note": ""}],
+        "drift": [{"version": "1.3.0", "counts": {"screen": 4, "contradiction": 1}, "alarming": True}],
+    }
+    assert render_adapters.adapters({"items": [item], "problems": []}, NARROW).split("\n") == [
+        "  AGENT   INTEGRATION  MEASURED  INSTALLED  RUNNING    NOTE",
+        "● claude  installed    1.2.0 +1  1.2.0      1.3.0*, ?  * never measured",
+        "▲ claude 1.3.0 was not understood: contradiction 1, screen 4",
     ]
 
 

@@ -41,7 +41,7 @@ def flags(name: str) -> set[str]:
         ("list.sessions", {"target", "all-targets", "agent-summary", "group-by"}),
         ("watch", {"target", "all-targets", "scope", "format", "interval", "since", "once"}),
         ("wait", {"any", "all", "state", "timeout"}),
-        ("adapters.explain", {"screen", "title", "agent-version"}),
+        ("adapters.explain", {"pane", "screen", "redact", "title", "agent-version"}),
         ("integrate", {"remove", "any-version", "verbose"}),
         ("target.add", {"kind", "ssh-target"}),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -69,6 +70,49 @@ def test_a_version_that_was_never_measured_is_said_and_believed_less(fleet: Flee
     assert "is newer than" in row["version_note"]
     why = fleet.covey.run("why", pane).result
     assert "Gemini CLI 9.0.0 is newer than" in why["caveat"]
+    listed = next(item for item in fleet.covey.run("adapters", "list").result["items"] if item["agent"] == "gemini")
+    assert [(one["version"], one["count"]) for one in listed["running"]] == [("9.0.0", 1)]
+    assert listed["running"][0]["note"]
+    assert "0.61.0" in listed["tested"]
+
+
+def test_a_running_agent_is_explained_as_a_report(fleet: Fleet) -> None:
+    pane = fleet.agent(installed(fleet, "9.0.0"))
+    fleet.up()
+    fleet.show(pane, "\\033[2J\\033[HA \\033[31mstrange\\033[0m token 12345")
+    fleet.row(pane, "unknown")
+    until(lambda: fleet.row(pane)["version"])
+    found = fleet.covey.run("adapters", "explain", "--pane", pane).result
+    assert (found["agent"], found["state"], found["rule"]) == ("gemini", "unknown", "")
+    report = found["report"]
+    for part in ("covey ", "Gemini CLI 9.0.0", "is newer than", "80x24", "none holds", "asks-new", "|A strange token 12345", "secrets"):
+        assert part in report
+    hidden = fleet.covey.run("adapters", "explain", "--pane", pane, "--redact").result["report"]
+    assert "|x xxxxxxx xxxxx 99999" in hidden
+    assert "strange" not in hidden
+    assert fleet.covey.run("adapters", "explain", "--pane", "%999").code == 5
+    assert fleet.covey.run("adapters", "explain").code == 1
+
+
+def test_a_version_whose_screens_cannot_be_read_is_asked_about_once_and_listed(fleet: Fleet) -> None:
+    pane = fleet.agent(installed(fleet, "0.61.0"))
+    fleet.up()
+    for number in range(3):
+        fleet.show(pane, SCREEN["new"])
+        fleet.row(pane, "waiting_approval")
+        fleet.show(pane, f"\\033[2J\\033[HA strange screen {number}")
+        assert fleet.row(pane, "unknown")["reason"] == "unsupported_signal"
+
+    def alarm() -> dict[str, Any] | None:
+        items = fleet.covey.run("needs").result["items"]
+        return next((item for item in items if item["key"] == "drift:gemini:0.61.0"), None)
+
+    assert f"covey adapters explain --pane {pane}" in until(alarm)["detail"]
+    listed = next(item for item in fleet.covey.run("adapters", "list").result["items"] if item["agent"] == "gemini")
+    assert listed["drift"] == [{"version": "0.61.0", "counts": {"screen": 3}, "alarming": True}]
+    assert 'covey_drift_total{agent="gemini",kind="screen",version="0.61.0"} 3' in fleet.covey.request("GET", "/v1/metrics")[2].decode()
+    findings = json.loads(fleet.covey.run("doctor").stdout)["result"]["findings"]
+    assert next(one for one in findings if one["name"] == "gemini 0.61.0")["status"] == "warn"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""`covey adapters explain`: done here, with the caller's file and the descriptions as they are now, so that whoever writes one sees at once what it does."""
+"""`covey adapters explain`: a running agent through the daemon; a saved screen here, with the descriptions as they are now, so that whoever writes one
+sees at once what it does."""
 
 from __future__ import annotations
 
@@ -19,21 +20,34 @@ LARGEST = 512 * 1024
 
 
 def explain(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Which state a saved screen shows, and which pattern says so."""
+    """Which state a screen shows, and which pattern says so."""
     from pathlib import Path
 
     from covey.cli.cells import clean
+    from covey.cli.perform import ask
     from covey.cli.render import render
     from covey.fleet.adapters.explain import explained
     from covey.fleet.adapters.registry import load
 
     out = writer()
+    if bool(params["pane"]) == bool(params["screen"]):
+        suggestion = "Pass --pane %5 for a running agent, or the name of an agent and --screen FILE for a saved screen."
+        raise user_error("either a pane or a saved screen is needed", suggestion, field="pane")
+    if params["pane"]:
+        live = ask(home, operation, params)
+        out.success(_report, live)
+        return 0
     registry = load(Path(home.path) / "adapters")
     for problem in registry.problems:
         out.log(clean(f"left out: {problem}. {problem.suggestion}"), "warning")
     result = explained(registry, {**params, "screen": read_screen(params["screen"])})
     out.success(lambda shown: render(operation, shown, colour=out.colour), result)
     return 0
+
+
+def _report(result: dict[str, Any]) -> str:
+    """The report with its columns as they are, and nothing in it that would act on a terminal."""
+    return "\n".join("".join(letter for letter in line if letter.isprintable()) for line in result["report"].split("\n"))
 
 
 def read_screen(source: str) -> str:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from covey.kernel.home import Home
 
 
+PATIENCE_S = 3.0
+
+
 def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Exit code 3 if something has to be mended. Looked at from here, with your PATH, and not through a daemon that may be the problem."""
     from covey.kernel.doctor import readable
@@ -19,7 +22,8 @@ def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     from covey.kernel.offline import OFFLINE
 
     result = OFFLINE[operation.name](home, params)
-    result["findings"] += [*_adapters(home), *_integrations(home), *_development()]
+    result["findings"] += [*_adapters(home), *_integrations(home), *_drift(home), *_development()]
+    _say_unmeasured(result["findings"])
     result["ok"] = all(finding["status"] != FAIL for finding in result["findings"])
     out = writer()
     text = readable([Finding(**finding) for finding in result["findings"]], colour=out.colour) if out.is_tty else ""
@@ -73,6 +77,44 @@ def _integrations(home: Home) -> list[dict[str, str]]:
         if not refused:
             found.append(Finding("agents", f"{agent} hooks", OK, status.detail or status.state))
     return [finding._asdict() for finding in found]
+
+
+def _say_unmeasured(findings: list[dict[str, str]]) -> None:
+    """Say of each installed agent if its version was never measured."""
+    from covey.fleet.adapters.registry import load
+
+    registry = load(packages=False)
+    by_program = {name: adapter for adapter in registry for name in adapter.process.names}
+    for finding in findings:
+        adapter = by_program.get(finding["name"]) if finding["section"] == "agents" else None
+        if adapter is not None and adapter.tested and finding["detail"][:1].isdigit() and (caveat := adapter.at(finding["detail"]).caveat):
+            finding["detail"] += f" ({caveat})"
+
+
+def _drift(home: Home) -> list[dict[str, str]]:
+    """Running versions that the daemon no longer understands well."""
+    from covey.contract import OPERATIONS
+    from covey.kernel.client import Client
+    from covey.kernel.finding import WARN, Finding
+    from murli import AgentError
+
+    operation = next(one for one in OPERATIONS if one.name == "adapters.list")
+    try:
+        items = Client(home.socket, timeout=PATIENCE_S).call(operation, {})["items"]
+    except (AgentError, OSError):  # without a daemon nothing is watched, and one that hangs is told of elsewhere
+        return []
+    return [
+        Finding(
+            "agents",
+            f"{item['agent']} {one['version']}".strip(),
+            WARN,
+            "was often not understood: " + ", ".join(f"{kind} {count}" for kind, count in sorted(one["counts"].items())),
+            "covey adapters explain --pane <pane>",
+        )._asdict()
+        for item in items
+        for one in item.get("drift", ())
+        if one["alarming"]
+    ]
 
 
 def _development() -> list[dict[str, str]]:

@@ -49,11 +49,11 @@ class Accepted(NamedTuple):
     notes: list[str]
 
 
-def programs(agent: str, environ: Mapping[str, str]) -> list[Program]:
-    """The programs of an agent on PATH with their versions. It blocks while one is asked."""
+def programs(agent: str, environ: Mapping[str, str], versions: ProgramVersions | None = None) -> list[Program]:
+    """The programs of an agent on PATH with their versions. It blocks while one is asked, unless `versions` knows it already."""
     program = find(agent).program
     package = AGENTS[program][0]
-    return ProgramVersions(environ).on_path(program, [package] if package else [])
+    return (versions or ProgramVersions(environ)).on_path(program, [package] if package else [])
 
 
 def acceptance(agent: str, found: Sequence[Program], *, any_version: bool = False) -> Accepted:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from covey.fleet.adapters.adapter import Adapter
+from covey.fleet.adapters.explain import explained
 from covey.fleet.adapters.registry import BUILT_IN, Registry, load
 from tests.captured import captures
 from tests.covey.fleet.adapters.adapters_seen import REGISTRY, Seen
@@ -212,3 +213,11 @@ def test_an_explanation_falls_back_on_the_title() -> None:
 
 def test_an_explanation_of_an_unknown_version_says_so() -> None:
     assert "is newer than" in REGISTRY.explain("codex", "", version="5.0").caveat
+
+
+def test_a_screen_is_explained_with_its_colours_and_without() -> None:
+    capture = next(one for one in captures("claude") if one.about["case"] == "suggestion")
+    about = {"agent": "claude", "title": "", "agent_version": "2.1.325", "redact": False}
+    plain, coloured = (explained(REGISTRY, {**about, "screen": screen}) for screen in (capture.screen, capture.escapes))
+    assert (plain["state"], plain["rule"]) == (coloured["state"], coloured["rule"]) == ("idle", "ready")
+    assert "\x1b" not in coloured["report"]

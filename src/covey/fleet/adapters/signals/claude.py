@@ -194,4 +194,4 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     return found
 
 
-SIGNALS = Signals(hooks=ClaudeHooks, sources=sources)
+SIGNALS = Signals(hooks=ClaudeHooks, sources=sources, events=frozenset(WORDS))

@@ -178,4 +178,4 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     return [Source(name="transcript", pattern=pattern, follower=CopilotTranscript, owns=None if known else owns)]
 
 
-SIGNALS = Signals(hooks=CopilotHooks, sources=sources)
+SIGNALS = Signals(hooks=CopilotHooks, sources=sources, events=frozenset(WORDS))

@@ -108,4 +108,4 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     return [Source(name="transcript", pattern=pattern, follower=GeminiTranscript, owns=None if known else owns)]
 
 
-SIGNALS = Signals(hooks=GeminiHooks, sources=sources)
+SIGNALS = Signals(hooks=GeminiHooks, sources=sources, events=frozenset(WORDS))

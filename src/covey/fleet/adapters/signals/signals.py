@@ -177,6 +177,8 @@ class Signals(Struct, frozen=True, kw_only=True):
     hooks: Callable[[], Hooks]
     sources: Callable[[Owner, str], list[Source]]
     """Where it writes; the second argument is its session's id, as far as known. Ask again when another session begins."""
+    events: frozenset[str] = frozenset()
+    """The names of hook events that say something about a state; empty if events have no names."""
 
 
 class Lines:
