@@ -86,7 +86,7 @@ async def measure(
 def integrate(folder: Path, agent: Agent, place: Place, launch: Launch) -> None:
     """What `covey integrate` would do, in the agent's own home, for the node that observes the lab."""
     environment = {"HOME": str(place.home), **launch.env, "COVEY_HOME": str(home_of(COVEY, folder))}
-    integration.apply(integration.plan(agent.name, place.home, environment))
+    integration.apply(integration.plan(agent.name, place.home, environment, versions=[agent.version]))
 
 
 def report(measured: Measured) -> dict[str, Any]:

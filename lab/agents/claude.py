@@ -151,12 +151,23 @@ class Claude(Agent):
         return bool(said) and '"isApiErrorMessage":true' in said[-1]
 
 
-class ClaudeOfFebruary(Claude):
+class ClaudeOfAugust(Claude):
+    """2.1.236 proposes to trust the folder."""
+
+    version = "2.1.236"
+    trust_keys = ("Enter",)
+    skips = {
+        "compact": "it does not compact a conversation of one turn",
+        "queue": "it hands a queued prompt to the model beside the result of a tool, in words of its own",
+    }
+
+
+class ClaudeOfFebruary(ClaudeOfAugust):
     """2.1.48 draws an error as the result of a tool, and has fewer hooks."""
 
     version = "2.1.48"
     hooks = HOOKS_OF_FEBRUARY
     asking_mode = "default"
-    trust_keys = ("Enter",)
+    skips = {"queue": ClaudeOfAugust.skips["queue"], "retry": "it repeats a request a few times before it shows that it does"}
     warm_up = 4.0
     failure = screen(r"[●⎿] .*API Error")

@@ -23,14 +23,21 @@ def gap(cases: tuple[str, ...], said: str, why: str) -> dict[str, tuple[str, str
 
 
 TRUST = gap(("trust",), "none", "it loads hooks and opens a session after the folder is trusted")
+SETTINGS = gap(("settings-error",), "none", "it loads hooks and opens a session after the dialog")
+BEFORE_A_SESSION = gap(("hook-review", "sign-in", "model-picker"), "none", "its session starts with the first prompt")
 NO_ANSWER = gap(("approved",), "waiting_approval", "no hook tells of the answer: the next comes when the tool has ended")
 HOOKS: Gaps = {
     "claude": TRUST
     | NO_ANSWER
     | gap(("denied",), "waiting_approval", "no hook tells of a refusal")
     | gap(("question-denied",), "waiting_input", "no hook tells of a refusal")
-    | gap(("interrupted",), "running", "no hook tells of an interruption"),
+    | gap(("interrupted",), "running", "no hook tells of an interruption")
+    | gap(("slash-popup",), "waiting_approval", "no hook tells of the refusal before it")
+    | gap(("model-picker",), "idle", "no hook tells of a list that the person opens")
+    | gap(("sign-in",), "error", "no hook tells of a list that the person opens")
+    | SETTINGS,
     "codex": TRUST
+    | BEFORE_A_SESSION
     | NO_ANSWER
     | gap(UNTIL_THE_FIRST_PROMPT, "none", "its session starts with the first prompt")
     | gap(ERRORS, "running", "a failed request may be repeated; that it is not, no hook tells"),
@@ -53,8 +60,9 @@ HOOKS: Gaps = {
     "opencode": gap(UNTIL_THE_FIRST_PROMPT, "none", "its session starts with the first prompt"),
 }
 FILES: Gaps = {
-    "claude": TRUST,
+    "claude": TRUST | SETTINGS,
     "codex": TRUST
+    | BEFORE_A_SESSION
     | gap(UNTIL_THE_FIRST_PROMPT, "none", "its transcript starts with the first prompt")
     | gap(APPROVALS, "running", "approvals leave no line"),
     "copilot": TRUST | gap(UNTIL_THE_FIRST_PROMPT, "none", "its transcript starts with the first prompt"),
@@ -74,8 +82,8 @@ FILES: Gaps = {
     "opencode": {str(capture.about["case"]): ("none", "it writes no file that tells its state") for capture in captures("opencode")},
 }
 TOGETHER: Gaps = {
-    "claude": TRUST,
-    "codex": TRUST | NO_ANSWER | gap(UNTIL_THE_FIRST_PROMPT, "none", "its session starts with the first prompt: the title tells"),
+    "claude": TRUST | SETTINGS,
+    "codex": TRUST | BEFORE_A_SESSION | NO_ANSWER | gap(UNTIL_THE_FIRST_PROMPT, "none", "its session starts with the first prompt: the title tells"),
     "copilot": TRUST | gap(UNTIL_THE_FIRST_PROMPT, "none", "its session starts with the first prompt"),
     "cursor": HOOKS["cursor"],
     "gemini": TRUST | NO_ANSWER | gap(("error-rate-limit",), "running", "its quota dialog is only on the screen"),
