@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from covey.fleet.adapters.composer import ABSENT
-from covey.fleet.adapters.signals.parsing import readable_error
+from covey.fleet.adapters.signals.parsing import error_reason, readable_error
 from covey.fleet.adapters.versions import EVERY, FUTURE, Range, Version
 from covey.fleet.adapters.view import look
 
@@ -127,9 +127,9 @@ class Rule(Struct, frozen=True, kw_only=True):
             if found := pattern.search(text, start, end):
                 return Miss("unless", pattern.pattern, one_line(found[0], LONGEST_EVIDENCE))
         evidence = Evidence(self.name, one_line(seen, LONGEST_EVIDENCE))
-        return Reading(
-            state=self.state, reason=self.reason, evidence=evidence, detail=self._detail(text, start, end), composer=composer, dialog=self.dialog
-        )
+        detail = self._detail(text, start, end)
+        reason = error_reason(self.reason, f"{seen} {detail}") if self.state == "error" else self.reason
+        return Reading(state=self.state, reason=reason, evidence=evidence, detail=detail, composer=composer, dialog=self.dialog)
 
     def _detail(self, text: str, start: int, end: int) -> str:
         for pattern in self.detail:

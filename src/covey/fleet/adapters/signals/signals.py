@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.fleet.adapters.signals.parsing import brief, dedupe, fields, moment, parse, plain
+from covey.fleet.adapters.signals.parsing import brief, dedupe, error_reason, fields, moment, parse, plain
 from covey.fleet.model import DERIVED, SURE, Claim
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class Notice(Struct, frozen=True, kw_only=True):
     strength: int = SURE
 
     def says(self, state: str, reason: str, detail: str = "") -> Notice:
-        return replace(self, kind=STATE, state=state, reason=reason, detail=brief(detail))
+        known = error_reason(reason, detail) if state == "error" else reason
+        return replace(self, kind=STATE, state=state, reason=known, detail=brief(detail))
 
     def hears(self, words: Words, event: str, said: dict[str, Any]) -> Notice:
         """The notice with what its event says; as it is, if that is nothing."""
