@@ -142,7 +142,8 @@ def test_an_error_is_told_in_the_words_of_the_agent(capture: Capture) -> None:
     assert reading.detail
 
 
-@pytest.mark.parametrize("capture", [capture for capture in LIVE if str(capture) not in LYING_SCREENS], ids=str)
+# A list in the middle of the screen is cut out with what it covers.
+@pytest.mark.parametrize("capture", [one for one in LIVE if str(one) not in LYING_SCREENS and one.about["case"] != "picker"], ids=str)
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (80, 40), (120, 24), (60, 15)])
 def test_a_screen_that_is_cut_is_read_rightly_or_not_at_all(capture: Capture, columns: int, rows: int) -> None:
     squeezed = re.sub(r"\n{3,}", "\n\n", capture.screen.rstrip())  # a smaller screen has less room between what was said and the composer
