@@ -129,7 +129,7 @@ class Rule(Struct, frozen=True, kw_only=True):
                 return Miss("unless", pattern.pattern, one_line(found[0], LONGEST_EVIDENCE))
         evidence = Evidence(self.name, one_line(seen, LONGEST_EVIDENCE))
         detail = self._detail(text, start, end)
-        reason = reason_of(self.state, self.reason, detail)
+        reason = reason_of(self.state, self.reason, f"{seen} {detail}")
         return Reading(state=self.state, reason=reason, evidence=evidence, detail=detail, composer=composer, dialog=self.dialog)
 
     def _detail(self, text: str, start: int, end: int) -> str:

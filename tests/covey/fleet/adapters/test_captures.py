@@ -15,12 +15,16 @@ BY_NAME = {str(capture): capture for capture in ALL}
 
 LYING_SCREENS = {"gemini/0.61.0/flood": "it goes on saying that it works while it draws an answer that has long ended"}
 LYING_TITLES = {
-    "gemini/0.61.0/flood": "as the screen",
-    "gemini/0.61.0/trust": "it says Ready while it asks for trust",
-    "gemini/0.61.0/compacting": "it says Ready while it compresses",
-    "gemini/0.61.0/error-auth": "it says Ready, which an agent at rest after an error is",
-    "gemini/0.61.0/error-rate-limit": "it says Working behind the dialog about the limit",
+    "flood": "as the screen",
+    "trust": "it says Ready while it asks for trust",
+    "compacting": "it says Ready while it compresses",
+    "error-auth": "it says Ready, which an agent at rest after an error is",
+    "error-rate-limit": "it says Working behind the dialog about the limit",
+    "loop": "it says Ready while it asks what to do about a loop",
+    "picker": "it says Ready behind an open list",
+    "signed-out": "it says Ready while it asks how to sign in",
 }
+"""Cases of Gemini CLI in which its title tells another state."""
 DETAILS = {
     "approval-shell": "touch marker && sleep 3",
     "approval-write": "notes.txt",
@@ -69,7 +73,7 @@ def test_no_process_is_an_agent_once_it_is_gone(capture: Capture) -> None:
 def test_a_title_that_tells_a_state_tells_the_true_one(capture: Capture) -> None:
     reading = REGISTRY.adapters[capture.about["agent"]].read_title(capture.pane["pane_title"])
     told = reading.state if reading else None
-    if str(capture) in LYING_TITLES:
+    if capture.about["agent"] == "gemini" and capture.about["case"] in LYING_TITLES:
         assert told in {"idle", "running"}
     elif capture.state.startswith("waiting") and reading:
         assert (told, reading.reason) == ("waiting_approval", "action_required"), "a title does not tell an approval from a question"
@@ -121,7 +125,10 @@ def test_what_is_waited_for_is_told(capture: Capture) -> None:
     assert reading
     assert reading.dialog
     case = capture.about["case"]
-    assert DETAILS.get(case, "").lower() in reading.detail.lower()
+    wanted = DETAILS.get(case, "")
+    if wanted not in " ".join(re.sub("[│┃]", "", capture.screen).split()):
+        return  # a small pane has no room for it
+    assert wanted.lower() in reading.detail.lower()
     if case == "approval-shell":
         assert reading.detail == f"{SHELL[capture.about['agent']]}: touch marker && sleep 3"
     if case == "question":
@@ -135,7 +142,8 @@ def test_an_error_is_told_in_the_words_of_the_agent(capture: Capture) -> None:
     assert reading.detail
 
 
-@pytest.mark.parametrize("capture", [capture for capture in LIVE if str(capture) not in LYING_SCREENS], ids=str)
+# A list in the middle of the screen is cut out with what it covers.
+@pytest.mark.parametrize("capture", [one for one in LIVE if str(one) not in LYING_SCREENS and one.about["case"] != "picker"], ids=str)
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (80, 40), (120, 24), (60, 15)])
 def test_a_screen_that_is_cut_is_read_rightly_or_not_at_all(capture: Capture, columns: int, rows: int) -> None:
     squeezed = re.sub(r"\n{3,}", "\n\n", capture.screen.rstrip())  # a smaller screen has less room between what was said and the composer

@@ -46,7 +46,7 @@ def _asked(said: dict[str, Any]) -> Word | None:
     about = fields(said.get("details"))
     asked = text(about.get("command")) or text(about.get("fileName")) or text(about.get("toolDisplayName")) or text(about.get("prompt"))
     title = text(about.get("title")) or text(said.get("message"))
-    return "waiting_approval", "permission_prompt", f"{title}: {asked}" if asked else title
+    return "waiting_approval", "permission_prompt", f"{title}: {asked}" if asked and asked not in title else title
 
 
 def _answered(said: dict[str, Any]) -> Word:
