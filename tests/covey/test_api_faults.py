@@ -392,10 +392,10 @@ def test_more_strangers_than_there_is_room_for_are_turned_away_and_the_owner_is_
 @TRANSPORTS
 def test_an_operation_that_takes_longer_than_the_caller_allows_is_a_timeout(*, tcp: bool) -> None:
     async def scenario(served: Served) -> None:
-        for deadline in ("0", "1", "50"):
+        for deadline in ("100", "150"):
             status, error = await served.ask("GET", "/v1/slow", f"Covey-Deadline-Ms: {deadline}", tcp=tcp)
             assert (status, error["error"], error["code"], error["recoverable"]) == (504, "timeout", 4, True)
-        for deadline in ("-1", "abc", "1.5", "9" * 5000, "1e3"):
+        for deadline in ("-1", "0", "1", "99", "abc", "1.5", "9" * 5000, "1e3"):
             status, error = await served.ask("GET", "/v1/quick", f"Covey-Deadline-Ms: {deadline}", tcp=tcp)
             assert (status, error["field"]) == (400, "Covey-Deadline-Ms")
 

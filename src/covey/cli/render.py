@@ -134,6 +134,12 @@ def short(path: str) -> str:
     return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
 
 
+def _document(result: Any) -> str:
+    import json
+
+    return json.dumps(result, indent=2)
+
+
 def _brief(value: Any) -> str:
     """A value for one cell: tables are counted."""
     return f"{len(value)} table{'s'[: len(value) > 1]}" if _tables(value) else _plain(value)
@@ -161,5 +167,6 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "config.unset": changed,
     "reload": reloaded,
     "backup": lambda result: f"Wrote {result['bytes']} bytes to {short(result['path'])}",
+    "openapi": _document,
     "health": lambda result: f"ok, up {duration(result['uptime_s'])}",
 }

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from covey.kernel.api import Call, Handler
     from covey.kernel.daemon import Daemon
+    from covey.kernel.metrics import Labels
 
 log = logging.getLogger("covey.fleet")
 
@@ -81,7 +83,14 @@ class FleetOperations:
         self._daemon = daemon
         self._fleet = fleet
         self._history = history
-        daemon.metrics.gauge("covey_agents", "Agents that are seen.", lambda: len(fleet.rows()))
+        daemon.metrics.gauges("covey_agents", "Agents that are seen, by state, kind and target.", self._count_agents)
+        daemon.metrics.gauges("covey_targets", "Targets by health.", self._count_targets)
+
+    def _count_agents(self) -> Counter[Labels]:
+        return Counter((("agent", row.agent), ("state", row.state), ("target", row.target)) for row in self._fleet.rows())
+
+    def _count_targets(self) -> Counter[Labels]:
+        return Counter((("health", target.health),) for target in self._fleet.targets())
 
     def handlers(self) -> Mapping[str, Handler]:
         return {
