@@ -51,7 +51,9 @@ def status(result: dict[str, Any]) -> str:
     lines.append(f"events     {events['cursor']} recorded · {events['subscribers']} reading along")
     if result["children"]:
         lines.append("children   " + " · ".join(f"{child['name']} {child['state']}" for child in result["children"]))
-    lines += [f"problem    {problem}" for problem in result["problems"]]
+    lines += [f"problem    {problem}" for problem in result.get("problems", [])]
+    if waiting := result["config"].get("needs_restart"):
+        lines.append(f"config     {', '.join(waiting)}: in force after a restart (covey down && covey up)")
     lines += [f"config     {problem}" for problem in result["config"]["problems"]]
     return "\n".join(lines)
 

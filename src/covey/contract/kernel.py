@@ -65,7 +65,7 @@ OPERATIONS = (
             home="string",
             tcp_port=optional("integer"),
             events=shape(cursor="integer", subscribers="integer"),
-            config=shape(generation="integer", problems=array("string")),
+            config=shape(generation="integer", problems=array("string"), needs_restart=array("string")),
             problems=array("string"),
             children=array(shape(name="string", state="string", pid=optional("integer"), restarts="integer")),
             fleet=optional("object"),

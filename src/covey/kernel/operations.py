@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from covey import __version__
 from covey.kernel import journal
 from covey.kernel.event import Kinds, SlowReader
+from covey.kernel.home import quoted
 from covey.kernel.moments import moment
 from covey.kernel.offline import OFFLINE
-from murli import conflict, user_error
+from murli import conflict, not_found, user_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -77,7 +78,11 @@ class KernelOperations:
             "home": daemon.home.path,
             "tcp_port": daemon.port,
             "events": {"cursor": daemon.events.cursor, "subscribers": daemon.events.subscribers},
-            "config": {"generation": daemon.config.generation, "problems": list(daemon.config.problems)},
+            "config": {
+                "generation": daemon.config.generation,
+                "problems": list(daemon.config.problems),
+                "needs_restart": list(daemon.config.needs_restart),
+            },
             "problems": daemon.files.problems if daemon.files else [],
             "children": [child.as_dict() for child in daemon.supervisor.children],
             **dict.fromkeys(PARTS),
@@ -188,6 +193,8 @@ def _new_file(text: str) -> Path:
     target = Path(text).expanduser()
     if not target.is_absolute():
         raise user_error("the path must be absolute", "Give the whole path: the daemon does not know your folder.", field="path")
+    if not target.parent.is_dir():
+        raise not_found(f"{target.parent} is not a folder, or does not exist", f"Make it: mkdir -p {quoted(str(target.parent))}", field="path")
     if target.exists():
         raise conflict(f"{target} exists already", "Name a file that does not exist.", field="path")
     return target
