@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -178,14 +179,14 @@ def test_json_with_a_charset_is_json(served: Covey) -> None:
     ("query", "said"),
     [
         ("sicne=1", "no parameter 'sicne'"),
-        ("since=1&since=2", "more than once"),
+        ("limit=1&limit=2", "more than once"),
         ("follow=false&follow=false", "more than once"),
-        ("since=abc", "expected a whole number"),
-        ("since=-1", "from 0 to"),
-        ("since=1_0", "expected a whole number"),
-        ("since=%EF%BC%91", "expected a whole number"),
-        ("since=" + "9" * 5000, "expected a whole number"),
-        ("since=", "expected a whole number"),
+        ("limit=abc", "expected a whole number"),
+        ("limit=-1", "from 0 to"),
+        ("limit=1_0", "expected a whole number"),
+        ("limit=%EF%BC%91", "expected a whole number"),
+        ("limit=" + "9" * 5000, "expected a whole number"),
+        ("limit=", "expected a whole number"),
         ("follow=yes", "expected true or false"),
         ("kind=", "no kind of event"),
         ("kind=a%20b", "no kind of event"),
@@ -278,3 +279,32 @@ def test_many_requests_share_one_connection(served: Covey, *, tcp: bool) -> None
 def test_a_relative_path_means_nothing_to_the_daemon(served: Covey) -> None:
     status, _, body = served.request("POST", "/v1/backup", json.dumps({"path": "relative.db"}), {"Content-Type": "application/json"})
     assert (status, json.loads(body)["field"]) == (400, "path")
+
+
+def test_the_openapi_document_is_the_document_itself_in_a_file_and_as_text(covey: Covey) -> None:
+    for words in (["openapi"], ["openapi", "--output", "text"]):
+        assert json.loads(covey.run(*words).stdout)["openapi"] == "3.1.0"
+    assert covey.run("openapi", "--output", "json").result["openapi"] == "3.1.0"
+
+
+def test_the_port_can_be_fixed_and_one_that_is_taken_is_named_with_its_setting(covey: Covey) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert covey.run("config", "set", "http.port", str(port)).code == 0
+        refused = covey.run("up").error
+        assert f"port {port}" in refused["message"]
+        assert "http.port" in refused["suggestion"]
+    assert covey.run("up").code == 0
+    assert covey.port == port
+    assert covey.request("GET", "/v1/health", tcp=True)[0] == 200
+
+
+def test_the_metrics_tell_what_the_process_costs(daemon: Covey) -> None:
+    lines = daemon.request("GET", "/v1/metrics")[2].decode().splitlines()
+    values = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    assert float(values["process_cpu_seconds_total"]) > 0
+    assert float(values["process_resident_memory_bytes"]) > 1e6
+    assert values['covey_targets{health="ok"}'] == "1"
+    assert "# TYPE process_cpu_seconds_total counter" in lines

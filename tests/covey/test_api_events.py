@@ -166,13 +166,8 @@ def test_kinds_are_filtered_by_name_and_by_family_in_history_and_live(home: Home
 
 
 def test_a_cursor_from_the_future_is_a_mistake(daemon: Covey) -> None:
-    for query, headers in (
-        ("since=99999", {}),
-        ("follow=true&since=99999", {}),
-        ("", {"Last-Event-ID": "99999"}),
-        ("follow=true", {"Last-Event-ID": "99999"}),
-    ):
-        status, _, body = daemon.request("GET", f"/v1/events?{query}", headers=headers)
+    for query in ("since=99999", "follow=true&since=99999"):
+        status, _, body = daemon.request("GET", f"/v1/events?{query}")
         assert (status, json.loads(body)["field"]) == (400, "since")
 
 
@@ -291,3 +286,40 @@ def test_changes_made_on_the_command_line_reach_a_reader_over_tcp(daemon: Covey)
             assert part, received
             received += part
     assert received.index(b"id: 1\n") < received.index(b"id: 2\n")
+
+
+def test_a_reader_from_another_journal_is_told_and_begins_anew(daemon: Covey) -> None:
+    """An EventSource sends its Last-Event-ID by itself, never comes back after a refusal, and cannot forget its cursor."""
+    status, _, body = daemon.request("GET", "/v1/events", headers={"Last-Event-ID": "99999"})
+    first, second = body.split(b"\n\n")[:2]
+    assert (status, first) == (200, b'event: covey.reset\ndata: {"since":99999}')
+    assert second.startswith(b"id: 1\n")
+
+
+def test_the_last_of_them_and_those_since_a_time_can_be_asked_for(daemon: Covey) -> None:
+    for level in ("debug", "info", "debug", "info"):
+        assert daemon.run("config", "set", "log.level", level).code == 0
+
+    def cursors(query: str) -> list[int]:
+        status, _, body = daemon.request("GET", f"/v1/events?kind=node.*&{query}")
+        assert status == 200, body
+        return [json.loads(line.removeprefix(b"data: "))["cursor"] for line in body.splitlines() if line.startswith(b"data: ")]
+
+    known = cursors("")
+    assert len(known) == 5
+    assert cursors("limit=2") == known[-2:]
+    assert cursors("limit=0") == []
+    assert cursors("limit=100") == known
+    assert cursors(f"since={known[0]}&limit=3") == known[2:]
+    assert cursors("since=1h") == known
+    assert cursors("since=1h&limit=1") == known[-1:]
+    assert cursors("since=2099-01-01T00:00:00Z") == []
+    for wrong in ("since=soon", "since=-1", "limit=-1", "limit=x", "since=99999999999999999999999"):
+        status, _, body = daemon.request("GET", f"/v1/events?{wrong}")
+        assert status == 400, (wrong, body)
+
+
+def test_every_event_tells_its_time_for_people_too(daemon: Covey) -> None:
+    _, _, body = daemon.request("GET", "/v1/events?limit=1")
+    event = json.loads(next(line for line in body.splitlines() if line.startswith(b"data: "))[6:])
+    assert event["at"].endswith("Z")

@@ -9,6 +9,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from covey.beats.folder import Folder
+from tests.covey.fleet.room import until
+
 if TYPE_CHECKING:
     from tests.covey.conftest import Covey
 
@@ -185,3 +188,27 @@ def test_the_doctor_tells_what_is_wrong_with_a_home_that_nothing_else_will_use(c
     findings = {finding["name"]: finding for finding in json.loads(ran.stdout)["result"]["findings"]}
     assert findings["directory"]["status"] == "fail"
     assert "chmod" in findings["directory"]["fix"]
+
+
+def test_the_doctor_and_the_status_tell_what_waits_for_a_restart_and_which_beats_are_broken(daemon: Covey) -> None:
+    workspace = daemon.folder / "work"
+    workspace.mkdir()
+    (daemon.home / "config.toml").write_text(f"[http]\nport = 1024\n[[beats.workspace]]\npath = '{workspace}'\n")
+    assert daemon.run("reload").result["needs_restart"] == ["http.port"]
+    assert daemon.run("status").result["config"]["needs_restart"] == ["http.port"]
+    assert "http.port: in force after a restart" in daemon.run("status", "--output", "text").stdout
+    until(lambda: daemon.run("status").result["beats"]["by_state"].get("broken"))
+    findings = json.loads(daemon.run("doctor").stdout)["result"]["findings"]
+    assert any(finding["name"] == "config" and "http.port" in finding["detail"] for finding in findings)
+    assert any(finding["section"] == "beats" and finding["status"] == "fail" for finding in findings)
+
+
+def test_small_mistakes_are_named_for_what_they_are(daemon: Covey) -> None:
+    assert daemon.run("backup", str(daemon.folder / "none" / "copy.db")).error["error"] == "not_found"
+    assert daemon.run("logs", "--lines", "-4").error["field"] == "lines"
+
+
+def test_the_folders_of_runs_are_closed_to_others(daemon: Covey) -> None:
+    Folder(daemon.home / "beats" / "runs" / "r").hand_over({})
+    for name in ("beats", "beats/runs", "beats/runs/r"):
+        assert (daemon.home / name).stat().st_mode & 0o777 == 0o700, name

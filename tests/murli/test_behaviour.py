@@ -41,7 +41,7 @@ def test_an_unguarded_mutation_runs_without_confirmation_and_says_that_it_mutate
     assert roost.run("add", "Hoot", "--species", "owl").code == 0
     safety = roost.run("add", "--schema").answer["safety"]
     assert safety["read_only"] is False
-    assert "guarded" not in safety
+    assert safety["guarded"] is False
     assert roost.run("delete", "--schema").answer["safety"]["guarded"] is True
 
 

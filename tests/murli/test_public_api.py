@@ -21,7 +21,7 @@ PUBLIC = """
 EXIT_CANCELLED EXIT_CONFLICT EXIT_NOT_FOUND EXIT_OK EXIT_PARTIAL EXIT_PERMISSION EXIT_RATE_LIMITED EXIT_TIMEOUT EXIT_TOOL_ERROR EXIT_USER_ERROR
 OUTPUT_FORMATS PROTOCOL_VERSION SCHEMA_VERSION
 AgentError ArgumentMetadata Example FlagAnnotation Logger Metadata ReturnSchema Writer
-annotate annotated cancelled conflict not_found objection permission_denied rate_limited self_check timed_out tool_error user_error writer
+annotate annotated cancelled conflict not_found objection permission_denied rate_limited self_check terminal_safe timed_out tool_error user_error writer
 """
 
 SIGNATURES = {

@@ -51,7 +51,7 @@ class Folder:
 
     def prepare(self, task: Mapping[str, Any], prompt: str, files: Mapping[str, str]) -> None:
         """Write down what to do. Done twice it is the same as once."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(self.path)
         for name, text in {**files, "prompt": prompt}.items():
             self._put(name, text)
         self._put("task.json", json.dumps(task))
@@ -89,7 +89,7 @@ class Folder:
 
     def hand_over(self, record: Mapping[str, Any]) -> None:
         """Leave a run that was begun without a daemon to the next one; also one that has no folder yet."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(self.path)
         self._put(HANDED_OVER, json.dumps(record))
 
     def reduce(self) -> None:
@@ -173,6 +173,12 @@ class Folder:
             pid, _, born = read_regular(self.path / name, RECORD_BYTES).decode().partition(" ")
             return int(pid), born
         return None
+
+
+def _make_private(path: Path) -> None:
+    """Make a directory and what is missing above it, closed to everybody else; `parents=True` would leave those above open."""
+    for missing in [*reversed([one for one in path.parents if not one.exists()]), path]:
+        missing.mkdir(mode=0o700, exist_ok=True)
 
 
 def folders(path: Path) -> list[Folder]:

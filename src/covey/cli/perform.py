@@ -51,6 +51,8 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
     home = Home.locate()
     if operation.name != "doctor":  # which is there to tell what is wrong with it
         home.check()
+    if not operation.route:
+        _check(operation, params)
     if operation.name in VERBS:
         module = __import__(f"covey.cli.verbs.{VERBS[operation.name]}", fromlist=("_",))
         verb: Verb = getattr(module, operation.name.rpartition(".")[2])
@@ -62,6 +64,14 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
             out.event(item)
     out.success(lambda shown: _text(operation, shown, wide=bool(params.get("wide"))), result)
     return 0
+
+
+def _check(operation: Operation, params: dict[str, Any]) -> None:
+    """The ranges of the contract, for what never reaches the daemon that would check them."""
+    if any(parameter.minimum is not None or parameter.maximum is not None for parameter in operation.parameters):
+        from covey.kernel.validate import validate
+
+        validate(operation, {name: value for name, value in params.items() if value is not None})
 
 
 def _text(operation: Operation, result: Any, *, wide: bool) -> str:

@@ -54,7 +54,9 @@ def status(result: dict[str, Any]) -> str:
     lines.append(f"events     {events['cursor']} recorded · {events['subscribers']} reading along")
     if result["children"]:
         lines.append("children   " + " · ".join(f"{child['name']} {child['state']}" for child in result["children"]))
-    lines += [f"problem    {problem}" for problem in result["problems"]]
+    lines += [f"problem    {problem}" for problem in result.get("problems", [])]
+    if waiting := result["config"].get("needs_restart"):
+        lines.append(f"config     {', '.join(waiting)}: in force after a restart (covey down && covey up)")
     lines += [f"config     {problem}" for problem in result["config"]["problems"]]
     return "\n".join(lines)
 
@@ -139,6 +141,12 @@ def short(path: str) -> str:
     return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
 
 
+def _document(result: Any) -> str:
+    import json
+
+    return json.dumps(result, indent=2)
+
+
 def _brief(value: Any) -> str:
     """A value for one cell: tables are counted."""
     return f"{len(value)} table{'s'[: len(value) > 1]}" if _tables(value) else _plain(value)
@@ -166,5 +174,6 @@ RENDERERS: dict[str, Callable[[Any], str]] = {
     "config.unset": changed,
     "reload": reloaded,
     "backup": lambda result: f"Wrote {result['bytes']} bytes to {short(result['path'])}",
+    "openapi": _document,
     "health": lambda result: f"ok, up {duration(result['uptime_s'])}",
 }

@@ -65,7 +65,7 @@ OPERATIONS = (
             home="string",
             tcp_port=optional("integer"),
             events=shape(cursor="integer", subscribers="integer"),
-            config=shape(generation="integer", problems=array("string")),
+            config=shape(generation="integer", problems=array("string"), needs_restart=array("string")),
             problems=array("string"),
             children=array(shape(name="string", state="string", pid=optional("integer"), restarts="integer")),
             fleet=optional("object"),
@@ -169,7 +169,7 @@ OPERATIONS = (
         streaming=True,
         media="text/event-stream",
         idempotent=True,
-        examples=[("covey events --since 10m --kind 'beat.*'", "What beats did in the last ten minutes", 0)],
+        examples=[("covey events --since 10m", "What happened in the last ten minutes; exit code 2 if the daemon does not run", 2)],
     ),
     Operation(
         "metrics",
@@ -188,10 +188,14 @@ OPERATIONS = (
         cli=["openapi"],
         route="/v1/openapi.json",
         offline=True,
+        page=True,
         result={"type": "object"},
         idempotent=True,
         mcp=False,
-        examples=[("covey openapi --fields info", "What the API is called", 0)],
+        examples=[
+            ("covey openapi", "The document; > openapi.json writes it to a file", 0),
+            ("covey openapi --fields info", "What the API is called", 0),
+        ],
     ),
     Operation(
         "doctor",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from covey.kernel.api import Call, Handler
     from covey.kernel.daemon import Daemon
+    from covey.kernel.metrics import Labels
 
 DRIFT = "covey_drift_total"
 
@@ -90,7 +91,14 @@ class FleetOperations:
         self._spool = spool
         daemon.metrics.counter(DRIFT, "What could not be understood, by agent, version and kind.")
         fleet.drift.on_count = lambda agent, version, kind: daemon.metrics.count(DRIFT, agent=agent, version=version, kind=kind)
-        daemon.metrics.gauge("covey_agents", "Agents that are seen.", lambda: len(fleet.rows()))
+        daemon.metrics.gauges("covey_agents", "Agents that are seen, by state, kind and target.", self._count_agents)
+        daemon.metrics.gauges("covey_targets", "Targets by health.", self._count_targets)
+
+    def _count_agents(self) -> Counter[Labels]:
+        return Counter((("agent", row.agent), ("state", row.state), ("target", row.target)) for row in self._fleet.rows())
+
+    def _count_targets(self) -> Counter[Labels]:
+        return Counter((("health", target.health),) for target in self._fleet.targets())
 
     def handlers(self) -> Mapping[str, Handler]:
         return {

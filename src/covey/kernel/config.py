@@ -114,9 +114,15 @@ class ConfigHolder:
             raise
         before, self.current, self.problems = self.current, fresh, ()
         changed = tuple(setting.key for setting in self._settings if before.get(setting.key) != fresh.get(setting.key))
-        waiting = (setting.key for setting in self._settings if setting.restart and self._at_start.get(setting.key) != fresh.get(setting.key))
         self.generation += bool(changed)
-        return Reload(self.generation, changed, tuple(waiting))
+        return Reload(self.generation, changed, self.needs_restart)
+
+    @property
+    def needs_restart(self) -> tuple[str, ...]:
+        """The settings that were changed and will be in force only when the daemon is started anew."""
+        return tuple(
+            setting.key for setting in self._settings if setting.restart and self._at_start.get(setting.key) != self.current.get(setting.key)
+        )
 
 
 def set_value(home: Home, settings: Settings, key: str, text: str) -> Change:

@@ -114,7 +114,7 @@ class Daemon:
                 body_limit=int(get("http.body_limit_kb")) * 1024,
                 deadline=float(get("http.deadline_s")),
             )
-            listeners = Listeners(home.socket, home.port_file, tcp=bool(get("http.tcp")))
+            listeners = Listeners(home.socket, home.port_file, tcp=bool(get("http.tcp")), port=int(get("http.port")))
             daemon.port = listeners.port
             server = HttpServer(api, listeners)
             await server.start()

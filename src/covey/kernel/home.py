@@ -92,6 +92,7 @@ class Home:
     def check(self) -> None:
         """Raise what is wrong with the home, with the command that mends it. A home that does not exist yet is fine."""
         for directory in (self.path, self.node_dir):
+            _check_link(directory)
             try:
                 found = os.stat(directory)
             except FileNotFoundError:
@@ -164,6 +165,19 @@ def _make_private(directory: str) -> None:
     except FileExistsError:
         return
     os.chmod(directory, 0o700)  # a umask may have taken bits away
+
+
+def _check_link(directory: str) -> None:
+    """Refuse a symbolic link that another user has made, and could point elsewhere at any time. Root's are the system's."""
+    try:
+        found = os.lstat(directory)
+    except OSError:
+        return  # `os.stat` says it better
+    if stat.S_ISLNK(found.st_mode) and found.st_uid not in (os.geteuid(), 0):
+        raise permission_denied(
+            f"{directory} is a link that belongs to {_user_name(found.st_uid)}, who could lead Covey elsewhere",
+            f"Name the directory itself: export COVEY_HOME={quoted(os.path.realpath(directory))}",
+        )
 
 
 def _check_directory(directory: str, found: os.stat_result) -> None:

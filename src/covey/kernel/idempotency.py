@@ -33,6 +33,8 @@ log = logging.getLogger("covey.api")
 
 KEPT_S = 24 * 3600.0
 LONGEST_KEY = 200
+MOST = 10_000
+"""Answers that are kept, about 6 MB; the oldest go first."""
 
 
 class Replies:
@@ -82,4 +84,5 @@ class Replies:
     def _keep(self, db: sqlite3.Connection, key: str, fingerprint: str, status: int, body: bytes) -> None:
         now = self._clock.time()
         db.execute("DELETE FROM replies WHERE created < ?", (now - KEPT_S,))
+        db.execute("DELETE FROM replies WHERE created <= (SELECT created FROM replies ORDER BY created DESC LIMIT 1 OFFSET ?)", (MOST - 1,))
         db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)", (key, fingerprint, status, body, now))

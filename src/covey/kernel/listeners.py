@@ -21,7 +21,7 @@ SHORTEST_TOKEN, LONGEST_TOKEN = 32, 4096
 class Listeners:
     """The bound sockets and the files that tell others where they are."""
 
-    def __init__(self, socket_path: str, port_file: str, *, tcp: bool) -> None:
+    def __init__(self, socket_path: str, port_file: str, *, tcp: bool, port: int = 0) -> None:
         self._socket_path = socket_path
         self._port_file = port_file
         self.unix = _bind_unix(socket_path)
@@ -30,9 +30,14 @@ class Listeners:
         self.port: int | None = None
         if tcp:
             try:
-                self.tcp = _bind_tcp()
+                self.tcp = _bind_tcp(port)
             except OSError as error:
                 self.close()
+                if port:
+                    raise tool_error(
+                        f"port {port} on 127.0.0.1, which the setting http.port names, cannot be had: {error.strerror or error}",
+                        "Find out who has it (ss -ltnp), or set another: covey config set http.port 0   for one that is free",
+                    ) from error
                 raise tool_error(f"no port on 127.0.0.1 can be had: {error}", "Do without it: covey config set http.tcp false") from error
             self.port = self.tcp.getsockname()[1]
             self._write_port()
@@ -132,11 +137,15 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _bind_tcp() -> socket.socket:
+def _bind_tcp(port: int) -> socket.socket:
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind(("127.0.0.1", 0))
-    sock.listen(BACKLOG)
+    try:
+        sock.bind(("127.0.0.1", port))
+        sock.listen(BACKLOG)
+    except OSError:
+        sock.close()
+        raise
     sock.setblocking(False)  # noqa: FBT003 - the socket module takes it so
     return sock
 

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Self
 
     Labels = tuple[tuple[str, str], ...]
@@ -70,7 +70,7 @@ class Metrics:
         self._help = dict(HELP)
         self._counts: dict[str, dict[Labels, float]] = {}
         self._seconds: dict[str, Histogram] = {}
-        self._gauges: dict[str, Callable[[], float]] = {}
+        self._read: dict[str, tuple[str, Callable[[], Mapping[Labels, float]]]] = {}
 
     def counter(self, name: str, text: str) -> None:
         """Say what a counter counts."""
@@ -82,8 +82,20 @@ class Metrics:
         counts[key] = counts.get(key, 0) + amount
 
     def gauge(self, name: str, text: str, read: Callable[[], float]) -> None:
+        """A value that goes up and down, read when somebody looks."""
+        self._add(name, text, "gauge", lambda: {(): read()})
+
+    def gauges(self, name: str, text: str, read: Callable[[], Mapping[Labels, float]]) -> None:
+        """As `gauge`, with one value for each set of labels, such as `(("state", "idle"), ("target", "host"))`."""
+        self._add(name, text, "gauge", read)
+
+    def total(self, name: str, text: str, read: Callable[[], float]) -> None:
+        """A value that only goes up and that somebody else counts, read when somebody looks."""
+        self._add(name, text, "counter", lambda: {(): read()})
+
+    def _add(self, name: str, text: str, kind: str, read: Callable[[], Mapping[Labels, float]]) -> None:
         self._help[name] = text
-        self._gauges[name] = read
+        self._read[name] = kind, read
 
     def failure(self, operation: str) -> None:
         """An operation failed for a reason of ours: count it, and put the traceback into the log, nowhere else."""
@@ -109,7 +121,7 @@ class Metrics:
         families = {name: ("counter", _counts(name, counts)) for name, counts in self._counts.items()}
         if self._seconds:
             families[SECONDS] = ("histogram", [line for item in sorted(self._seconds.items()) for line in _buckets(*item)])
-        families |= {name: ("gauge", _reading(name, read)) for name, read in self._gauges.items()}
+        families |= {name: (kind, _reading(name, read)) for name, (kind, read) in self._read.items()}
         lines: list[str] = []
         for name, (kind, samples) in sorted(families.items()):
             if samples:
@@ -130,10 +142,10 @@ def _buckets(operation: str, histogram: Histogram) -> Iterator[str]:
     yield _sample(f"{SECONDS}_count", (own,), sum(histogram.counts))
 
 
-def _reading(name: str, read: Callable[[], float]) -> list[str]:
-    """The gauge, or nothing when it cannot be read: the others are still worth a look."""
+def _reading(name: str, read: Callable[[], Mapping[Labels, float]]) -> list[str]:
+    """The samples, or nothing when they cannot be read: the others are still worth a look."""
     try:
-        return [_sample(name, (), read())]
+        return [_sample(name, labels, value) for labels, value in sorted(read().items())]
     except Exception:
         log.exception("gauge failed", extra={"gauge": name})
         return []

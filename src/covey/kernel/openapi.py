@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from covey import __version__
+from covey.kernel.request import SHORTEST_DEADLINE_MS
+from murli import objection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,6 +55,10 @@ REFUSALS = {
 """Each answered with an `Error`. Which operation gives which is not told apart: those of the prologue come from all of them."""
 
 WITH_BODY = (408, 413, 415)
+
+TEXT = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"
+ID = r"^[^\x00-\x1f\x7f-\x9f]*$"
+"""No control characters; in what is no name, tabs and line breaks are allowed."""
 
 
 def document(operations: Iterable[Operation]) -> dict[str, Any]:
@@ -155,7 +161,7 @@ DEADLINE = {
     "in": "header",
     "required": False,
     "description": "How long the caller is willing to wait, in milliseconds; never longer than http.deadline_s.",
-    "schema": {"type": "integer", "minimum": 0, "maximum": 999_999_999},
+    "schema": {"type": "integer", "minimum": SHORTEST_DEADLINE_MS, "maximum": 999_999_999},
 }
 RESUME = {
     "name": "Last-Event-ID",
@@ -172,7 +178,7 @@ def _parameter(operation: Operation, parameter: Parameter) -> dict[str, Any]:
         "in": operation.place(parameter),
         "required": parameter.required,
         "description": parameter.help,
-        "schema": _schema(parameter),
+        "schema": {**_schema(parameter), **({"minLength": 1} if operation.place(parameter) == "path" else {})},
     }
 
 
@@ -180,6 +186,8 @@ def _schema(parameter: Parameter) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": TYPES[parameter.type]}
     optional = {"enum": list(parameter.enum), "minimum": parameter.minimum, "maximum": parameter.maximum}
     schema |= {key: value for key, value in optional.items() if value not in (None, [])}
+    if parameter.type == "string" and not parameter.enum and parameter.content != "raw":
+        schema["pattern"] = ID if objection(parameter.name, "\n", parameter.content) else TEXT
     if parameter.multiple:
         schema = {"type": "array", "items": schema}
     if parameter.default is not None:

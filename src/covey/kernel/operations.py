@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from covey import __version__
 from covey.kernel import journal
 from covey.kernel.event import Kinds, SlowReader
+from covey.kernel.home import quoted
 from covey.kernel.moments import moment
 from covey.kernel.offline import OFFLINE
-from murli import conflict, user_error
+from murli import conflict, not_found, user_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -57,6 +58,8 @@ class KernelOperations:
     def __init__(self, daemon: Daemon) -> None:
         self._daemon = daemon
         daemon.metrics.gauge("covey_uptime_seconds", "Seconds since the daemon started.", self._uptime)
+        daemon.metrics.gauge("process_resident_memory_bytes", "Memory of the daemon.", lambda: _rss(resource.getrusage(resource.RUSAGE_SELF)))
+        daemon.metrics.total("process_cpu_seconds_total", "Processor time that the daemon has used.", _cpu_seconds)
         daemon.metrics.gauge("covey_events_cursor", "Cursor of the newest event.", lambda: daemon.events.cursor)
         daemon.metrics.gauge("covey_event_subscribers", "Open event streams.", lambda: daemon.events.subscribers)
 
@@ -71,11 +74,15 @@ class KernelOperations:
             "pid": os.getpid(),
             "uptime_s": round(self._uptime(), 3),
             "rss_bytes": _rss(used),
-            "cpu_seconds": round(used.ru_utime + used.ru_stime, 3),
+            "cpu_seconds": _cpu_seconds(),
             "home": daemon.home.path,
             "tcp_port": daemon.port,
             "events": {"cursor": daemon.events.cursor, "subscribers": daemon.events.subscribers},
-            "config": {"generation": daemon.config.generation, "problems": list(daemon.config.problems)},
+            "config": {
+                "generation": daemon.config.generation,
+                "problems": list(daemon.config.problems),
+                "needs_restart": list(daemon.config.needs_restart),
+            },
             "problems": daemon.files.problems if daemon.files else [],
             "children": [child.as_dict() for child in daemon.supervisor.children],
             **dict.fromkeys(PARTS),
@@ -108,17 +115,17 @@ class KernelOperations:
     async def events(self, call: Call) -> AsyncIterator[bytes]:
         kinds = Kinds(call.params["kind"])  # a kind that cannot be is refused before the stream begins
         follow = call.params["follow"] or "text/event-stream" in call.headers.get("accept", "")
-        last, start = _last_event_id(call), b": covey\n\n"
+        last, reset = _last_event_id(call), b""
         if last is None:
             since = await self._since(call.params["since"])
         elif await _is_future(self._daemon, last):
             # An EventSource that is refused never comes back, and has no way to begin anew: it is told, and given everything.
-            since, start = 0, b'event: covey.reset\ndata: {"since":%d}\n\n' % last
+            since, reset = 0, b'event: covey.reset\ndata: {"since":%d}\n\n' % last
         else:
             since = last
         if last is None and (count := call.params["limit"]) is not None:
             since = await self._daemon.events.look(lambda reader: reader.before_last(kinds, since, count))
-        return self._follow(since, call.params["kind"], start) if follow else self._recorded(since, call.params["kind"])
+        return (self._follow if follow else self._recorded)(since, call.params["kind"], reset)
 
     async def _since(self, text: str) -> int:
         """The cursor that is meant: the cursor itself, or the newest of a time."""
@@ -128,15 +135,17 @@ class KernelOperations:
         when = moment(text, "since", self._daemon.clock.time())
         return await self._daemon.events.look(lambda reader: reader.upto(when))
 
-    async def _recorded(self, since: int, kinds: list[str]) -> AsyncIterator[bytes]:
+    async def _recorded(self, since: int, kinds: list[str], reset: bytes) -> AsyncIterator[bytes]:
         """What the journal holds, and the end."""
+        if reset:
+            yield reset
         while batch := await self._daemon.events.history(since=since, kinds=kinds, limit=BATCH):
             yield b"".join(event.sse for event in batch)
             since = batch[-1].cursor
 
-    async def _follow(self, since: int, kinds: list[str], start: bytes) -> AsyncIterator[bytes]:
-        """`start`, the journal after `since`, then everything that happens, with a heartbeat when nothing does."""
-        yield start
+    async def _follow(self, since: int, kinds: list[str], reset: bytes) -> AsyncIterator[bytes]:
+        """The journal after `since`, then everything that happens, with a heartbeat when nothing does."""
+        yield b": covey\n\n" + reset
         async with self._daemon.events.subscribe(since=since, kinds=kinds) as subscription:
             if subscription.gap is not None:
                 yield b'event: covey.gap\ndata: {"since":%d,"until":%d}\n\n' % subscription.gap
@@ -184,9 +193,16 @@ def _new_file(text: str) -> Path:
     target = Path(text).expanduser()
     if not target.is_absolute():
         raise user_error("the path must be absolute", "Give the whole path: the daemon does not know your folder.", field="path")
+    if not target.parent.is_dir():
+        raise not_found(f"{target.parent} is not a folder, or does not exist", f"Make it: mkdir -p {quoted(str(target.parent))}", field="path")
     if target.exists():
         raise conflict(f"{target} exists already", "Name a file that does not exist.", field="path")
     return target
+
+
+def _cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return round(used.ru_utime + used.ru_stime, 3)
 
 
 def _rss(used: resource.struct_rusage) -> int:

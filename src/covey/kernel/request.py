@@ -19,6 +19,8 @@ ONCE = frozenset(
 """Headers on which two readers of a request must not differ."""
 
 _DEADLINE = re.compile(r"[0-9]{1,9}")
+SHORTEST_DEADLINE_MS = 100
+"""No answer is promised sooner: a call with less could only fail."""
 _BROKEN = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
@@ -80,9 +82,11 @@ def read_deadline(headers: Mapping[str, str], longest: float) -> float:
     asked = headers.get("covey-deadline-ms")
     if asked is None:
         return longest
-    if not _DEADLINE.fullmatch(asked):
+    if not _DEADLINE.fullmatch(asked) or int(asked) < SHORTEST_DEADLINE_MS:
         raise user_error(
-            f"invalid value {asked[:60]!r} for 'Covey-Deadline-Ms': expected milliseconds", "Send a whole number.", field="Covey-Deadline-Ms"
+            f"invalid value {asked[:60]!r} for 'Covey-Deadline-Ms': expected milliseconds, {SHORTEST_DEADLINE_MS} or more",
+            "Send a whole number.",
+            field="Covey-Deadline-Ms",
         )
     return min(int(asked) / 1000, longest)
 

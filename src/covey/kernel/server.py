@@ -59,7 +59,7 @@ class Protocol(HttpToolsProtocol):
             self._server.refused("peer")
             transport.abort()
             return
-        if self._transport_name == TCP and self._server.strangers >= self._server.most_strangers:
+        if self._transport_name == TCP and self._server.strangers >= self._server.most_strangers and not self._server.make_room():
             self._server.refused("crowd")
             transport.abort()
             return
@@ -146,14 +146,18 @@ class Protocol(HttpToolsProtocol):
 
     def _wait(self, seconds: float) -> None:
         self._stop_waiting()
-        self._timer = self.loop.call_later(seconds, self._cut_off)
+        self._timer = self.loop.call_later(seconds, self.cut_off)
+        if self._transport_name == TCP:
+            self._server.waiting[self] = None
 
     def _stop_waiting(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+            self._server.waiting.pop(self, None)
 
-    def _cut_off(self) -> None:
+    def cut_off(self) -> None:
+        """Hang up on a caller that asks for nothing."""
         self._server.refused("idle" if self._idle else "slow")
         if self.transport.get_write_buffer_size():
             self.transport.abort()  # closing would wait until the rest has been read
@@ -221,6 +225,8 @@ class HttpServer:
         self.state = uvicorn.server.ServerState()
         self.strangers = 0
         """Connections over TCP, where anybody on this machine can knock."""
+        self.waiting: dict[Protocol, None] = {}
+        """Those of them that ask for nothing at the moment, the one that has waited longest first."""
         self.most_strangers = max(resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2, 64)
         self._metrics = api.metrics
         self._listeners = listeners
@@ -261,6 +267,19 @@ class HttpServer:
         for connection in list(self.state.connections):
             connection.transport.abort()
         self._listeners.close()
+
+    def make_room(self) -> bool:
+        """Hang up on the connection over TCP that has asked for nothing for longest; False if all are being answered.
+
+        Otherwise any user of this machine could keep those with a token out by opening connections and saying nothing.
+        """
+        oldest = next(iter(self.waiting), None)
+        if oldest is None:
+            return False
+        oldest.transport.abort()
+        del self.waiting[oldest]
+        self.refused("crowd")
+        return True
 
     def refused(self, why: str) -> None:
         """Counted, not logged: whoever floods us with connections must not fill the disk as well."""

@@ -95,6 +95,7 @@ KERNEL = (
     Setting("events.max_days", "Days that events are kept.", type="int", default=30, minimum=1, maximum=3650),
     Setting("events.max_mb", "Megabytes of events that are kept.", type="int", default=256, minimum=1, maximum=1_000_000),
     Setting("http.tcp", "Serve the API on a loopback TCP port too, guarded by a token.", type="bool", default=True, restart=True),
+    Setting("http.port", "The TCP port; 0 for any that is free.", type="int", default=0, minimum=0, maximum=65_535, restart=True),
     Setting("http.body_limit_kb", "Largest request body in kilobytes.", type="int", default=1024, minimum=1, maximum=1_048_576, restart=True),
     Setting("http.deadline_s", "Seconds after which a request is given up.", type="float", default=30.0, minimum=0.1, maximum=3600, restart=True),
     Setting("telemetry.otlp_endpoint", "Where OpenTelemetry traces are sent; nothing for nowhere.", default="", check=_web_address, restart=True),

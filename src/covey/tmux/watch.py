@@ -97,6 +97,16 @@ class Watch:
         """Look at these panes several times a second from now on, and at no others. Ids that are not there cost nothing."""
         self._followed = frozenset(pane_ids)
 
+    async def command(self, *words: str) -> list[str]:
+        """Run one tmux command and return the lines that it printed. `TmuxRefusedError` if tmux refuses it, another `TmuxError` if the server cannot be asked."""
+        answer = await self._connected().way.ask([f"{word[:-1]}\\;" if word.endswith(";") else word for word in words])
+        assert answer
+        if answer.ran:
+            self._schedule.ran()  # as for screens
+        if answer.reply.code:
+            raise failure(answer.reply.complaints, answer.reply.code)
+        return answer.reply.out.removesuffix("\n").split("\n") if answer.reply.out else []
+
     async def capture(self, pane_id: str, *, escapes: bool = True) -> str:
         """What a pane shows, line by line, with its colours as escape sequences or without. `TmuxRefusedError` if there is no such pane."""
         if (screen := (await self.captures((pane_id,), escapes=escapes)).get(pane_id)) is None:
@@ -112,11 +122,8 @@ class Watch:
         return screens
 
     async def _captures(self, pane_ids: list[str], *, escapes: bool) -> dict[str, str]:
-        access = self._access
-        if access is None:
-            raise (TmuxGoneError if self.standing.liveness is Liveness.GONE else TmuxUnreachableError)(self.standing.reason)
         question = ScreenQuestion(pane_ids, escapes=escapes)
-        answer = await access.way.ask(question.words)
+        answer = await self._connected().way.ask(question.words)
         assert answer
         if answer.ran:
             self._schedule.ran()  # what else it has done since the last look is not known yet
@@ -130,6 +137,11 @@ class Watch:
             return {}
         # One of them is gone, and tmux went no further. It happens when a pane ends, so it may take a question for each.
         return {pane_id: screen for one in pane_ids for pane_id, screen in (await self._captures([one], escapes=escapes)).items()}
+
+    def _connected(self) -> Access:
+        if self._access is None:
+            raise (TmuxGoneError if self.standing.liveness is Liveness.GONE else TmuxUnreachableError)(self.standing.reason)
+        return self._access
 
     async def _run(self) -> None:
         while True:

@@ -46,7 +46,8 @@ def safety(metadata: Metadata) -> dict[str, Any]:
     return {
         "read_only": not metadata.mutating,
         "idempotent": metadata.idempotent,
-        **_filled(destructive=metadata.destructive, dry_run_supported=metadata.dry_runnable, guarded=metadata.mutating and metadata.guard),
+        **_filled(destructive=metadata.destructive, dry_run_supported=metadata.dry_runnable),
+        **({"guarded": metadata.guard} if metadata.mutating else {}),
     }
 
 

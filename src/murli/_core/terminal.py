@@ -27,4 +27,4 @@ def terminal_safe(text: str) -> str:
 
 def json_safe(text: str) -> str:
     """A JSON document in which DEL, C1 and direction characters are escaped, as JSON itself escapes C0. It means the same."""
-    return text if text.isascii() and "\x7f" not in text else text.translate(_ESCAPED_IN_JSON)
+    return text.translate(_ESCAPED_IN_JSON)

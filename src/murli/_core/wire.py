@@ -6,7 +6,6 @@ import codecs
 import json
 
 from murli._core.errors import SCHEMA_VERSION, tool_error
-from murli._core.terminal import json_safe, terminal_safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +32,11 @@ def encode(value: object, *, minified: bool = False) -> bytes:
             "This is a defect of the tool: its result holds a value that JSON has no form for.",
             error="marshal_error",
         ) from error
-    return (json_safe(text) + "\n").encode("utf-8", "backslashreplace")
+    if not text.isascii() or "\x7f" in text:
+        from murli._core.terminal import json_safe  # most documents need it not
+
+        text = json_safe(text)
+    return (text + "\n").encode("utf-8", "backslashreplace")
 
 
 SIMILAR = "murli.similar"
@@ -81,7 +84,11 @@ def print_similar(stream: TextIO | None) -> None:
 
 def spelt(text: str, stream: TextIO) -> bytes:
     """Text for a person, in the encoding of the stream; what would act on a terminal becomes an escape."""
-    return encoded(terminal_safe(text), stream)
+    if not text.replace("\n", "").isprintable():
+        from murli._core.terminal import terminal_safe  # most texts need it not
+
+        text = terminal_safe(text)
+    return encoded(text, stream)
 
 
 def encoded(text: str, stream: TextIO) -> bytes:

@@ -326,3 +326,15 @@ def test_importing_the_home_and_the_redactor_loads_nothing_heavy() -> None:
     )
     heavy = {"argparse", "dataclasses", "enum", "functools", "inspect", "json", "logging", "pathlib", "re", "shlex", "tomllib", "typing"}
     assert heavy.isdisjoint(loaded.stdout.split())
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make a link that belongs to somebody else")
+def test_a_link_of_another_user_is_no_home(tmp_path: Path) -> None:
+    mine, link = tmp_path / "mine", tmp_path / "link"
+    Home(str(mine)).prepare()
+    link.symlink_to(mine)
+    Home(str(link)).check()
+    os.lchown(link, 54321, 54321)
+    with pytest.raises(AgentError, match="is a link that belongs to") as caught:
+        Home(str(link)).check()
+    assert str(mine) in caught.value.suggestion

@@ -205,3 +205,17 @@ def test_of_many_backups_with_one_key_at_once_one_is_made_and_all_are_answered(d
     assert len({json.dumps(body) for _, _, body in answers}) == 1
     assert backup(0)[1] is True
     assert daemon.request("POST", "/v1/backup", json.dumps({"path": str(target)}), {"Idempotency-Key": "another"})[0] == 409
+
+
+def test_only_so_many_answers_are_kept_and_the_oldest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("covey.kernel.idempotency.MOST", 3)
+
+    async def scenario(replies: Replies, clock: ManualClock) -> None:
+        call = Counter()
+        for number in range(5):
+            await replies.once(f"k{number}", "op", {}, call)
+            clock.advance(1.0)
+        assert [await replies.once(f"k{number}", "op", {}, call) for number in (4, 3, 2)] == [(200, b"5", True), (200, b"4", True), (200, b"3", True)]
+        assert (await replies.once("k0", "op", {}, call))[2] is False
+
+    with_replies(tmp_path, scenario)

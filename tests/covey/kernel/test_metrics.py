@@ -184,3 +184,18 @@ def test_the_daemon_serves_what_a_strict_reader_takes(daemon: Covey) -> None:
     assert requests["covey_http_requests_total", (("operation", "none"), ("status", "404"))] == 1
     assert requests["covey_http_requests_total", (("operation", "events"), ("status", "400"))] == 1
     assert daemon.run("metrics").code == 0
+
+
+def test_a_gauge_may_have_one_value_for_each_set_of_labels() -> None:
+    metrics = Metrics()
+    metrics.gauges("covey_agents", "Agents.", lambda: {(("state", "idle"), ("target", "b")): 1, (("state", 'a"b'), ("target", "a")): 2})
+    metrics.total("covey_seconds_total", "Seconds.", lambda: 1.5)
+    assert metrics.text().splitlines() == [
+        "# HELP covey_agents Agents.",
+        "# TYPE covey_agents gauge",
+        'covey_agents{state="a\\"b",target="a"} 2',
+        'covey_agents{state="idle",target="b"} 1',
+        "# HELP covey_seconds_total Seconds.",
+        "# TYPE covey_seconds_total counter",
+        "covey_seconds_total 1.5",
+    ]

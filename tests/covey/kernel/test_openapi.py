@@ -12,7 +12,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from covey.contract import OPERATIONS, Operation, Parameter
 from covey.kernel.answer import STATUS
-from covey.kernel.openapi import REFUSALS, document
+from covey.kernel.openapi import REFUSALS, TEXT, document
 from murli import user_error
 
 DOCUMENT = document(OPERATIONS)
@@ -104,6 +104,6 @@ def test_types_ranges_defaults_and_repetition_are_told(method: Any) -> None:
         required = [parameter["name"] for parameter in entry["parameters"] if parameter["required"]]
     assert schemas["count"] == {"type": "integer", "minimum": 0, "maximum": 9, "default": 0}
     assert schemas["mode"] == {"type": "string", "enum": ["a", "b"]}
-    assert schemas["tags"] == {"type": "array", "items": {"type": "string"}}
+    assert schemas["tags"] == {"type": "array", "items": {"type": "string", "pattern": TEXT}}
     assert schemas["on"] == {"type": "boolean", "default": False}
     assert required == ["mode"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from murli import EXIT_PARTIAL, writer
+from covey.contract import OPERATIONS
+from murli import EXIT_PARTIAL, AgentError, writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,8 +12,8 @@ if TYPE_CHECKING:
     from covey.contract import Operation
     from covey.kernel.home import Home
 
-
 PATIENCE_S = 3.0
+STATUS = next(operation for operation in OPERATIONS if operation.name == "status")
 
 
 def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
@@ -22,6 +23,7 @@ def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     from covey.kernel.offline import OFFLINE
 
     result = OFFLINE[operation.name](home, params)
+    _add_daemon(home, result["findings"])
     result["findings"] += [*_adapters(home), *_integrations(home), *_drift(home), *_development()]
     _say_unmeasured(result["findings"])
     result["ok"] = all(finding["status"] != FAIL for finding in result["findings"])
@@ -29,6 +31,22 @@ def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     text = readable([Finding(**finding) for finding in result["findings"]], colour=out.colour) if out.is_tty else ""
     out.success(text, result)
     return 0 if result["ok"] else EXIT_PARTIAL
+
+
+def _add_daemon(home: Home, findings: list[dict[str, str]]) -> None:
+    """What a running daemon says is broken. That no agent is on the PATH is no trouble if it sees some."""
+    from covey.kernel.client import Client
+    from covey.kernel.doctor_daemon import findings_of, watched
+
+    try:
+        home.check()
+        status = Client(home.socket, timeout=PATIENCE_S).call(STATUS, {})
+    except AgentError:  # that it does not run, or does not answer, is found by looking at its socket
+        return
+    findings += [finding._asdict() for finding in findings_of(status)]
+    none = next((finding for finding in findings if finding["section"] == finding["name"] == "agents"), None)
+    if none is not None and (count := watched(status)):
+        none.update(status="ok", detail=f"{count} watched, none on this PATH", fix="")
 
 
 def _adapters(home: Home) -> list[dict[str, str]]:
@@ -124,7 +142,6 @@ def _development() -> list[dict[str, str]]:
     if os.environ.get("MURLI_DEV", "0") in ("", "0"):
         return []
     from covey.cli.build import build
-    from covey.contract import OPERATIONS
     from murli import self_check
     from murli.argparse import describe
 

@@ -42,7 +42,7 @@ class Notice(Struct, frozen=True, kw_only=True):
     strength: int = SURE
 
     def says(self, state: str, reason: str, detail: str = "") -> Notice:
-        return replace(self, kind=STATE, state=state, reason=reason_of(state, reason, detail), detail=brief(detail))
+        return replace(self, kind=STATE, state=state, reason=reason, detail=brief(detail))
 
     def hears(self, words: Words, event: str, said: dict[str, Any]) -> Notice:
         """The notice with what its event says; as it is, if that is nothing."""
