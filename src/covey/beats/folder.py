@@ -47,7 +47,7 @@ class Folder:
 
     def prepare(self, task: Mapping[str, Any], prompt: str, files: Mapping[str, str]) -> None:
         """Write down what to do. Done twice it is the same as once."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.path)
         for name, text in {**files, "prompt": prompt}.items():
             self._put(name, text)
         self._put("task.json", json.dumps(task))
@@ -85,7 +85,7 @@ class Folder:
 
     def hand_over(self, record: Mapping[str, Any]) -> None:
         """Leave a run that was begun without a daemon to the next one; also one that has no folder yet."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.path)
         self._put(HANDED_OVER, json.dumps(record))
 
     def reduce(self) -> None:
@@ -176,6 +176,13 @@ def folders(path: Path) -> list[Folder]:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         return [Folder(one) for one in sorted(path.iterdir())]
     return []
+
+
+def make_private(path: Path) -> None:
+    """Create a folder, and those above it that are missing, for its owner alone."""
+    for folder in (*reversed(path.parents), path):
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def prune(path: Path, keep: int) -> None:

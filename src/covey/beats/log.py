@@ -11,6 +11,8 @@ import re
 import tempfile
 from typing import TYPE_CHECKING, Any
 
+from covey.beats.folder import make_private
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -30,7 +32,7 @@ class HeartbeatLog:
     def append(self, entry: Mapping[str, Any]) -> None:
         """One more line, on the disk when this returns. A half line that a crash has left is ended first."""
         line = memoryview(json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._folder)
         fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
@@ -52,7 +54,7 @@ class HeartbeatLog:
 
     def keep_conversation(self, workspace: str, conversation: Mapping[str, Any]) -> None:
         """The conversation of the last run in a workspace, in place of the one before."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._folder)
         path = self._folder / f"last-beat-{slug(workspace)}.json"
         fd, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=self._folder)  # runs in one workspace may end at the same time
         with open(fd, "w", encoding="utf-8", errors="backslashreplace") as file:  # noqa: PTH123 - by descriptor
