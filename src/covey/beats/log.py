@@ -71,7 +71,10 @@ def _run(line: bytes) -> str | None:
 
 
 def slug(workspace: str) -> str:
-    """A workspace as part of a file name. One whose name was changed by more than its slashes gets a digest, so that /a/b and /a-b have two files."""
+    """A workspace as part of a file name.
+
+    One that was changed by more than its slashes gets a digest, so that /a/b and /a-b have two files.
+    """
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace).strip("-")[-120:] or "root"
     if f"/{name.replace('-', '/')}" == workspace or workspace == "/":
         return name
