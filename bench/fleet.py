@@ -5,7 +5,10 @@ lines a second, half of that tenth agents. A daemon that is confined to this ser
 the same run: one `tmux list-panes -a` in a process of its own, one `tmux display-message` for each pane, and `Server.panes` of libtmux. They only list panes,
 where Covey knows the agents and their states; their share of a core is what one pass a second takes.
 
+First the daemon at rest: one server with one idle agent, and eleven on four servers, beside a `tmux list-panes` a second for each server.
+
     ./run python bench/fleet.py [panes …]
+    ./run python bench/fleet.py rest
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from covey.fleet.processes import ProcessTable
 from covey.kernel.client import Client
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 COVEY = str(Path(sys.executable).parent / "covey")
 SIZES = (10, 100, 500)
@@ -37,6 +40,8 @@ AGENTS = 50
 P95_MS, P95_AT = 50.0, 500
 CPU_SHARE, CPU_AT = 0.01, 100
 SETTLE_S, REST_S, LIMIT_S = 5.0, 20.0, 30.0
+AT_REST_S, AT_REST_SETTLE_S = 40.0, 15.0
+REST_CASES = (("1 idle agent, 1 server", (1,), 0.002), ("11 idle agents, 4 servers", (5, 3, 2, 1), 0.008))
 QUESTIONS, PASSES, NAIVE_PASSES = 200, 20, 2
 LIST = next(operation for operation in OPERATIONS if operation.name == "list.panes")
 SLEEP = "exec sleep 100000"
@@ -90,6 +95,15 @@ class Figures(NamedTuple):
     memory: float
 
 
+class Rest(NamedTuple):
+    """A daemon while nothing happens: its share of a core and that of the servers on its behalf, how often the servers ran a second, and what naive polling takes a second."""
+
+    share: float
+    servers: float
+    ran: float
+    naive: float
+
+
 class Fleet:
     """A tmux server with its panes, and a home for the daemon that watches it."""
 
@@ -98,13 +112,34 @@ class Fleet:
         self.panes = panes
         self.agents = min(AGENTS, panes // 2)
         self.socket = str(folder / "s")
+        self.sockets = [self.socket]
         self._environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "COVEY_HOME": str(folder / "home"), "TMUX_TMPDIR": str(folder)}
 
-    @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
+    def agent(self) -> Path:
+        """A program that Covey knows as an agent."""
         agent = self.folder / "bench-agent"
         agent.write_text(AGENT)
         agent.chmod(0o700)
+        return agent
+
+    @contextlib.contextmanager
+    def resting(self, agents: Sequence[int]) -> Iterator[list[int]]:
+        """A server for each number, with so many idle agents; the process ids of the servers."""
+        self.agents = sum(agents)
+        self.sockets = [str(self.folder / f"s{number}") for number in range(len(agents))]
+        agent = str(self.agent())
+        try:
+            for socket, count in zip(self.sockets, agents, strict=True):
+                for number in range(count):
+                    self.run("tmux", "-S", socket, "-f", "/dev/null", "new-session", "-d", "-s", f"a{number}", "-x", "120", "-y", "40", agent)
+            yield [int(self.run("tmux", "-S", socket, "display-message", "-p", "#{pid}")) for socket in self.sockets]
+        finally:
+            for socket in self.sockets:
+                self.run("tmux", "-S", socket, "kill-server")
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        agent = self.agent()
         every = self.panes // self.agents
         windows = [f"new-window -d -t w{i // 10}: '{agent if i % every == 0 else SLEEP}'" for i in range(self.panes)]
         sessions = [f"new-session -d -s w{i} -x 200 -y 50 '{SLEEP}'" for i in range((self.panes + 9) // 10)]
@@ -131,7 +166,7 @@ class Fleet:
         adapters = self.folder / "home" / "adapters"
         adapters.mkdir(parents=True)
         (adapters / "bench.toml").write_text(ADAPTER)
-        self.run(COVEY, "config", "set", "fleet.sockets", json.dumps([self.socket]))
+        self.run(COVEY, "config", "set", "fleet.sockets", json.dumps(self.sockets))
         self.run(COVEY, "up")
         try:
             end = time.monotonic() + LIMIT_S
@@ -196,6 +231,50 @@ def children(pid: int) -> set[int]:
 def faults_of_ended(pid: int) -> int:
     """Page faults of all the children that a process has seen end: no process ends without one, so none has if this stays the same."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[8])
+
+
+def switches(pid: int) -> int:
+    """How often a process went to sleep by itself."""
+    return int(Path(f"/proc/{pid}/status").read_text().rpartition("\nvoluntary_ctxt_switches:")[2].split()[0])
+
+
+def rest(folder: Path, agents: Sequence[int]) -> Rest:
+    """The daemon left alone with idle agents."""
+    fleet = Fleet(folder, 2)
+    with fleet.resting(agents) as servers:
+        before, busy = own_cpu(), sum(map(cpu, servers))
+        for _ in range(PASSES):
+            for socket in fleet.sockets:
+                fleet.run("tmux", "-S", socket, "list-panes", "-a", "-F", FORMAT)
+        naive = (own_cpu() - before + sum(map(cpu, servers)) - busy) / PASSES
+        with fleet.watched() as pid:
+            time.sleep(AT_REST_SETTLE_S)
+            ours, theirs, ran = cpu(pid), sum(map(cpu, servers)), sum(map(switches, servers))
+            time.sleep(AT_REST_S)
+            return Rest(
+                (cpu(pid) - ours) / AT_REST_S,
+                (sum(map(cpu, servers)) - theirs) / AT_REST_S,
+                (sum(map(switches, servers)) - ran) / AT_REST_S,
+                naive,
+            )
+
+
+def show_rest() -> bool:
+    """Measure and print the daemon at rest; whether the limits hold."""
+    print(f"at rest for {AT_REST_S:g} s; x: how many times what Covey and the servers take together\n")
+    print(f"{'':34}{'CPU %':>9}{'limit':>9}{'servers %':>11}{'servers ran/s':>15}{'`list-panes` a second, x':>27}")
+    well = True
+    for name, agents, limit in REST_CASES:
+        with tempfile.TemporaryDirectory(prefix="cv-") as folder:
+            found = rest(Path(folder), agents)
+        kept = found.share <= limit
+        well &= kept
+        ratio = found.naive / (found.share + found.servers)
+        print(
+            f"{name:34}{found.share * 100:>9.2f}{limit * 100:>9.2g}{found.servers * 100:>11.2f}{found.ran:>15.1f}{ratio:>27.1f}{'' if kept else '  BROKEN'}"
+        )
+    print()
+    return well
 
 
 def measure(folder: Path, panes: int) -> Figures:
@@ -274,13 +353,16 @@ def show(sizes: list[int], found: list[Figures]) -> bool:
 
 
 def main() -> int:
+    if sys.argv[1:] == ["rest"]:
+        return 0 if show_rest() else 1
     sizes = [int(word) for word in sys.argv[1:]] or list(SIZES)
+    well = sys.argv[1:] != [] or show_rest()
     found = []
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="cv-") as folder:
             found.append(measure(Path(folder), size))
     print(f"fleet: {REST_S:g} s at rest, {QUESTIONS} lists; x: how many times what Covey takes\n")
-    return 0 if show(sizes, found) else 1
+    return 0 if show(sizes, found) and well else 1
 
 
 if __name__ == "__main__":

@@ -162,13 +162,13 @@ def tell(demo: Demo) -> None:
 def watch(demo: Demo) -> None:
     """A table on a terminal of its own: how it is, and again when something in it has changed."""
     with Live([COVEY, "watch"], demo.folder, demo.environment, columns=COLUMNS, rows=ROWS) as live:
-        shown(live.until(partial(_is_in, "/api:", "waiting_approval"), PATIENCE))
+        shown(live.until(partial(_is_in, " api:", "waiting_approval"), PATIENCE))
         say("")
         typed("tmux send-keys -t api y Enter")
         demo.tmux("send-keys", "-t", "api", "y", "Enter")
         answered = time.monotonic()
         for state in ("running", "completed"):
-            picture = live.until(partial(_is_in, "/api:", state), PATIENCE)
+            picture = live.until(partial(_is_in, " api:", state), PATIENCE)
             say(f"  {time.monotonic() - answered:.1f} s later")
             shown(picture)
             say("")

@@ -1,23 +1,26 @@
-"""The lab's commands: `./run lab install`, `list`, `capture`, `truth`."""
+"""The lab's commands: `./run lab install`, `list`, `capture`, `truth`, `report`, `drift`, `play`."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey import __version__
-from lab import agents, show
-from lab.bench import JOBS, bench, play_all
+from lab import agents, drift, figures, live, show
+from lab import report as tables
+from lab.bench import JOBS, Play, bench, play_all
 from lab.capture import FOLDER, Capturer
 from lab.install import InstallError, install, lab_folder, program_of
 from lab.measure import measure, report
 from lab.observer import BASELINE, COVEY, Observer, ObserverError
 from lab.play import PlayError
-from lab.scenario import Scenario, load, names
+from lab.scenario import load, names
 from lab.script import ScriptError
+from lab.size import DEFAULT, MEASURED, Size
 from murli import EXIT_PARTIAL, ArgumentMetadata, Example, Metadata, tool_error, user_error, writer
 from murli.argparse import annotate, run
 
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
     from lab.agents.agent import Agent
     from lab.play import Run
 
-AGENT = [ArgumentMetadata(name="agent", description="Name of the agent.")]
+RELATIVE = "lab/figures"
+
+AGENT = [ArgumentMetadata(name="agent", description="Name of the agent, or NAME@VERSION for a release other than the newest pinned one.")]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -39,8 +44,17 @@ def parser() -> argparse.ArgumentParser:
     about = Metadata(
         idempotent=True,
         agent_description="Installs the pinned agent CLIs from npm into $COVEY_LAB_DIR (default: covey-lab in the user's cache folder) and checks that they run.",
-        arguments=[ArgumentMetadata(name="agents", description="Which agents; all when none is named.", required=False)],
-        examples=[Example(command="./run lab install claude codex", description="Two of them")],
+        arguments=[
+            ArgumentMetadata(
+                name="agents",
+                description="Which agents, as NAME, NAME@VERSION or NAME@all for every pinned version; the newest of all when none is named.",
+                required=False,
+            )
+        ],
+        examples=[
+            Example(command="./run lab install claude codex", description="Two of them"),
+            Example(command="./run lab install claude@2.1.48 codex@all", description="An older release, and every pinned release of another agent"),
+        ],
     )
     command = annotate(commands.add_parser("install", help="Install the agents."), about)
     command.add_argument("agents", nargs="*", metavar="agent")
@@ -53,14 +67,18 @@ def parser() -> argparse.ArgumentParser:
     about = Metadata(
         agent_description="Plays scenarios on one real agent and stores what can be seen at each capture point, with the true state, under tests/captures.",
         arguments=[*AGENT, ArgumentMetadata(name="scenarios", description="Which scenarios; all when none is named.", required=False)],
-        examples=[Example(command="./run lab capture claude approve", description="The cases of one scenario")],
+        examples=[
+            Example(command="./run lab capture claude approve", description="The cases of one scenario"),
+            Example(command="./run lab capture claude@2.1.48 approve --size 58x18", description="As an older release shows them in a narrow pane"),
+        ],
     )
     command = annotate(commands.add_parser("capture", help="Store what an agent shows in each state."), about)
     command.add_argument("agent")
     command.add_argument("scenarios", nargs="*", metavar="scenario")
+    add_sizes(command)
     command.add_argument("--into", type=Path, default=FOLDER, help="Folder for the captures (default: tests/captures).")
     command.add_argument("--jobs", type=int, default=JOBS, help="How many agents run at once.")
-    command.set_defaults(func=lambda args: capture(args.agent, args.scenarios, args.into, args.jobs))
+    command.set_defaults(func=lambda args: capture(args.agent, args.scenarios, args.size, args.into, args.jobs))
 
     about = Metadata(
         agent_description="Plays every scenario and says how true an observer's timeline is: accuracy, confusion, confidently wrong spells, latency.",
@@ -70,14 +88,72 @@ def parser() -> argparse.ArgumentParser:
         ],
     )
     command = annotate(commands.add_parser("truth", help="Measure how true an observer is."), about)
-    command.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="Which agents (default: all).")
+    command.add_argument(
+        "--agents", nargs="+", default=[], metavar="AGENT", help="Which agents, as NAME, NAME@VERSION or NAME@all (default: the newest of all)."
+    )
     command.add_argument("--scenarios", nargs="+", default=[], metavar="SCENARIO", help="Which scenarios (default: all).")
+    add_sizes(command)
     command.add_argument("--runs", type=int, default=1, help="How often each scenario is played.")
     command.add_argument("--jobs", type=int, default=JOBS, help="How many agents run at once.")
     command.add_argument("--observer", action="append", default=[], metavar="NAME=COMMAND", help="Another observer; may be repeated.")
     command.add_argument("--integrated", action="store_true", help="Put Covey's hooks into the agents' settings first.")
-    command.set_defaults(func=lambda args: truth(args.agents, args.scenarios, args.runs, args.jobs, args.observer, integrated=args.integrated))
+    command.add_argument(
+        "--figures", type=Path, metavar="FOLDER", help=f"Store the figures of each cell there, e.g. in {RELATIVE}, for `./run lab report`."
+    )
+    command.set_defaults(func=truth)
+
+    about = Metadata(
+        idempotent=True,
+        agent_description="Makes the tables of docs/accuracy.md, by agent, version and size, from the figures that truth runs have stored.",
+        examples=[
+            Example(command="./run lab report", description="Print the tables"),
+            Example(command="./run lab report --write", description="Put them into docs/accuracy.md"),
+        ],
+    )
+    command = annotate(commands.add_parser("report", help="Make the tables of docs/accuracy.md."), about)
+    command.add_argument("--figures", type=Path, default=figures.FOLDER, metavar="FOLDER", help=f"Where the figures are (default: {RELATIVE}).")
+    command.add_argument("--write", action="store_true", help="Write the tables into docs/accuracy.md.")
+    command.set_defaults(func=lambda args: write_report(args.figures, write=args.write))
+
+    about = Metadata(
+        agent_description="Fetches the newest release of each agent from npm, plays the scenarios on it and says what is read worse than with the pinned release. "
+        f"Ends with exit code {EXIT_PARTIAL} when something is.",
+        examples=[
+            Example(command="./run lab drift", description="A maintainer's weekly job"),
+            Example(command="./run lab drift --agents claude codex@0.170.0", description="Some agents, or a release that is not the newest"),
+        ],
+    )
+    command = annotate(commands.add_parser("drift", help="Play the newest releases and say what broke."), about)
+    command.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="Which agents, as NAME or NAME@VERSION (default: all).")
+    command.add_argument("--scenarios", nargs="+", default=[], metavar="SCENARIO", help="Which scenarios (default: all).")
+    command.add_argument("--jobs", type=int, default=JOBS, help="How many agents run at once.")
+    command.add_argument("--integrated", action="store_true", help="Put Covey's hooks into the agents' settings first.")
+    command.set_defaults(func=find_drift)
+
+    about = Metadata(
+        agent_description="Starts one live agent with a scripted model in a tmux server of its own, says how to attach and which prompts the model knows, "
+        "and ends everything when it is interrupted or the agent is left.",
+        arguments=AGENT,
+        examples=[
+            Example(command="./run lab play claude", description="A live Claude Code to try things on, without an account"),
+            Example(command="./run lab play codex@0.101.0 --size 58x18", description="An older release in a narrow pane"),
+        ],
+    )
+    command = annotate(commands.add_parser("play", help="Start a live agent to try things on."), about)
+    command.add_argument("agent")
+    command.add_argument("--size", metavar="SIZE", help="Size of the terminal, e.g. 80x24 (default: that of whoever attaches).")
+    command.set_defaults(func=lambda args: play_live(args.agent, args.size))
     return root
+
+
+def add_sizes(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--size",
+        nargs="+",
+        default=[str(DEFAULT)],
+        metavar="SIZE",
+        help=f"Sizes of the terminal, e.g. {' '.join(map(str, MEASURED))} (default: {DEFAULT}).",
+    )
 
 
 def install_agents(wanted: Sequence[str]) -> None:
@@ -98,12 +174,14 @@ def list_all() -> None:
     for agent in find([]):
         plays = [scenario.name for scenario in map(load, names()) if scenario.fits(agent)]
         there = program_of(agent).exists()
-        rows.append([agent.name, agent.title, agent.version, "stand-in" if agent.stand_in else "installed" if there else "not installed", len(plays)])
+        state = "stand-in" if agent.stand_in else "installed" if there else "not installed"
+        rows.append([agent.name, agent.title, agent.version, " ".join(agent.older), state, len(plays)])
         result.append(
             {
                 "agent": agent.name,
                 "title": agent.title,
                 "version": agent.version,
+                "older": list(agent.older),
                 "stand_in": agent.stand_in,
                 "installed": there,
                 "scenarios": plays,
@@ -111,10 +189,10 @@ def list_all() -> None:
             }
         )
     scenarios = show.table(["scenario", "about"], [[name, load(name).about] for name in names()])
-    writer().success(f"{show.table(['agent', 'title', 'version', '', 'scenarios'], rows)}\n\n{scenarios}", result)
+    writer().success(f"{show.table(['agent', 'title', 'version', 'older', '', 'scenarios'], rows)}\n\n{scenarios}", result)
 
 
-def capture(name: str, scenarios: Sequence[str], into: Path, jobs: int) -> int:
+def capture(name: str, scenarios: Sequence[str], sizes: Sequence[str], into: Path, jobs: int) -> int:
     agent = find([name])[0]
     installed(agent)
     capturer = Capturer(into)
@@ -127,7 +205,7 @@ def capture(name: str, scenarios: Sequence[str], into: Path, jobs: int) -> int:
 
     async def go() -> list[PlayError]:
         async with bench(record=True, on_capture=capturer.look) as shared:
-            return (await play_all(shared, plays([agent], scenarios, 1), jobs=jobs, done=done))[1]
+            return (await play_all(shared, plays([agent], scenarios, sizes_of(sizes), 1), jobs=jobs, done=done))[1]
 
     failures = asyncio.run(go())
     found = [json.loads((case / "case.json").read_text(encoding="utf-8")) for case in sorted(cases)]
@@ -137,18 +215,67 @@ def capture(name: str, scenarios: Sequence[str], into: Path, jobs: int) -> int:
     return EXIT_PARTIAL if failures else 0
 
 
-def truth(wanted: Sequence[str], scenarios: Sequence[str], runs: int, jobs: int, others: Sequence[str], *, integrated: bool) -> int:
-    chosen = find(wanted)
+def truth(args: argparse.Namespace) -> int:
+    chosen = find(args.agents)
+    wanted = plays(chosen, args.scenarios, sizes_of(args.size), args.runs)
     for agent in chosen:
         installed(agent)
     try:
-        observers = [BASELINE, COVEY, *map(Observer.read, others)]
-        measured = asyncio.run(measure(plays(chosen, scenarios, runs), observers, jobs=jobs, integrated=integrated, done=tell))
+        observers = [BASELINE, COVEY, *map(Observer.read, args.observer)]
+        measured = asyncio.run(measure(wanted, observers, jobs=args.jobs, integrated=args.integrated, done=tell))
     except ObserverError as error:
         raise user_error(str(error), "See docs/guide/lab.md for what an observer must do.") from error
+    if args.figures:
+        for cell in figures.of(measured, integrated=args.integrated):
+            cell.write(args.figures)
     result = report(measured)
     writer().success(show.truth(result), result)
     return EXIT_PARTIAL if measured.failures else 0
+
+
+def write_report(folder: Path, *, write: bool) -> None:
+    try:
+        cells = figures.read_all(folder)
+    except ValueError as error:
+        raise user_error(str(error)) from error
+    if not cells:
+        raise user_error(f"there are no figures in {folder}", f"Run `./run lab truth --figures {RELATIVE}` first.")
+    text = tables.text(cells)
+    if write:
+        tables.write(text)
+    writer().success(text, {"cells": len(cells), "written": str(tables.FILE) if write else None, "text": text})
+
+
+def find_drift(args: argparse.Namespace) -> int:
+    try:
+        chosen = [drift.release(wanted) for wanted in args.agents or [name for name in agents.NAMES if not agents.find(name).stand_in]]
+    except LookupError as error:
+        raise user_error(str(error), "Run `./run lab list` to see the agents.") from error
+    except InstallError as error:
+        raise tool_error(str(error)) from error
+    for agent in chosen:
+        writer().progress(f"installing {agent.title} {agent.version}", stage="install")
+        installed(agent)
+    drift.remove_older(chosen, lab_folder() / "drift")
+    wanted = plays(chosen, args.scenarios, [DEFAULT], 1)
+    measured = asyncio.run(measure(wanted, [COVEY], jobs=args.jobs, integrated=args.integrated, done=tell))
+    found = [drift.compared(cell) for cell in figures.of(measured, integrated=args.integrated)]
+    rows = [[one.agent, one.version, one.pinned, show.percent(one.accuracy), show.percent(one.pinned_accuracy), len(one.broken)] for one in found]
+    lines = [f"{one.agent} {one.version}, {text}" for one in found for text in one.broken] or ["Nothing is read worse than with the pinned releases."]
+    text = show.table(["agent", "version", "pinned", "accuracy", "pinned accuracy", "worse"], rows)
+    writer().success("\n".join([text, "", *lines]), [asdict(one) for one in found])
+    return EXIT_PARTIAL if any(one.broken for one in found) else 0
+
+
+def play_live(name: str, size: str | None) -> None:
+    agent = find([name])[0]
+    wanted = sizes_of([size])[0] if size else None
+    installed(agent)
+    try:
+        asyncio.run(live.run(agent, wanted, lambda text: writer().progress(text, stage="play")))
+    except PlayError as error:
+        raise tool_error(f"{agent.title} did not start: {error}") from error
+    writer().success("The agent has ended, and with it its model and its tmux server.", {"agent": agent.name, "version": agent.version})
 
 
 def find(wanted: Sequence[str]) -> list[type[Agent]]:
@@ -158,13 +285,20 @@ def find(wanted: Sequence[str]) -> list[type[Agent]]:
         raise user_error(str(error), "Run `./run lab list` to see the agents.", valid_values=agents.NAMES) from error
 
 
-def plays(chosen: Sequence[type[Agent]], scenarios: Sequence[str], runs: int) -> list[tuple[type[Agent], Scenario]]:
-    """Every agent with every scenario that fits it; slow starters are spread by taking the agents in turn."""
+def sizes_of(texts: Sequence[str]) -> list[Size]:
+    try:
+        return [Size.read(text) for text in dict.fromkeys(texts)]
+    except ValueError as error:
+        raise user_error(str(error), "Sizes that are measured: " + ", ".join(map(str, MEASURED))) from error
+
+
+def plays(chosen: Sequence[type[Agent]], scenarios: Sequence[str], sizes: Sequence[Size], runs: int) -> list[Play]:
+    """Every agent with every scenario that fits it, at every size; slow starters are spread by taking the agents in turn."""
     try:
         loaded = [load(name) for name in scenarios or names()]
     except ScriptError as error:
         raise user_error(str(error), "Run `./run lab list` to see the scenarios.") from error
-    found = [(agent, scenario) for _ in range(runs) for scenario in loaded for agent in chosen if scenario.fits(agent)]
+    found = [Play(agent, one, size) for _ in range(runs) for one in loaded for size in sizes for agent in chosen if one.fits(agent)]
     if not found:
         raise user_error("none of these scenarios fits any of these agents", "Run `./run lab list` to see what plays where.")
     return found
@@ -178,7 +312,7 @@ def installed(agent: type[Agent]) -> Any:
 
 
 def tell(result: Run | PlayError, count: int, total: int) -> None:
-    what = "did not play" if isinstance(result, PlayError) else f"{result.agent.name} {result.scenario.name}"
+    what = "did not play" if isinstance(result, PlayError) else f"{result.agent.name} {result.agent.version} {result.size} {result.scenario.name}"
     writer().progress(what, stage="play", current=count, total=total, percent=100 * count / total)
 
 

@@ -9,13 +9,16 @@ import os
 import shutil
 import tempfile
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab import processes
+from lab.cell import Cell
 from lab.install import program_of
 from lab.model.server import Model, serving
 from lab.play import Bench, PlayError, environment_of, play
+from lab.size import DEFAULT, Size
 from lab.terminal import terminal
 from lab.truth import TruthLog
 
@@ -29,6 +32,15 @@ if TYPE_CHECKING:
 LONGEST = 40
 JOBS = max(2, (os.cpu_count() or 2) + 1)
 """Agents mostly wait: one more than there are cores keeps them busy without starving any."""
+
+
+@dataclass(frozen=True)
+class Play:
+    """One scenario to be played on one version of an agent, in a terminal of one size."""
+
+    agent: type[Agent]
+    scenario: Scenario
+    size: Size = DEFAULT
 
 
 @contextlib.asynccontextmanager
@@ -54,28 +66,31 @@ async def bench(
 
 
 async def play_all(
-    bench: Bench, plays: Sequence[tuple[type[Agent], Scenario]], *, jobs: int = JOBS, done: Callable[[Run | PlayError, int, int], None]
+    bench: Bench, plays: Sequence[Play], *, jobs: int = JOBS, done: Callable[[Run | PlayError, int, int], None]
 ) -> tuple[list[Run], list[PlayError]]:
     """Play many, some at once; a play that does not go as written is reported and the others go on."""
     gate = asyncio.Semaphore(jobs)
     runs: list[Run] = []
     failures: list[PlayError] = []
 
-    async def one(number: int, agent: type[Agent], scenario: Scenario) -> None:
+    async def one(number: int, wanted: Play) -> None:
+        agent, scenario = wanted.agent, wanted.scenario
         async with gate:
             result: Run | PlayError
             try:
-                result = await play(bench, agent(program_of(agent)), scenario, f"{agent.name}-{scenario.name}-{number}")
+                result = await play(bench, agent(program_of(agent)), scenario, f"{agent.name}-{scenario.name}-{number}", wanted.size)
                 runs.append(result)
             except PlayError as error:
                 result = error
                 failures.append(error)
             except Exception as error:  # noqa: BLE001 - one play that breaks must not take the others with it
-                result = PlayError(f"{agent.name}, scenario {scenario.name}: {error!r}")
+                result = PlayError(f"{agent.name} {agent.version}, scenario {scenario.name}: {error!r}")
                 failures.append(result)
+            if isinstance(result, PlayError):
+                result.cell, result.scenario = Cell.of(agent, wanted.size), scenario.name
         done(result, len(runs) + len(failures), len(plays))
 
     async with asyncio.TaskGroup() as group:
-        for number, (agent, scenario) in enumerate(plays, 1):
-            group.create_task(one(number, agent, scenario))
+        for number, wanted in enumerate(plays, 1):
+            group.create_task(one(number, wanted))
     return runs, failures

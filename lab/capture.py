@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lab import processes
 from lab.normalise import Normaliser
+from lab.size import DEFAULT
 from lab.timeline import at
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Capturer:
         return [self._write(run, look, at(timeline, look.at), normaliser) for look in looks]
 
     def _write(self, run: Run, look: Look, state: str, normaliser: Normaliser) -> Path:
-        folder = self._folder / run.agent.name / run.agent.version / look.case
+        folder = self._folder / run.agent.name / run.agent.version / (look.case if run.size == DEFAULT else f"{look.case}@{run.size}")
         if folder.exists():
             shutil.rmtree(folder)
         folder.mkdir(parents=True)
@@ -74,6 +75,7 @@ class Capturer:
             "version": run.agent.version,
             "stand_in": run.agent.stand_in,
             "case": look.case,
+            "size": str(run.size),
             "scenario": run.scenario.name,
             "about": run.scenario.about,
             "state": state,
@@ -87,6 +89,8 @@ class Capturer:
         _dump(folder / "screen.ansi", normaliser.escapes(look.escapes))
         _dump(folder / "pane.json", normaliser.text(json.dumps(pane, indent=2, ensure_ascii=False)))
         _dump(folder / "processes.json", normaliser.text(json.dumps(tree, indent=2, ensure_ascii=False)))
+        if run.size != DEFAULT:
+            return folder  # what is written to files does not depend on the size of the terminal
         for name, lines in look.lines.items():
             if lines:
                 _dump(folder / name, "\n".join(map(normaliser.line, lines)))

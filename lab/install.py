@@ -44,7 +44,7 @@ def program_of(agent: type[Agent]) -> Path:
     """Where the agent's program is, or would be."""
     if agent.stand_in:
         return Path(__file__).parent / "standins" / agent.program_name
-    return lab_folder() / "agents" / agent.name / agent.version / "node_modules" / ".bin" / agent.program_name
+    return lab_folder() / agent.shelf / agent.name / agent.version / "node_modules" / ".bin" / agent.program_name
 
 
 def install(agent: type[Agent]) -> Installed:
@@ -56,7 +56,7 @@ def install(agent: type[Agent]) -> Installed:
     npm = shutil.which("npm")
     if npm is None:
         raise InstallError(f"{agent.title} comes from npm, which is not installed: install nodejs and npm (20 or newer) and try again")
-    target = lab_folder() / "agents" / agent.name / agent.version
+    target = lab_folder() / agent.shelf / agent.name / agent.version
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".partial-") as partial:
         folder = Path(partial) / "it"

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from covey.fleet import integrate as integration
-from lab.bench import bench, play_all
+from lab.bench import Play, bench, play_all
+from lab.cell import Cell
 from lab.observer import COVEY, Claim, claims, home_of, watching
 from lab.score import LONG, SAME, Score, percentile, score
 from lab.timeline import STATES, UNDECIDED, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from lab.agents.agent import Agent, Launch, Place
     from lab.observer import Observer
     from lab.play import PlayError, Run
-    from lab.scenario import Scenario
 
 WITNESSED = {**SAME, "error": "idle"}
 """No witness has a word for an agent that rests after an error."""
@@ -35,21 +35,24 @@ class Measured:
     """Claims by observer and pane."""
 
     @property
-    def agents(self) -> list[Agent]:
-        return [run.agent for run in {run.agent.name: run for run in self.runs}.values()]
+    def cells(self) -> list[Cell]:
+        """What was measured: each agent in each version at each size, in order."""
+        return sorted({Cell.of(run.agent, run.size) for run in self.runs})
 
-    def score(self, observer: str, agent: str = "") -> Score:
+    def of(self, cell: Cell) -> list[Run]:
+        return [run for run in self.runs if Cell.of(run.agent, run.size) == cell]
+
+    def score(self, observer: str, runs: Iterable[Run]) -> Score:
         total = Score()
-        for run in self.runs:
-            if agent in {"", run.agent.name}:
-                total.add(score(run.timeline(), self.observed[observer].get(run.pane.id, [])))
+        for run in runs:
+            total.add(score(run.timeline(), self.observed[observer].get(run.pane.id, [])))
         return total
 
-    def agreement(self, agent: str) -> dict[str, Score]:
+    def agreement(self, cell: Cell) -> dict[str, Score]:
         """How far the agent's own word agrees with the derived truth, by scenario."""
         found: dict[str, Score] = {}
-        for run in self.runs:
-            if run.agent.name == agent and run.heard:
+        for run in self.of(cell):
+            if run.heard:
                 found.setdefault(run.scenario.name, Score()).add(agreement(run.timeline(), run.heard))
         return found
 
@@ -62,7 +65,7 @@ def agreement(truth: Sequence[Span], heard: Sequence[tuple[float, str]]) -> Scor
 
 
 async def measure(
-    plays: Sequence[tuple[type[Agent], Scenario]],
+    plays: Sequence[Play],
     observers: Sequence[Observer],
     *,
     jobs: int,
@@ -92,22 +95,22 @@ def report(measured: Measured) -> dict[str, Any]:
         "seconds": round(measured.seconds, 1),
         "runs": len(measured.runs),
         "failures": [str(failure) for failure in measured.failures],
-        "agents": [_agent(measured, agent) for agent in measured.agents],
+        "cells": [_cell(measured, cell) for cell in measured.cells],
         "observers": [_observer(measured, name) for name in measured.observed],
     }
 
 
-def _agent(measured: Measured, agent: Agent) -> dict[str, Any]:
-    runs = [run for run in measured.runs if run.agent.name == agent.name]
+def _cell(measured: Measured, cell: Cell) -> dict[str, Any]:
+    runs = measured.of(cell)
+    agent = runs[0].agent
     spans = [span for run in runs for span in run.timeline()]
-    witnessed = measured.agreement(agent.name)
+    witnessed = measured.agreement(cell)
     total = Score()
     for one in witnessed.values():
         total.add(one)
     return {
-        "agent": agent.name,
+        **cell.table(),
         "title": agent.title,
-        "version": agent.version,
         "stand_in": agent.stand_in,
         "runs": len(runs),
         "decided_s": round(sum(span.length for span in spans if span.state != UNDECIDED), 1),
@@ -118,24 +121,29 @@ def _agent(measured: Measured, agent: Agent) -> dict[str, Any]:
 
 
 def _observer(measured: Measured, name: str) -> dict[str, Any]:
-    total = measured.score(name)
+    total = measured.score(name, measured.runs)
     return {
         "observer": name,
         "total": figures(total),
-        "agents": {agent.name: figures(measured.score(name, agent.name)) for agent in measured.agents},
+        "cells": [{**cell.table(), **figures(measured.score(name, measured.of(cell)))} for cell in measured.cells],
         "confusion": confusion(total.confusion),
-        "transitions": [
-            {
-                "from": before,
-                "to": after,
-                "noticed": len(total.delays.get((before, after), [])),
-                "missed": total.missed[before, after],
-                "p50_s": _rounded(percentile(total.delays.get((before, after), []), 0.5)),
-                "p95_s": _rounded(percentile(total.delays.get((before, after), []), 0.95)),
-            }
-            for before, after in sorted({*total.delays, *total.missed})
-        ],
+        "transitions": transitions(total),
     }
+
+
+def transitions(total: Score) -> list[dict[str, Any]]:
+    """How soon each change of state was noticed, and how often it was not."""
+    return [
+        {
+            "from": before,
+            "to": after,
+            "noticed": len(total.delays.get((before, after), [])),
+            "missed": total.missed[before, after],
+            "p50_s": _rounded(percentile(total.delays.get((before, after), []), 0.5)),
+            "p95_s": _rounded(percentile(total.delays.get((before, after), []), 0.95)),
+        }
+        for before, after in sorted({*total.delays, *total.missed})
+    ]
 
 
 def figures(total: Score) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from lab import processes
 from lab.agents.agent import Place
 from lab.model.server import Conversation, Model
 from lab.script import Position
+from lab.size import DEFAULT, Size
 from lab.terminal import TerminalError
 from lab.timeline import derive
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lab.agents.agent import Agent, Launch
+    from lab.cell import Cell
     from lab.scenario import Act, Scenario
     from lab.terminal import Pane, Terminal
     from lab.timeline import Span
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 LIMIT = 20.0
 """Seconds any single wait of a scenario may take."""
 LOOK = 0.05
+APPEAR = 5.0
+"""Seconds within which pasted text stands in the composer."""
+_BREAK = re.compile(r" *\n[ │┃]*(?=\S)")
 DIALOGS = {"waiting_approval": "approval", "waiting_input": "question"}
 RECORDER = """#!/bin/sh
 # Append one payload (the last argument, or standard input) as one line.
@@ -44,6 +49,10 @@ printf '%s\\n' "$(printf %s "$payload" | tr '\\n' ' ')" >>"$file"
 
 class PlayError(RuntimeError):
     """A scenario did not go as written; says at which step, and shows the screen."""
+
+    cell: Cell | None = None
+    """What was played, once that is known."""
+    scenario: str = ""
 
 
 @dataclass
@@ -57,6 +66,7 @@ class Run:
     pane: Pane
     log: TruthLog
     started: float
+    size: Size = DEFAULT
     pid: int = 0
     ended: float = 0.0
     heard: list[tuple[float, str]] = field(default_factory=list)
@@ -91,7 +101,7 @@ class Bench:
     """Puts the hooks of a tool under test into an agent's settings."""
 
 
-async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str) -> Run:
+async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str, size: Size = DEFAULT) -> Run:
     """Play a scenario from the start of the agent to its end; the agent is gone afterwards, come what may."""
     place = Place(
         bench.folder / name, f"{bench.address}/{name}", scenario.trusted, scenario.retries, bench.record, bool(bench.integrate), scenario.options
@@ -110,8 +120,8 @@ async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str) -> Run
     settings = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in launch.env.items())
     starter.write_text(f"#!/bin/sh\n{settings}echo $$ >{shlex.quote(str(place.root / 'pid'))}\nexec {shlex.join(launch.argv)}\n")
     starter.chmod(0o755)
-    pane = await bench.terminal.shell(name, place.project, environment)
-    run = Run(agent, scenario, name, place, pane, bench.model.log, time.time())
+    pane = await bench.terminal.shell(name, place.project, environment, size)
+    run = Run(agent, scenario, name, place, pane, bench.model.log, time.time(), size)
     async with _watched(run):
         await _Player(run, bench).play(starter)
     run.ended = time.time()
@@ -161,9 +171,11 @@ async def _watched(run: Run) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # Before Python 3.12 a task that is cancelled just when `wait_for` has its result goes on: cancel until it has ended.
+        while any(not task.done() for task in tasks):
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=1.0)
         if run.pid and processes.alive(run.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(run.pid, signal.SIGKILL)
@@ -187,7 +199,7 @@ class _Player:
                 await self._act(act)
         except (TimeoutError, TerminalError) as error:
             screen = await self._pane.screen() if not isinstance(error, TerminalError) else str(error)
-            where = f"{self._agent.name}, scenario {self._run.scenario.name}, step {step!r}"
+            where = f"{self._agent.name} {self._agent.version} at {self._run.size}, scenario {self._run.scenario.name}, step {step!r}"
             raise PlayError(f"{where} did not come true\n{screen.rstrip()}") from None
 
     async def _start(self, starter: Path) -> None:
@@ -199,7 +211,10 @@ class _Player:
             while not pid.exists() or not pid.read_text().strip():
                 await asyncio.sleep(LOOK)
         self._run.pid = int(pid.read_text())
-        if self._run.scenario.trusted:
+        if self._run.scenario.opens:
+            state, pattern = self._run.scenario.opens
+            await self._dialog(state, pattern, self._agent.start_limit)
+        elif self._run.scenario.trusted:
             await self._ready()
         else:
             await self._see(self._agent.trust, self._agent.start_limit)
@@ -208,6 +223,7 @@ class _Player:
     async def _ready(self) -> None:
         await self._see(self._agent.ready, self._agent.start_limit)
         self._run.note("ready")
+        await asyncio.sleep(self._agent.warm_up)
 
     async def _act(self, act: Act) -> None:
         handle: Callable[[str], Awaitable[None]] = getattr(self, f"_do_{act.verb}")
@@ -215,6 +231,10 @@ class _Player:
 
     async def _do_type(self, text: str) -> None:
         await self._pane.paste(text)
+        try:
+            await self._see(re.compile(re.escape(text)), APPEAR)
+        except TimeoutError:  # an agent that was still starting has lost it
+            await self._pane.paste(text)
         await asyncio.sleep(self._agent.settle)
         self._run.note("submitted", text=text)
         await self._pane.keys("Enter")
@@ -272,6 +292,14 @@ class _Player:
     async def _do_see(self, pattern: str) -> None:
         await self._see(re.compile(pattern, re.MULTILINE))
 
+    async def _do_shows(self, argument: str) -> None:
+        state, _, pattern = argument.partition(" ")
+        await self._dialog(state, pattern)
+
+    async def _dialog(self, state: str, pattern: str, limit: float | None = None) -> None:
+        await self._see(re.compile(pattern, re.MULTILINE), limit)
+        self._run.note("dialog", state=state)
+
     async def _do_drawn(self, pattern: str) -> None:
         await self._do_see(pattern)
         self._run.note("drawn")
@@ -299,7 +327,7 @@ class _Player:
                 asked = max((fact.at for fact in run.facts if fact.kind == "submitted"), default=0.0)
                 await log.until(lambda: any(fact.kind == "request" and fact.at > asked for fact in run.facts), LIMIT)
             case "waiting_approval" | "waiting_input":
-                seen = run.count("dialog")
+                seen = sum(1 for fact in run.facts if fact.kind == "dialog" and fact.data["state"] == state)
                 await log.until(lambda: sum(1 for fact in run.facts if fact.kind == "call" and fact.data["waits"] == state) > seen, LIMIT)
                 await self._see(getattr(self._agent, DIALOGS[state]))
                 run.note("dialog", state=state)
@@ -328,5 +356,10 @@ class _Player:
 
     async def _see(self, pattern: re.Pattern[str], limit: float | None = None) -> None:
         async with asyncio.timeout(limit or LIMIT):
-            while not pattern.search(await self._pane.screen()):
+            while not _shows(await self._pane.screen(), pattern):
                 await asyncio.sleep(LOOK)
+
+
+def _shows(screen: str, pattern: re.Pattern[str]) -> bool:
+    """Whether a screen shows a text, also where a narrow terminal broke it into several rows."""
+    return bool(pattern.search(screen) or pattern.search(_BREAK.sub(" ", screen)))

@@ -29,6 +29,7 @@ PERSON = {
     "unscroll": "unscroll: leave copy-mode",
     "until": "until STATE: wait for it to be true",
     "see": "see REGEX: wait for it on the screen",
+    "shows": "shows STATE REGEX: as see, for a dialog or message that puts the agent into that state and does not come from the model",
     "drawn": "drawn REGEX: as see, for an answer that takes long to draw; until then nobody can say whether the agent is done",
     "rest": "rest SECONDS: do nothing",
     "capture": "capture CASE: store everything that can be seen",
@@ -56,6 +57,8 @@ class Scenario:
     """The agents it makes sense for; all when None."""
     trusted: bool = True
     retries: int = 0
+    opens: tuple[str, str] | None = None
+    """The state in which the agent starts, and what its screen then shows, where a dialog comes before the prompt."""
     options: frozenset[str] = frozenset()
     """Start options by name; the agent's file knows what each of them means."""
 
@@ -71,7 +74,7 @@ def act(line: str) -> Act:
 
 
 def read(name: str, table: dict[str, Any]) -> Scenario:
-    strange = set(table) - {"about", "agents", "trusted", "retries", "options", "model", "person"}
+    strange = set(table) - {"about", "agents", "trusted", "retries", "opens", "options", "model", "person"}
     if strange:
         raise ScriptError(f"scenario {name} has unknown keys: {', '.join(sorted(strange))}")
     try:
@@ -83,6 +86,7 @@ def read(name: str, table: dict[str, Any]) -> Scenario:
             frozenset(table["agents"]) if "agents" in table else None,
             table.get("trusted", True),
             table.get("retries", 0),
+            (table["opens"][0], table["opens"][1]) if "opens" in table else None,
             frozenset(table.get("options", ())),
         )
     except KeyError as missing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lab.timeline import UNDECIDED, Span
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LONG = 1.0
 """A confidently wrong spell longer than this has misled somebody."""
+ARROW = " → "
 SAME = {"completed": "idle"}
 """For truth, `completed` is an idle agent whose last turn is fresh: a matter of presentation, not of fact."""
 
@@ -47,6 +48,33 @@ class Score:
     def all_delays(self) -> list[float]:
         return [delay for delays in self.delays.values() for delay in delays]
 
+    def table(self) -> dict[str, Any]:
+        """The sums as plain values; `from_table` reads them."""
+        confusion: dict[str, dict[str, float]] = {}
+        for (true, claimed), seconds in sorted(self.confusion.items()):
+            confusion.setdefault(true, {})[claimed] = round(seconds, 3)
+        return {
+            "decided_s": round(self.decided, 3),
+            "right_s": round(self.right, 3),
+            "confusion": confusion,
+            "wrong_s": [round(spell, 3) for spell in self.wrong],
+            "delays_s": {ARROW.join(between): [round(delay, 3) for delay in delays] for between, delays in self.delays.items()},
+            "missed": {ARROW.join(between): count for between, count in self.missed.items()},
+        }
+
+    @classmethod
+    def from_table(cls, table: dict[str, Any]) -> Score:
+        """Return the score that `table` wrote; raise KeyError or ValueError when it is none."""
+        score = cls(table["decided_s"], table["right_s"], wrong=[*table["wrong_s"]])
+        for true, row in table["confusion"].items():
+            for claimed, seconds in row.items():
+                score.confusion[true, claimed] = seconds
+        for between, delays in table["delays_s"].items():
+            score.delays[_transition(between)] = [*delays]
+        for between, count in table["missed"].items():
+            score.missed[_transition(between)] = count
+        return score
+
     def add(self, other: Score) -> None:
         self.decided += other.decided
         self.right += other.right
@@ -56,6 +84,11 @@ class Score:
         for transition, delays in other.delays.items():
             self.delays.setdefault(transition, []).extend(delays)
         self.missed.update(other.missed)
+
+
+def _transition(text: str) -> tuple[str, str]:
+    before, _, after = text.partition(ARROW)
+    return before, after
 
 
 def score(truth: Sequence[Span], claims: Sequence[Claim], *, alias: Mapping[str, str] = SAME) -> Score:

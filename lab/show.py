@@ -26,9 +26,9 @@ def percent(share: float | None) -> str:
 
 def truth(result: dict[str, Any]) -> str:
     """A whole truth run."""
-    parts = [_head(result), _agents(result)]
+    parts = [_head(result), _cells(result)]
     for observer in result["observers"]:
-        parts += [_observer(observer), _confusion(observer), _transitions(observer)]
+        parts += [_observer(observer), confusion(observer["confusion"]), transitions(observer["transitions"])]
     parts += [f"did not play: {failure}" for failure in result["failures"]]
     return "\n\n".join(parts)
 
@@ -37,19 +37,20 @@ def _head(result: dict[str, Any]) -> str:
     return f"{result['runs']} runs in {result['seconds']:.0f} s" + (f", {len(result['failures'])} did not play" if result["failures"] else "")
 
 
-def _agents(result: dict[str, Any]) -> str:
+def _cells(result: dict[str, Any]) -> str:
     rows = [
         [
             _name(agent),
             agent["version"],
+            agent["size"],
             agent["runs"],
             f"{agent['decided_s']:.0f} s",
             f"{agent['undecided_s']:.0f} s",
             percent(agent["witness_agreement"]),
         ]
-        for agent in result["agents"]
+        for agent in result["cells"]
     ]
-    return table(["agent", "version", "runs", "decided", "undecided", "witness agrees"], rows)
+    return table(["agent", "version", "size", "runs", "decided", "undecided", "witness agrees"], rows)
 
 
 def _observer(observer: dict[str, Any]) -> str:
@@ -65,23 +66,20 @@ def _observer(observer: dict[str, Any]) -> str:
             _seconds(one["latency_p95_s"]),
             one["missed"],
         ]
-        for name, one in [*observer["agents"].items(), ("all", observer["total"])]
+        for name, one in [*((f"{one['agent']} {one['version']} {one['size']}", one) for one in observer["cells"]), ("all", observer["total"])]
     ]
     head = [f"observer {observer['observer']}", "accuracy", "approvals seen", "wrong spells", "over 1 s", "longest", "p50", "p95", "missed"]
     return table(head, rows)
 
 
-def _confusion(observer: dict[str, Any]) -> str:
-    claimed = sorted({state for row in observer["confusion"].values() for state in row})
-    rows = [[state, *(f"{row[one]:.1f}" if one in row else "" for one in claimed)] for state, row in observer["confusion"].items()]
+def confusion(seconds: dict[str, dict[str, float]]) -> str:
+    claimed = sorted({state for row in seconds.values() for state in row})
+    rows = [[state, *(f"{row[one]:.1f}" if one in row else "" for one in claimed)] for state, row in seconds.items()]
     return table(["true \\ claimed, s", *claimed], rows)
 
 
-def _transitions(observer: dict[str, Any]) -> str:
-    rows = [
-        [f"{one['from']} → {one['to']}", one["noticed"], one["missed"], _seconds(one["p50_s"]), _seconds(one["p95_s"])]
-        for one in observer["transitions"]
-    ]
+def transitions(found: Sequence[dict[str, Any]]) -> str:
+    rows = [[f"{one['from']} → {one['to']}", one["noticed"], one["missed"], _seconds(one["p50_s"]), _seconds(one["p95_s"])] for one in found]
     return table(["transition", "noticed", "missed", "p50", "p95"], rows)
 
 

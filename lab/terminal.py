@@ -8,17 +8,19 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lab.size import DEFAULT, Size
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
-WIDTH, HEIGHT = 120, 40
 PATIENCE = 10.0
 FIELDS = (
     "pane_id pane_pid pane_title pane_current_command pane_current_path pane_dead pane_dead_status pane_dead_signal pane_in_mode pane_mode "
     "alternate_on cursor_x cursor_y cursor_flag pane_width pane_height mouse_any_flag history_size window_name window_bell_flag session_name"
 ).split()
-SEPARATOR = "\x1f"
+SEPARATOR = "\t"
+"""tmux 3.4 and 3.5a escape other control characters in what they print."""
 PANE = "#{pane_id} #{pane_pid}"
 LOST = "server exited unexpectedly"
 """What tmux 3.3a rarely says, while other clients come and go, of a command that it has carried out."""
@@ -42,7 +44,9 @@ class Terminal:
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=self._environment,
         )  # fmt: skip
         try:
-            out, err = await asyncio.wait_for(process.communicate(stdin), PATIENCE)
+            # Not wait_for: in Python 3.11 it loses a cancellation that comes as the command ends, and who cancelled waits for ever.
+            async with asyncio.timeout(PATIENCE):
+                out, err = await process.communicate(stdin)
         except TimeoutError:
             process.kill()
             await process.wait()
@@ -51,13 +55,12 @@ class Terminal:
             raise TerminalError(err.decode().strip() or f"tmux {arguments[0]} failed")
         return out.decode(errors="replace")
 
-    async def shell(self, name: str, folder: Path, environment: Mapping[str, str]) -> Pane:
-        """A new session with an interactive shell, as a person would have it."""
+    async def shell(self, name: str, folder: Path, environment: Mapping[str, str], size: Size = DEFAULT) -> Pane:
+        """Open a session with an interactive shell, as a person would have it, and return its pane."""
         settings = [part for key, value in environment.items() for part in ("-e", f"{key}={value}")]
         command = ["bash", "--norc", "--noprofile"]
-        size = ["-x", str(WIDTH), "-y", str(HEIGHT)]
         try:
-            out = await self.run("new-session", "-d", "-P", "-F", PANE, "-s", name, "-c", str(folder), *size, *settings, *command)
+            out = await self.run("new-session", "-d", "-P", "-F", PANE, "-s", name, "-c", str(folder), *_dimensions(size), *settings, *command)
         except TerminalError as error:
             if LOST not in str(error):
                 raise
@@ -106,11 +109,15 @@ class Pane:
         return dict(zip(FIELDS, line.rstrip("\n").split(SEPARATOR), strict=True))
 
 
+def _dimensions(size: Size) -> list[str]:
+    return ["-x", str(size.columns), "-y", str(size.rows)]
+
+
 @contextlib.asynccontextmanager
 async def terminal(socket: Path, environment: Mapping[str, str]) -> AsyncIterator[Terminal]:
     """A server that dies with the block; a resting session keeps it alive while agents come and go."""
     server = Terminal(socket, environment)
-    await server.run("new-session", "-d", "-s", "lab", "-x", str(WIDTH), "-y", str(HEIGHT), "exec sleep 86400")
+    await server.run("new-session", "-d", "-s", "lab", *_dimensions(DEFAULT), "exec sleep 86400")
     try:
         yield server
     finally:

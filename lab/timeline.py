@@ -108,6 +108,8 @@ class _Agent:
     def on_submitted(self, fact: Fact) -> None:
         if not self._working:
             self._failed = False
+            if self._dialog == "error":  # a message, which the next prompt leaves behind
+                self._dialog = ""
             self._mark(fact.at, UNDECIDED)
             if not _asks(self._later):
                 self._mark(fact.at + PATIENCE, self._state)

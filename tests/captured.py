@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from lab import agents
+
 FOLDER = Path(__file__).parent / "captures"
 
 
@@ -65,5 +67,11 @@ class Capture:
 
 
 def captures(agent: str = "*") -> list[Capture]:
-    """All captures, or those of one agent."""
+    """Captures of the newest release in a terminal of the usual size, of all agents or of one."""
+    newest = {name: agents.find(name).version for name in agents.NAMES}
+    return [one for one in all_captures(agent) if one.about["version"] == newest[one.about["agent"]] and "@" not in one.folder.name]
+
+
+def all_captures(agent: str = "*") -> list[Capture]:
+    """Captures of every release and size, of all agents or of one; those of a size other than 120x40 are named CASE@SIZE."""
     return [Capture(file.parent) for file in sorted(FOLDER.glob(f"{agent}/*/*/case.json"))]

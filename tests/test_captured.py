@@ -8,8 +8,9 @@ from collections import Counter
 import pytest
 
 from lab import agents
+from lab.size import DEFAULT
 from lab.timeline import STATES, UNDECIDED
-from tests.captured import FOLDER, Capture, captures
+from tests.captured import FOLDER, Capture, all_captures, captures
 
 WANTED = {"claude": 15, "codex": 10, "gemini": 10, "copilot": 10, "opencode": 8}
 EVERYWHERE = {"ready", "generating", "streaming", "approval-shell", "draft", "interrupted", "denied", "error-auth", "copy-mode", "exited", "killed"}
@@ -29,13 +30,15 @@ def test_every_agent_shows_what_all_agents_have(agent: str) -> None:
 @pytest.mark.parametrize("agent", agents.NAMES)
 def test_captures_carry_the_version_that_made_them(agent: str) -> None:
     kind = agents.find(agent)
-    for capture in captures(agent):
+    for capture in all_captures(agent):
         about = capture.about
-        assert capture.folder == FOLDER / about["agent"] / about["version"] / about["case"]
+        size = f"{capture.pane['pane_width']}x{capture.pane['pane_height']}"
+        case = about["case"] if size == str(DEFAULT) else f"{about['case']}@{size}"
+        assert capture.folder == FOLDER / about["agent"] / about["version"] / case
         assert about["stand_in"] is kind.stand_in
 
 
-@pytest.mark.parametrize("capture", captures(), ids=str)
+@pytest.mark.parametrize("capture", all_captures(), ids=str)
 def test_a_capture_is_whole(capture: Capture) -> None:
     assert capture.state in STATES, f"{UNDECIDED} moments are no use to anybody"
     assert capture.screen.strip()
@@ -45,7 +48,7 @@ def test_a_capture_is_whole(capture: Capture) -> None:
         assert all(isinstance(line, dict) for line in capture.lines(name))
 
 
-@pytest.mark.parametrize("capture", captures(), ids=str)
+@pytest.mark.parametrize("capture", all_captures(), ids=str)
 def test_a_capture_tells_nothing_about_the_machine_that_made_it(capture: Capture) -> None:
     for file in capture.folder.rglob("*"):
         if file.is_file():
@@ -53,7 +56,7 @@ def test_a_capture_tells_nothing_about_the_machine_that_made_it(capture: Capture
             assert found is None, f"{file.name}: {found and found[0]}"
 
 
-@pytest.mark.parametrize("capture", [capture for capture in captures() if capture.state == "gone"], ids=str)
+@pytest.mark.parametrize("capture", [capture for capture in all_captures() if capture.state == "gone"], ids=str)
 def test_where_the_agent_is_gone_only_the_shell_is_left(capture: Capture) -> None:
     assert [process["name"] for process in capture.processes] == ["bash"]
     assert capture.pane["pane_current_command"] == "bash"

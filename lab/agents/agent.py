@@ -78,7 +78,11 @@ class Agent:
     package: ClassVar[str]
     """Its name on npm."""
     version: ClassVar[str]
+    older: ClassVar[tuple[str, ...]] = ()
+    """Older versions that are measured as well: about three and about nine months older."""
     program_name: ClassVar[str]
+    shelf: ClassVar[str] = "agents"
+    """The folder within the lab's folder in which the release is installed."""
     stand_in: ClassVar[bool] = False
     skips: ClassVar[Mapping[str, str]] = {}
     """Scenarios that make no sense for this agent, each with the reason."""
@@ -103,6 +107,8 @@ class Agent:
     start_limit: ClassVar[float] = 30.0
     give_up: ClassVar[float] = 20.0
     """Seconds within which the agent stops repeating a request that goes on failing."""
+    warm_up: ClassVar[float] = 0.0
+    """Seconds after its prompt is first drawn within which the agent loses an Enter."""
     settle: ClassVar[float] = 0.5
     """Seconds between pasting text and pressing Enter: sooner, some agents take the Enter for part of the paste."""
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from lab.agents.agent import Agent, Launch, Place, choice, screen
 from lab.model.server import Tool
@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 
 KEY = "sk-fake"
 # Not MessageDisplay, which runs for every piece of a streamed answer, nor WorktreeCreate, which would replace git's work.
-HOOKS = (
+HOOKS = tuple(
     "SessionStart SessionEnd UserPromptSubmit UserPromptExpansion PreToolUse PostToolUse PostToolUseFailure PostToolBatch PermissionRequest PermissionDenied "
-    "Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact TaskCreated TaskCompleted Elicitation ElicitationResult TeammateIdle"
-).split()
+    "Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact TaskCreated TaskCompleted Elicitation ElicitationResult TeammateIdle".split()
+)
+HOOKS_OF_FEBRUARY = tuple(
+    "SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PermissionRequest "
+    "Notification Stop SubagentStart SubagentStop PreCompact TaskCompleted TeammateIdle".split()
+)
+"""An event whose name is not known makes 2.1.48 stop at its start and ignore all settings."""
 OPTIONS = {"suggestions": "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION", "foreground": "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"}
 MCP_SERVER = Path(__file__).parents[1] / "mcp_server.py"
 STATES = {"idle": "idle", "busy": "running", "waiting": "waiting_approval"}
@@ -32,6 +37,7 @@ class Claude(Agent):
     title = "Claude Code"
     package = "@anthropic-ai/claude-code"
     version = "2.1.325"
+    older = ("2.1.236", "2.1.48")
     program_name = "claude"
 
     ready = screen(r"^❯[\s\S]*^  (⏸|⏵⏵|\? for shortcuts)")
@@ -40,7 +46,10 @@ class Claude(Agent):
     trust = screen(r"Yes, I trust this folder")
     retrying = screen(r"· Retrying in")
     failure = screen(r"● .*API Error")
-    trust_keys = ("Down", "Enter")
+    trust_keys: ClassVar[tuple[str, ...]] = ("Down", "Enter")
+    hooks: ClassVar[tuple[str, ...]] = HOOKS
+    asking_mode: ClassVar[str] = "manual"
+    """The permission mode in which it asks before it changes anything."""
 
     tools = {
         "shell": lambda command: Tool("Bash", {"command": command, "description": "A harmless command"}),
@@ -69,11 +78,11 @@ class Claude(Agent):
             "projects": {str(place.project): {"hasTrustDialogAccepted": True}} if place.trusted else {},
         }
         (config / ".claude.json").write_text(json.dumps(state))
-        argv = [str(self.program), "--permission-mode", "manual"]
+        argv = [str(self.program), "--permission-mode", self.asking_mode]
         if place.record:
             hook = {"hooks": [{"type": "command", "command": f"{place.recorder} {place.hooks}"}]}
             settings = place.root / "hooks.json"
-            settings.write_text(json.dumps({"hooks": {event: [hook] for event in HOOKS}}))
+            settings.write_text(json.dumps({"hooks": {event: [hook] for event in self.hooks}}))
             argv += ["--settings", str(settings)]
         if "mcp" in place.options:
             servers = {"lab": {"command": sys.executable, "args": [str(MCP_SERVER)]}}
@@ -84,9 +93,12 @@ class Claude(Agent):
             "ANTHROPIC_API_KEY": KEY,
             "CLAUDE_CODE_MAX_RETRIES": str(place.retries),
             "CLAUDE_CODE_TMPDIR": str(place.root / "tmp"),
+            # Some releases ask the model for a suggestion after every turn: work that nobody sees.
+            "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",
             **dict.fromkeys(
                 [
                     "DISABLE_AUTOUPDATER",
+                    "DISABLE_INSTALLATION_CHECKS",
                     "DISABLE_TELEMETRY",
                     "DISABLE_ERROR_REPORTING",
                     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
@@ -96,6 +108,11 @@ class Claude(Agent):
             ),
             **{name: "1" for option, name in OPTIONS.items() if option in place.options},
         }
+        if "signed-out" in place.options:
+            del env["ANTHROPIC_API_KEY"]
+        if "settings-error" in place.options:
+            hook = {"hooks": [{"type": "command", "command": "true"}]}
+            (config / "settings.json").write_text(json.dumps({"hooks": {"AnEventThatNoReleaseKnows": [hook]}}))
         return Launch(argv, env)
 
     def transcripts(self, place: Place) -> list[Path]:
@@ -132,3 +149,14 @@ class Claude(Agent):
         newest = max(self.transcripts(place), key=lambda file: file.stat().st_mtime, default=None)
         said = [line for line in newest.read_text().splitlines() if '"type":"assistant"' in line] if newest else []
         return bool(said) and '"isApiErrorMessage":true' in said[-1]
+
+
+class ClaudeOfFebruary(Claude):
+    """2.1.48 draws an error as the result of a tool, and has fewer hooks."""
+
+    version = "2.1.48"
+    hooks = HOOKS_OF_FEBRUARY
+    asking_mode = "default"
+    trust_keys = ("Enter",)
+    warm_up = 4.0
+    failure = screen(r"[●⎿] .*API Error")

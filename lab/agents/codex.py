@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lab.agents.agent import Agent, Launch, Place, choice, screen
 from lab.model.server import Tool
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from lab.terminal import Pane
 
-HOOKS = (
+HOOKS = tuple(
     "SessionStart SessionEnd UserPromptSubmit PreModelRequest PostModelRequest PreToolUse PermissionRequest PostToolUse Interrupt Stop SubagentStart SubagentStop "
-    "PreCompact PostCompact"
-).split()
+    "PreCompact PostCompact".split()
+)
 SPINNER = re.compile(r"[\u2801-\u28ff] ")
 
 
@@ -37,6 +37,7 @@ class Codex(Agent):
     title = "Codex"
     package = "@openai/codex"
     version = "0.166.0"
+    older = ("0.148.0", "0.101.0")
     skips = {
         "fetch": "it has no tool that fetches a page: its web search is done by the provider of the model",
         "queue": "a prompt typed while it works breaks off the answer instead of waiting for its end: see steer",
@@ -45,11 +46,16 @@ class Codex(Agent):
 
     ready = screen(r"^› Ask Codex to do anything[\s\S]*^  \S+ \S+.* · ")
     approval = screen(r"Would you like to .*\?[\s\S]*› 1\. ")
-    question = screen(r"\| enter to submit answer \|")
+    question = screen(r"\| enter to submit answer")
     trust = screen(r"^. *1\. Trust and continue")
     retrying = screen(r"Reconnecting\.\.\.")
     failure = screen(r"^■ (?!Conversation interrupted)")
     quit_text = "/quit"
+    model: ClassVar[str] = "gpt-6.1-sol"
+    """A model that the release knows: what tools it is given depends on it."""
+    helpers: ClassVar[str] = "multi_agent_v2 = { enabled = true, non_code_mode_only = false }"
+    """The feature that lets the model start helper agents."""
+    hooks: ClassVar[tuple[str, ...]] = HOOKS
 
     tools = {
         "shell": lambda command: script(nested("exec_command", {"cmd": command})),
@@ -76,10 +82,11 @@ class Codex(Agent):
         config = place.home / ".codex"
         config.mkdir(parents=True, exist_ok=True)
         trust = f'[projects.{json.dumps(str(place.project))}]\ntrust_level = "trusted"\n' if place.trusted else ""
+        # Without a provider of its own it wants an account.
+        provider = "" if "signed-out" in place.options else 'model_provider = "lab"\n'
         (config / "config.toml").write_text(f"""\
-model = "gpt-6.1-sol"
-model_provider = "lab"
-check_for_update_on_startup = false
+model = "{self.model}"
+{provider}check_for_update_on_startup = false
 suppress_unstable_features_warning = true
 approval_policy = "on-request"
 sandbox_mode = "read-only"
@@ -95,7 +102,7 @@ enabled = false
 [features]
 daemon_auto_start = false
 default_mode_request_user_input = true
-multi_agent_v2 = {{ enabled = true, non_code_mode_only = false }}
+{self.helpers}
 {trust}""")
         if not place.trusted:
             # Codex asks only where there is something to be trusted: settings of the folder, or a git repository.
@@ -103,10 +110,14 @@ multi_agent_v2 = {{ enabled = true, non_code_mode_only = false }}
             (place.project / ".codex" / "config.toml").write_text('model_verbosity = "low"\n')
         argv = [str(self.program)]
         if place.record:
-            hook = {"hooks": [{"type": "command", "command": f"{place.recorder} {place.hooks}"}]}
-            (config / "hooks.json").write_text(json.dumps({"hooks": {event: [hook] for event in HOOKS}}))
             argv += ["-c", f"notify={json.dumps([str(place.recorder), str(place.notices)])}"]
-        if place.record or place.integrated:
+        if place.record and self.hooks:
+            hook = {"hooks": [{"type": "command", "command": f"{place.recorder} {place.hooks}"}]}
+            (config / "hooks.json").write_text(json.dumps({"hooks": {event: [hook] for event in self.hooks}}))
+        if "hook-review" in place.options:
+            hook = {"hooks": [{"type": "command", "command": "true"}]}
+            (config / "hooks.json").write_text(json.dumps({"hooks": {key: [hook] for key in self.hooks[:2]}}))
+        elif self.hooks and (place.record or place.integrated):
             argv.append("--dangerously-bypass-hook-trust")
         return Launch(argv, {"CODEX_HOME": str(config), "LAB_KEY": "sk-fake"})
 
@@ -134,3 +145,50 @@ multi_agent_v2 = {{ enabled = true, non_code_mode_only = false }}
                 if payload.get("type") in kinds:
                     return payload
         return {}
+
+
+class CodexOfAugust(Codex):
+    """0.148.0 asks for trust in other words."""
+
+    version = "0.148.0"
+    model = "gpt-5.6-sol"
+    trust = screen(r"^. *1\. Yes, continue")
+
+
+class CodexOfFebruary(CodexOfAugust):
+    """0.101.0 has no hooks, no title that tells a state, and gives its tools to the model one by one."""
+
+    version = "0.101.0"
+    model = "gpt-5.3-codex"
+    helpers = "collab = true"
+    hooks = ()
+    ready = screen(r"^› [A-Z][\s\S]*^  \? for shortcuts")
+    skips = {
+        **Codex.skips,
+        "hook-review": "it has no hooks",
+        "question": "its model may ask questions in plan mode only",
+        "subagent": "its model must name the helper agent that it waits for, and the scripted one does not know its id",
+    }
+    tools = {
+        "shell": lambda command: Tool("exec_command", {"cmd": command}),
+        "approval": lambda command: Tool(
+            "exec_command",
+            {"cmd": command, "sandbox_permissions": "require_escalated", "justification": "May I change something?"},
+            "waiting_approval",
+        ),
+        "write": lambda path: Tool(
+            "apply_patch", {"input": f"*** Begin Patch\n*** Add File: {path}\n+written by the lab\n*** End Patch\n"}, "waiting_approval"
+        ),
+    }
+
+    def prepare(self, place: Place) -> Launch:
+        """It asks for trust only where the settings leave open what it may do."""
+        launch = super().prepare(place)
+        if not place.trusted:
+            config = place.home / ".codex" / "config.toml"
+            config.write_text(re.sub(r"^(approval_policy|sandbox_mode) = .*\n", "", config.read_text(), flags=re.MULTILINE))
+        return launch
+
+    def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:
+        """There is none: nothing that it writes, and no title, tells its state."""
+        raise NotImplementedError

@@ -30,9 +30,10 @@ class Copilot(Agent):
     title = "GitHub Copilot CLI"
     package = "@github/copilot"
     version = "1.0.102"
+    older = ("1.0.80", "1.0.12")
     program_name = "copilot"
 
-    ready = screen(r"^❯[\s\S]*/ commands · \? help")
+    ready = screen(r"^❯[\s\S]*(?:/ commands|shift\+tab switch mode)")
     approval = screen(r"Do you want to .*\?[\s\S]*❯ \d\. ")
     question = screen(r"enter accept · ctrl\+d decline")
     trust = screen(r"Confirm folder trust[\s\S]*❯ \d\. ")
@@ -97,6 +98,25 @@ class Copilot(Agent):
             elif place.trusted and self.session_files(place):  # the list knows nothing of a trust dialog
                 yield "idle"
             await asyncio.sleep(0.02)
+
+
+class CopilotWithChoices(Copilot):
+    """Releases whose tool for questions takes a list of choices."""
+
+    version = "1.0.80"
+    question = screen(r"[Ee]nter (?:to )?(?:accept|confirm|select)")
+
+    tools = {
+        **Copilot.tools,
+        "question": lambda text: Tool("ask_user", {"question": text, "choices": ["First", "Second"]}, "waiting_input"),
+    }
+
+
+class EarlyCopilot(CopilotWithChoices):
+    """The first releases that work offline with a model of one's own."""
+
+    version = "1.0.12"
+    skips = {"write": "its tool takes only absolute paths, which a scenario cannot know"}
 
 
 class _History:

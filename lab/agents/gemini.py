@@ -31,6 +31,14 @@ argsPattern = "{RISKY}"
 decision = "ask_user"
 priority = 200
 """
+# Older releases judge only the links: what may run without leave is named by how it begins.
+POLICY_BY_PREFIX = """
+[[rule]]
+toolName = "run_shell_command"
+commandPrefix = ["sleep", "ls", "true", "echo"]
+decision = "allow"
+priority = 100
+"""
 TITLES = {"◇": "idle", "✦": "running", "⏲": "running", "✋": "waiting_approval"}
 
 
@@ -39,13 +47,15 @@ class Gemini(Agent):
     title = "Gemini CLI"
     package = "@google/gemini-cli"
     version = "0.61.0"
+    older = ("0.55.1", "0.28.2")
     program_name = "gemini"
     skips = {
         "server-error": "it never gives up on a 5xx: when its attempts are used up it starts over without a word",
         "retry": "it waits 5, 10 and 20 seconds between attempts; retry-slow shows the first of them",
     }
 
-    ready = screen(r"Gemini CLI v[\s\S]*Type your message or @path/to/file")
+    policy = POLICY
+    ready = screen(r"Type your message or @path/to/file")
     approval = screen(r"● 1\. Allow once")
     question = screen(r"Enter to select · ")
     trust = screen(r"Do you trust the files in this folder\?")
@@ -68,7 +78,7 @@ class Gemini(Agent):
     def prepare(self, place: Place) -> Launch:
         config = place.home / ".gemini"
         (config / "policies").mkdir(parents=True, exist_ok=True)
-        (config / "policies" / "lab.toml").write_text(POLICY)
+        (config / "policies" / "lab.toml").write_text(self.policy)
         settings = {
             "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": place.retries + 1},
             "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": not place.trusted}},
@@ -95,6 +105,25 @@ class Gemini(Agent):
                 state = "error"
             yield state
             await asyncio.sleep(0.05)
+
+
+class EarlyGemini(Gemini):
+    """Releases that send even requests to loopback through the proxy. The lab's proxy leads nowhere, so they get none."""
+
+    version = "0.28.2"
+    policy = POLICY_BY_PREFIX
+
+    def prepare(self, place: Place) -> Launch:
+        launch = super().prepare(place)
+        return Launch(launch.argv, {**launch.env, "HTTPS_PROXY": "", "HTTP_PROXY": ""})
+
+    def transcripts(self, place: Place) -> list[Path]:
+        """Return none: these releases rewrite one JSON document per session."""
+        del place
+        return []
+
+    def session_files(self, place: Place) -> list[Path]:
+        return sorted((place.home / ".gemini" / "tmp").glob("*/chats/*.json"))
 
 
 def _last(files: list[Path], key: str, values: set[str]) -> dict[str, Any]:

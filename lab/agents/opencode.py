@@ -50,6 +50,7 @@ class OpenCode(Agent):
     title = "opencode"
     package = "opencode-ai"
     version = "1.18.33"
+    older = ("1.18.18", "1.1.65")
     program_name = "opencode"
     skips = {"trust": "it has no trust dialog"}
 

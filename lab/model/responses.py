@@ -14,6 +14,8 @@ from lab.model.openai import OpenAI
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+SUMMARY = "handoff summary"
+"""In the prompt with which Codex compacts a conversation; older releases offer no tool beside it."""
 USAGE = {
     "input_tokens": PROMPT_TOKENS,
     "input_tokens_details": {"cached_tokens": 0},
@@ -30,7 +32,9 @@ class Responses(OpenAI):
         schema = dig(body, "text", "format", "schema")
         tools = frozenset(tool.get("name") or tool["type"] for tool in _tools(body))
         # Codex leaves a tool in its title requests; with a schema to follow there is nothing to call.
-        return Ask(tuple(_items(body)), frozenset() if schema else tools, bool(body.get("stream")), schema)
+        items = tuple(_items(body))
+        summary = bool(items) and SUMMARY in (items[-1] or "")
+        return Ask(items, frozenset() if schema else tools, bool(body.get("stream")), schema, summary)
 
     def answer(self, body: dict[str, Any]) -> Response:
         custom = frozenset(tool.get("name", "") for tool in _tools(body) if tool.get("type") == "custom")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from murli._core.logger import Logger
     from murli._core.metadata import ArgumentMetadata, Example, FlagAnnotation, Metadata, ReturnSchema, annotate, annotated
+    from murli._core.terminal import terminal_safe
     from murli._core.wire import OUTPUT_FORMATS, PROTOCOL_VERSION
     from murli._core.writer import Writer, writer
 
@@ -47,6 +48,7 @@ _HOMES = {
     ),
     "logger": ("Logger",),
     "metadata": ("ArgumentMetadata", "Example", "FlagAnnotation", "Metadata", "ReturnSchema", "annotate", "annotated"),
+    "terminal": ("terminal_safe",),
     "wire": ("OUTPUT_FORMATS", "PROTOCOL_VERSION"),
     "writer": ("Writer", "writer"),
 }  # fmt: skip
@@ -82,6 +84,7 @@ __all__ = [
     "permission_denied",
     "rate_limited",
     "self_check",
+    "terminal_safe",
     "timed_out",
     "tool_error",
     "user_error",
@@ -95,3 +98,7 @@ def __getattr__(name: str) -> object:
             return getattr(__import__(f"murli._core.{home}", fromlist=(name,)), name)
     msg = f"module 'murli' has no attribute {name!r}"
     raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

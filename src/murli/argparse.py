@@ -85,14 +85,18 @@ class ArgparseAdapter(Adapter):
     def _parse(self, argv: list[str]) -> argparse.Namespace:
         """`parse_args`, with every parser's `error` turned into an exception and put back afterwards."""
         touched = [self._parser]
+        dashed = any(word.endswith("--") and word != "--" for word in argv)
         for parser in touched:
             parser.error = _refuse  # type: ignore[method-assign]
+            if dashed:
+                parser.__dict__["_get_values"] = _keeping_dashes(parser)
             touched += _subparsers(parser).values()
         try:
             return self._parser.parse_args(argv)
         finally:
             for parser in touched:
                 parser.__dict__.pop("error", None)
+                parser.__dict__.pop("_get_values", None)
 
 
 class ArgparseCommand(Command):
@@ -140,6 +144,23 @@ class ArgparseCommand(Command):
         canonical = next(other for other, candidate in _subparsers(self.parser).items() if candidate is parser)
         summary = next((choice.help for choice in group._choices_actions if choice.dest == canonical), "")  # type: ignore[union-attr]
         return ArgparseCommand(parser, canonical, summary or "", self._handler)
+
+
+def _keeping_dashes(parser: argparse.ArgumentParser) -> Callable[[argparse.Action, list[str]], object]:
+    """The parser's own `_get_values`, except that the `--` of `--flag=--` is the flag's value.
+
+    Before Python 3.13 argparse removes it like the `--` that ends the flags, and the flag gets an empty list that neither its type nor its choices have checked.
+    """
+    original = parser._get_values
+
+    def get_values(action: argparse.Action, words: list[str]) -> object:
+        if not action.option_strings or words != ["--"]:
+            return original(action, words)
+        value = parser._get_value(action, "--")
+        parser._check_value(action, value)
+        return value if action.nargs in (None, "?") else [value]
+
+    return get_values
 
 
 def _refuse(message: str) -> NoReturn:

@@ -18,7 +18,7 @@ def test_up_status_down_on_a_fresh_home(covey: Covey) -> None:
     assert started["already_running"] is False
     status = covey.run("status").result
     assert (status["pid"], status["home"]) == (started["pid"], str(covey.home))
-    assert covey.run("down").result == {"pid": started["pid"], "stopping": True}
+    assert covey.run("down").result == {"pid": started["pid"], "stopping": True, "how": "asked"}
     assert covey.run("status").error["error"] == "daemon_not_running"
 
 
@@ -26,7 +26,7 @@ def test_up_twice_and_down_twice_are_no_mistakes(covey: Covey) -> None:
     first = covey.run("up").result
     assert covey.run("up").result == {"pid": first["pid"], "already_running": True, "version": first["version"]}
     assert covey.run("down").code == 0
-    assert covey.run("down").result == {"pid": None, "stopping": False}
+    assert covey.run("down").result == {"pid": None, "stopping": False, "how": "none"}
 
 
 def test_the_names_people_expect_work(covey: Covey) -> None:

@@ -45,6 +45,7 @@ def test_list_tells_what_there_is_and_labels_the_stand_in(tmp_path: Path) -> Non
         (["truth", "--agents", "cursor", "--observer", "no command"], "NAME=COMMAND"),
         (["truth", "--agents", "cursor", "--scenarios", "composer", "--observer", "x=false"], "ended with exit code 1"),
         (["capture", "clod"], "there is no agent 'clod'"),
+        (["capture", "cursor", "approve", "--size", "wide"], "'wide' is no size"),
         (["dance"], "unknown command 'dance'"),
     ],
 )
@@ -68,6 +69,15 @@ def test_the_stand_in_plays_is_scored_and_captured(tmp_path: Path) -> None:
     assert capture.lines("hooks")
 
 
+def test_a_capture_at_another_size_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    ended = lab("capture", "cursor", "approve", "--size", "80x24", "--into", str(tmp_path / "captures"), folder=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    capture = Capture(tmp_path / "captures" / "cursor" / "stand-in-1" / "approval-shell@80x24")
+    assert (capture.about["case"], capture.about["size"]) == ("approval-shell", "80x24")
+    assert (capture.pane["pane_width"], capture.pane["pane_height"]) == ("80", "24")
+    assert capture.state == "waiting_approval"
+
+
 def test_a_play_that_does_not_go_as_written_is_reported_with_its_screen(tmp_path: Path) -> None:
     """The stand-in has no such dialog to see, so the scenario cannot come true; the others go on."""
     scenario = tmp_path / "never.toml"
@@ -78,11 +88,11 @@ def test_a_play_that_does_not_go_as_written_is_reported_with_its_screen(tmp_path
         "async def main():\n"
         f"    never = scenario.load('never', Path({str(tmp_path)!r}))\n"
         "    async with bench.bench() as shared:\n"
-        "        runs, failures = await bench.play_all(shared, [(agents.find('cursor'), never)], done=lambda *_: None)\n"
+        "        runs, failures = await bench.play_all(shared, [bench.Play(agents.find('cursor'), never)], done=lambda *_: None)\n"
         "    print(runs, failures[0])\n"
         "asyncio.run(main())"
     )
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
     ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.stdout.startswith("[] cursor, scenario never, step 'see this is never shown' did not come true"), ended.stderr
+    assert ended.stdout.startswith("[] cursor stand-in-1 at 120x40, scenario never, step 'see this is never shown' did not come true"), ended.stderr
     assert "stand-in" in ended.stdout

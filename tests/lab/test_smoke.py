@@ -71,7 +71,7 @@ def test_real_agents_play_and_the_truth_about_them_is_told(told: dict[str, objec
     result = told["result"]
     assert isinstance(result, dict)
     assert result["runs"] == len(SMOKED) * len(SCENARIOS)
-    for agent in result["agents"]:
+    for agent in result["cells"]:
         assert agent["decided_s"] > agent["undecided_s"]
         assert agent["witness_agreement"] > 0.9, agent
 
@@ -80,7 +80,7 @@ def test_the_baseline_is_measured(told: dict[str, object]) -> None:
     result = told["result"]
     assert isinstance(result, dict)
     baseline = next(one for one in result["observers"] if one["observer"] == "baseline")
-    assert set(baseline["agents"]) == set(SMOKED)
+    assert {cell["agent"] for cell in baseline["cells"]} == set(SMOKED)
     assert 0.2 < baseline["total"]["accuracy"] < 0.99
     assert baseline["total"]["wrong_spells"] > 0
     assert "waiting_approval" in baseline["confusion"]

@@ -15,7 +15,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FRAMEWORKS = ("argparse", "click", "typer")
-TIME_LIMIT = 30
+TIME_LIMIT = 100
 
 
 @dataclass(frozen=True)

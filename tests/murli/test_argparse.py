@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -261,6 +262,30 @@ def test_what_a_handler_printed_before_it_failed_is_not_lost(capsys: pytest.Capt
 def test_a_handlers_number_is_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     error = refusal(argparse.ArgumentParser(prog="p"), "", capsys, main=lambda _: 4)
     assert (error["code"], error["message"]) == (4, "the command ended with status 4")
+
+
+def test_a_status_outside_the_taxonomy_is_named_as_the_tool_gave_it(capsys: pytest.CaptureFixture[str]) -> None:
+    for end in (lambda _: 42, lambda _: sys.exit(42)):
+        error = refusal(argparse.ArgumentParser(prog="p"), "", capsys, main=end)
+        assert (error["code"], error["message"]) == (2, "the command ended with status 42")
+
+
+def test_two_dashes_behind_an_equals_sign_are_a_value(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="p")
+    parser.add_argument("-n", "--number", type=int)
+    parser.add_argument("--word")
+    parser.add_argument("--choice", choices=["a", "b"])
+    parser.add_argument("--words", action="append")
+    parser.add_argument("--many", nargs="+")
+    assert answer(parser, "--word=-- --words=-- --many=--", capsys, main=echo) == {
+        "number": None,
+        "word": "--",
+        "choice": None,
+        "words": ["--"],
+        "many": ["--"],
+    }
+    for line in ("--number=--", "-n--", "--choice=--"):
+        assert refusal(parser, line, capsys, main=echo)["message"].startswith("invalid value '--' for --"), line
 
 
 def test_schema_of_one_parser_is_available_to_code() -> None:

@@ -6,11 +6,10 @@ import json
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tests.murli.conftest import Tool
+from tests.murli.conftest import Tool
 
 
 def files(tool: Tool) -> dict[str, bytes]:
@@ -157,6 +156,18 @@ def test_help_lists_what_murli_adds(roost: Tool) -> None:
     assert b"--dry-run" not in roost.run("list", "--help").stdout
 
 
+def test_flags_of_every_command_are_explained_once_on_the_first_help_page(roost: Tool) -> None:
+    explained = b"Only these fields of the result."
+    assert explained in roost.run("--help").stdout
+    page = roost.run("list", "--help").stdout.decode()
+    assert explained.decode() not in page
+    assert "--fields" in page
+    added = page[page.index("for agents and scripts:") :].splitlines()
+    assert len(added) <= 4
+    assert "`roost --help` explains them" in added[-1]
+    assert "Confirm the change without being asked." in roost.run("delete", "--help").stdout.decode()
+
+
 def test_a_pipe_is_free_of_escapes_and_no_color_is_honoured(roost: Tool) -> None:
     for words in (["list"], ["lst"], ["--help"], ["watch", "--steps", "2"]):
         ran = roost.run(*words, FORCE_COLOR="1", CLICOLOR_FORCE="1")
@@ -198,7 +209,8 @@ def test_closed_standard_output_stops_the_command_before_it_does_anything(roost:
         check=False,
     )
     assert ended.returncode == 2
-    assert json.loads(ended.stderr)["error"] == "output_error"
+    error = json.loads(ended.stderr)
+    assert (error["error"], error["tool_version"]) == ("output_error", "1.0.0")
     assert files(roost) == {}
 
 
@@ -286,4 +298,23 @@ def test_output_survives_an_ascii_only_locale(roost: Tool) -> None:
     ran = roost.run_on_terminal("lst", PYTHONIOENCODING="ascii", LC_ALL="C")
     assert ran.code == 1
     assert b"unknown command" in ran.stdout
+    assert ran.stdout.startswith((b"x ", b"\x1b[31mx\x1b[0m "))
     assert roost.run("add", "Émile", "-s", "owl", PYTHONIOENCODING="ascii").answer["result"]["name"] == "Émile"
+
+
+def test_help_and_prints_survive_an_ascii_only_terminal(tmp_path: Path) -> None:
+    program = tmp_path / "tool.py"
+    program.write_text(
+        "import argparse\nfrom murli.argparse import run\n"
+        "parser = argparse.ArgumentParser(prog='tool', description='Ünïcode … here')\n"
+        "run(parser, lambda _: print('✓ done · Ü'))\n"
+    )
+    tool = Tool([sys.executable, str(program)], tmp_path / "folder")
+    page = tool.run_on_terminal("--help", PYTHONIOENCODING="ascii")
+    assert (page.code, b"?n?code ~ here" in page.stdout) == (0, True)
+    assert tool.run_on_terminal(PYTHONIOENCODING="ascii").stdout == b"+ done - ?\n"
+
+
+def test_an_empty_word_is_an_unknown_command(roost: Tool) -> None:
+    error = roost.run("").error
+    assert (error["error"], error["message"]) == ("unknown_command", "unknown command '' for 'roost'")

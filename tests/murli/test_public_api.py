@@ -62,6 +62,10 @@ def test_the_exported_names_are_pinned() -> None:
     assert all(getattr(murli, name) is not None for name in murli.__all__)
 
 
+def test_an_interactive_session_can_complete_the_names() -> None:
+    assert set(murli.__all__) <= set(dir(murli))
+
+
 def test_the_adapters_export_the_same_surface() -> None:
     expected = ["annotate", "describe", "execute", "run", "schema", "writer"]
     assert murli.argparse.__all__ == murli.click.__all__ == murli.typer.__all__ == expected

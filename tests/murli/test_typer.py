@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import enum
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
 import typer
 
+import murli
 from murli import writer
 from murli.typer import describe, execute, schema
 
@@ -81,3 +85,15 @@ def test_the_negative_spelling_works_in_structured_input(capsys: pytest.CaptureF
     code, answer, _ = run(f"--input @{tmp_path}/in.json", capsys)
     assert code == 0
     assert answer["result"][3] is False
+
+
+def test_a_missing_typer_is_an_error_that_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise ModuleNotFoundError(\"No module named 'typer'\", name='typer')")
+    program = "from murli.typer import run; run(object(), argv=['list'], version='1.0')"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(murli.__file__).parents[1]}"}
+    ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    error = json.loads(ended.stderr)
+    assert (error["error"], error["tool_version"]) == ("missing_dependency", "1.0")
+    assert "pip install" in error["suggestion"]
+    assert "typer" in error["suggestion"]

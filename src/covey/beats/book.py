@@ -14,8 +14,9 @@ from covey.beats import options
 from covey.beats.beat import Beat
 from covey.beats.frontmatter import Frontmatter, split
 from covey.beats.permissions import DEFAULT_DENY
-from covey.beats.places import Place, places
+from covey.beats.places import LARGEST_FILE, Place, places
 from covey.kernel.config_file import Problem
+from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,7 +101,7 @@ class Book:
         if known and known[0] == place and place.settled:
             return known
         try:
-            return place, split(Path(place.file).read_bytes().decode("utf-8-sig"))
+            return place, split(read_regular(place.file, LARGEST_FILE).decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
             return place, Frontmatter(

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from covey.beats.report import Failure, Report
 from covey.beats.secrets import redacted_text
 from covey.kernel import process
+from covey.kernel.regular_file import open_regular, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +106,7 @@ class Execution:
 
     async def _listen(self) -> None:
         """Take in what has been written since the last look; others get their turn in between. A line that is too long is left out."""
-        with contextlib.suppress(OSError), self._folder.stdout.open("rb") as file:
+        with contextlib.suppress(OSError), open_regular(self._folder.stdout) as file:
             file.seek(self._read)
             while piece := file.read(PIECE_BYTES):
                 self._read += len(piece)
@@ -150,12 +151,12 @@ class Execution:
 
     def _runner_says(self) -> str:
         with contextlib.suppress(OSError):
-            if lines := (self._folder.path / "runner.log").read_text(errors="replace").strip().splitlines():
+            if lines := read_regular(self._folder.path / "runner.log", COMPLAINT_BYTES).decode(errors="replace").strip().splitlines():
                 return f": {lines[-1][:200]}"
         return ""
 
     def _complaints(self) -> str:
-        with contextlib.suppress(OSError), self._folder.stderr.open("rb") as file:
+        with contextlib.suppress(OSError), open_regular(self._folder.stderr) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(size - COMPLAINT_BYTES, 0))
             return redacted_text(file.read().decode(errors="replace"))

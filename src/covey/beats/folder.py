@@ -18,6 +18,7 @@ import sys
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from covey.kernel.process import birth, signal_group
+from covey.kernel.regular_file import descriptor_of, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 HANDED_OVER = "hand.json"
 MARK = "COVEY_RUN"
 """In the environment of all that a run starts, so that it is found again wherever it has gone."""
+
+RECORD_BYTES = 16 * 1024 * 1024
+"""A record that is longer was not written by us."""
 
 
 class Folder:
@@ -120,7 +124,7 @@ class Folder:
 
     def appended(self, name: str) -> BinaryIO:
         """A file that only its owner reads, open at its end."""
-        return open(os.open(self.path / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "ab")  # noqa: PTH123 - by descriptor
+        return open(descriptor_of(self.path / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab")  # noqa: PTH123 - by descriptor
 
     # The runner's side.
 
@@ -145,7 +149,7 @@ class Folder:
     @property
     def stopped(self) -> str:
         with contextlib.suppress(OSError):
-            return (self.path / "stop").read_text()
+            return read_regular(self.path / "stop", RECORD_BYTES).decode(errors="replace")
         return ""
 
     def end(self, last_word: Mapping[str, Any]) -> None:
@@ -160,13 +164,13 @@ class Folder:
 
     def _json(self, name: str) -> dict[str, Any] | None:
         with contextlib.suppress(OSError, ValueError):
-            read = json.loads((self.path / name).read_bytes())
+            read = json.loads(read_regular(self.path / name, RECORD_BYTES))
             return read if isinstance(read, dict) else None
         return None
 
     def _process(self, name: str) -> tuple[int, str] | None:
         with contextlib.suppress(OSError, ValueError):
-            pid, _, born = (self.path / name).read_text().partition(" ")
+            pid, _, born = read_regular(self.path / name, RECORD_BYTES).decode().partition(" ")
             return int(pid), born
         return None
 

@@ -12,6 +12,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from covey.beats.folder import make_private
+from covey.kernel.regular_file import descriptor_of, open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ class HeartbeatLog:
         """One more line, on the disk when this returns. A half line that a crash has left is ended first."""
         line = memoryview(json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
         make_private(self._folder)
-        fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = descriptor_of(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
             size = os.fstat(fd).st_size
@@ -47,7 +48,7 @@ class HeartbeatLog:
 
     def has(self, run: str) -> bool:
         """Whether a run is among the latest lines."""
-        with contextlib.suppress(OSError), self.path.open("rb") as file:
+        with contextlib.suppress(OSError), open_regular(self.path) as file:
             file.seek(max(file.seek(0, os.SEEK_END) - TAIL_BYTES, 0))
             return any(run.encode() in line and _run(line) == run for line in file)
         return False

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from covey.beats import programs, prompt
 from covey.beats.frontmatter import split
+from covey.beats.places import LARGEST_FILE
 from covey.beats.report import Failure
+from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:
     from covey.beats.agents.agent import Agent
@@ -24,7 +26,7 @@ def prepare(beat: Beat, folder: Folder, agent: Agent, now: float, probe_digest: 
     if not Path(beat.workspace).is_dir():
         return Failure(kind="prompt_missing", message=f"{beat.workspace} is not there")
     try:
-        body = split(Path(beat.file).read_text(encoding="utf-8-sig")).body
+        body = split(read_regular(beat.file, LARGEST_FILE).decode("utf-8-sig").replace("\r\n", "\n")).body
     except (OSError, ValueError) as error:
         missing = isinstance(error, FileNotFoundError)
         return Failure(kind="prompt_missing", message=f"{beat.file} {'not found' if missing else f'cannot be read: {error}'}")

@@ -24,9 +24,9 @@ def expanded(words: Sequence[str]) -> list[str]:
 
     murli's own `--agent` takes no value, and its frameworks know aliases only beside the verb; so this is done in front of them, in one place.
     """
-    from covey.cli.words import first_verb, typed_agent, unaliased
+    from covey.cli.words import first_verb, split_lists, typed_agent, unaliased
 
     cut = words.index("--") if "--" in words else len(words)
     head = [part for word in words[:cut] for part in (["--output", "json"] if word == "--json" else [word])]
     head, verb = unaliased(head, first_verb(head))
-    return [*typed_agent(head, verb), *words[cut:]]
+    return [*split_lists(typed_agent(head, verb), verb), *words[cut:]]

@@ -94,8 +94,7 @@ class Waiting:
                     self._say()
                 return
             if self._out.is_tty:
-                self._out.progress()  # empty: the line is free
-                print(cut(self._doing, columns()), flush=True)  # noqa: T201 - the command line prints
+                self._out.line(cut(self._doing, columns()))
                 self._doing = ""
             else:
                 self._out.progress(self._doing, stage="tool")

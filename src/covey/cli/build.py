@@ -28,14 +28,12 @@ class Formatter(argparse.HelpFormatter):
     """
 
     def __init__(self, prog: str) -> None:
-        try:
-            columns = os.get_terminal_size(1).columns or 80
-        except OSError:
-            columns = 80
-        super().__init__(prog, max_help_position=26, width=max(columns - 2, 40))
+        super().__init__(prog, max_help_position=26, width=_columns() - 2)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "\n".join(line for part in text.split("\n") for line in _wrapped(part, width, indent) or [""])
+        """Lines that are broken keep the indent that they begin with."""
+        parts = [(part.lstrip(), indent + part[: len(part) - len(part.lstrip())]) for part in text.split("\n")]
+        return "\n".join(line for part, before in parts for line in _wrapped(part, width, before) or [""])
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return _wrapped(" ".join(text.split()), width)
@@ -56,6 +54,13 @@ class Formatter(argparse.HelpFormatter):
         yield from action._get_subactions() if isinstance(action, argparse._SubParsersAction) else ()  # noqa: SLF001 - as above
 
 
+def _columns() -> int:
+    try:
+        return max(os.get_terminal_size(1).columns or 80, 42)
+    except OSError:
+        return 80
+
+
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     import textwrap  # only help pays for it
 
@@ -72,9 +77,18 @@ def wanted(words: Sequence[str]) -> tuple[Operation, ...]:
 
 def build(operations: Sequence[Operation]) -> argparse.ArgumentParser:
     """A parser for these operations."""
-    root = argparse.ArgumentParser(prog="covey", description="The control plane for coding agents that you can believe.", formatter_class=Formatter)
+    root = argparse.ArgumentParser(
+        prog="covey",
+        usage="covey [-h] [--version] COMMAND …",
+        description="The control plane for coding agents that you can believe.",
+        formatter_class=Formatter,
+    )
     root.add_argument("--version", action="version", version=f"covey {__version__}", help="Print the version.")
-    commands = root.add_subparsers(prog="covey", metavar="COMMAND", title="commands")
+    commands = root.add_subparsers(prog="covey", metavar="COMMAND", help=argparse.SUPPRESS)
+    if len(operations) > 1:  # only the whole tree is ever asked for this page
+        from covey.cli.overview import COLUMN, overview
+
+        root.epilog = overview(lambda text: _wrapped(text, _columns() - 2 - COLUMN))
     groups: dict[str, Subparsers] = {}
     for operation in operations:
         if not operation.cli:
@@ -98,7 +112,9 @@ def _add(commands: Subparsers, operation: Operation) -> None:
         aliases=operation.aliases if len(operation.cli) == 1 else (),
         help=operation.summary,
         description=operation.description or operation.summary,
-        epilog="\n".join(["examples:", *(f"  {line}  # {text}" for line, text, _ in operation.examples)]) if operation.examples else None,
+        epilog="\n".join(["examples:", *(f"  {part}" for line, text, _ in operation.examples for part in (line, f"    {text}"))])
+        if operation.examples
+        else None,
         formatter_class=Formatter,
     )
     for parameter in operation.parameters:

@@ -30,6 +30,7 @@ VERBS = {
     "wait": "wait",
     "adapters.explain": "adapters",
     "integrate": "integrate",
+    "target.connect": "target",
     "target.remove": "target",
     "replay": "replay",
     "signals": "signals",
@@ -39,6 +40,10 @@ VERBS = {
     "beats.import_murmur": "beats",
 }
 """Verbs that are more than an operation: the module in `covey.cli.verbs` that has a function of the verb's last name."""
+
+
+ROW_A_LINE = frozenset(("list.panes", "list.windows", "list.sessions"))
+"""Lists whose ndjson has a line for each item, and the rest of the answer in the last."""
 
 
 def perform(operation: Operation, params: dict[str, Any]) -> int:
@@ -52,14 +57,17 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
         return verb(home, operation, params)
     result = ask(home, operation, params)
     out = writer()
-    out.success(lambda shown: _text(operation, shown), result)
+    if out.output == "ndjson" and out.limit is None and not out.fields and operation.name in ROW_A_LINE:
+        for item in result.pop("items"):
+            out.event(item)
+    out.success(lambda shown: _text(operation, shown, wide=bool(params.get("wide"))), result)
     return 0
 
 
-def _text(operation: Operation, result: Any) -> str:
+def _text(operation: Operation, result: Any, *, wide: bool) -> str:
     from covey.cli.render import render
 
-    return render(operation, result, colour=writer().colour)
+    return render(operation, result, colour=writer().colour, wide=wide)
 
 
 def ask(home: Home, operation: Operation, params: dict[str, Any]) -> Any:

@@ -16,8 +16,8 @@ SETTLED_S = 60
 """Before this a share of the processor says more about the start than about the daemon."""
 
 
-def render(operation: Operation, result: Any, *, colour: bool = False) -> str:
-    """The text for an operation's result; its fields, one a line, where nothing better is known."""
+def render(operation: Operation, result: Any, *, colour: bool = False, wide: bool = False) -> str:
+    """The text for an operation's result; its fields, one a line, where nothing better is known. `wide` tables have every column."""
     own = RENDERERS.get(operation.name)
     if own:
         return own(result)
@@ -26,7 +26,7 @@ def render(operation: Operation, result: Any, *, colour: bool = False) -> str:
     modules = (render_fleet, render_adapters, render_targets, render_replay, render_beats, render_attention)
     renderers = {name: drawn for module in modules for name, drawn in module.RENDERERS.items()}
     drawn = renderers.get(operation.name)
-    return drawn(result, render_fleet.Paint(columns(), colour=colour)) if drawn else fields(result)
+    return drawn(result, render_fleet.Paint(columns(), colour=colour, wide=wide)) if drawn else fields(result)
 
 
 def fields(result: Any) -> str:
@@ -51,6 +51,7 @@ def status(result: dict[str, Any]) -> str:
     lines.append(f"events     {events['cursor']} recorded · {events['subscribers']} reading along")
     if result["children"]:
         lines.append("children   " + " · ".join(f"{child['name']} {child['state']}" for child in result["children"]))
+    lines += [f"problem    {problem}" for problem in result["problems"]]
     lines += [f"config     {problem}" for problem in result["config"]["problems"]]
     return "\n".join(lines)
 

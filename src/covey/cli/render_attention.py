@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from covey.cli.agents_table import age
 from covey.cli.cells import clean, cut
-from covey.cli.render_fleet import DIM, YELLOW, Paint, age, many, table
+from covey.cli.render_fleet import DIM, YELLOW, Paint, many, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

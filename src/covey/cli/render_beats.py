@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
+from covey.cli.agents_table import age
 from covey.cli.cells import clean, cut, hanging, width
 from covey.cli.render import duration, short
-from covey.cli.render_fleet import BLUE, DIM, GAP, RED, YELLOW, Paint, age, many, table
+from covey.cli.render_fleet import BLUE, DIM, GAP, RED, YELLOW, Paint, many, table
 from covey.cli.render_runs import SIGNS, history, labelled, outcome, price, show, since, what
 
 TYPE_CHECKING = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from covey.cli.agents_table import Names, age, table_of, version
 from covey.cli.cells import clean, cut, hanging, padded, width
 from covey.cli.render import duration, short
 
@@ -10,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-RED, YELLOW, BLUE, DIM, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
+RED, YELLOW, BLUE, DIM, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[94m", "\x1b[2m", "\x1b[0m"
+"""Bright blue: the plain one cannot be read on black."""
 SIGNS = {
     "error": ("✗", RED),
     "waiting_approval": ("▲", YELLOW),
@@ -23,16 +25,19 @@ SIGNS = {
 GAP = "  "
 LEAST_WHAT = 16
 """Cells that the last column keeps when the others are long."""
+LEAST_QUESTION = 22
+"""The same for agents, whose last column is what a person has to judge."""
 LEAST = 4
 """Cells that any column keeps where even that is too much."""
 
 
 class Paint:
-    """How to draw: how wide, and with colour or without."""
+    """How to draw: how wide, with colour or without, and with every column (`wide`) or those that fit."""
 
-    def __init__(self, columns: int, *, colour: bool) -> None:
+    def __init__(self, columns: int, *, colour: bool, wide: bool = False) -> None:
         self.columns = columns
         self.colour = colour
+        self.wide = wide
 
     def __call__(self, text: str, colour: str) -> str:
         return f"{colour}{text}{PLAIN}" if self.colour and colour and text else text
@@ -40,16 +45,15 @@ class Paint:
 
 def panes(result: dict[str, Any], paint: Paint) -> str:
     """The table of agents, and a line that sums it up."""
-    items = result["items"]
-    if not items:
+    if not result["items"]:
         return nobody(result)
-    return "\n".join([*agents(items, paint), "", total(result, paint)])
+    return "\n".join([*agents(result, paint), "", total(result, paint)])
 
 
-def agents(items: Sequence[dict[str, Any]], paint: Paint) -> list[str]:
+def agents(result: dict[str, Any], paint: Paint) -> list[str]:
     """The table of agents alone."""
-    rows = [[item["state"], clean(item["agent"]), *names(item), age(item["age_ms"]), what(item)] for item in items]
-    return table(["STATE", "AGENT", "WHERE", "", "FOR", "WHAT"], rows, [SIGNS[item["state"]] for item in items], paint)
+    head, rows = table_of(result, paint.columns, wide=paint.wide)
+    return table(head, rows, [SIGNS[item["state"]] for item in result["items"]], paint, least=LEAST_QUESTION, yielding=("FOLDER", "AGENT"))
 
 
 def windows(result: dict[str, Any], paint: Paint) -> str:
@@ -57,11 +61,10 @@ def windows(result: dict[str, Any], paint: Paint) -> str:
     items = result["items"]
     if not items:
         return nobody(result)
-    rows, signs = [], []
+    rows, signs, names = [], [], Names(result)
     for item in items:
-        identity, name = item["identity"], clean(item["window_name"])
-        place = clean(f"{identity['target']}/{identity['session_name']}:{item['window_index']}")
-        rows.append([item["top_state"], f"{place}  {name}".rstrip(), age(item["age_ms"]), *_counts(item)])
+        place = f"{names.window(item)}  {clean(item['window_name'])}".rstrip()
+        rows.append([item["top_state"], place, age(item["age_ms"]), *_counts(item)])
         signs.append(SIGNS[item["top_state"]])
         for agent in item.get("agents", ()):
             rows.append([agent["state"], GAP + clean(f"{agent['pane_id']} {agent['agent']}"), age(agent["age_ms"]), "", "", ""])
@@ -75,11 +78,10 @@ def sessions(result: dict[str, Any], paint: Paint) -> str:
     items = result["items"]
     if not items:
         return nobody(result)
-    rows, signs = [], []
+    rows, signs, names = [], [], Names(result)
     for item in items:
         identity, top = item["identity"], item["top_state"]
-        place = identity["session_name"] if identity["target"] is None else f"{identity['target']}/{identity['session_name']}"
-        rows.append([top, clean(place), age(item["age_ms"]), *_counts(item)])
+        rows.append([top, names.session(item), age(item["age_ms"]), *_counts(item)])
         signs.append(SIGNS[top])
         parts = [("target", part) for part in item["targets"] if identity["target"] is None]
         for key, part in [*parts, *(("agent", part) for part in item.get("agents", ()))]:
@@ -89,15 +91,26 @@ def sessions(result: dict[str, Any], paint: Paint) -> str:
     return "\n".join([*body, "", total(result, paint)])
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], signs: Sequence[tuple[str, str]], paint: Paint) -> list[str]:
-    """Aligned lines that fit the terminal: the last column takes what is left, and a long one gives way to it. The first, a state or a name, gives way last."""
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    signs: Sequence[tuple[str, str]],
+    paint: Paint,
+    *,
+    least: int = LEAST_WHAT,
+    yielding: Sequence[str] = (),
+) -> list[str]:
+    """Aligned lines that fit the terminal: the last column takes what is left, at least `least` cells, and others give way to it.
+
+    The columns named in `yielding` are shortened before the others, of those the widest first; the first column, a state or a name, last.
+    """
     sizes = [max(width(row[column]) for row in [head, *rows]) for column in range(len(head))]
     room = paint.columns - 2 - len(GAP) * (len(head) - 1) - sum(sizes[:-1])
-    wanted = min(sizes[-1], LEAST_WHAT)
-    widest = sorted(range(1, len(head) - 1), key=lambda column: -sizes[column])
+    wanted = min(sizes[-1], least)
+    widest = sorted(range(1, len(head) - 1), key=lambda column: (head[column] not in yielding, -sizes[column]))
     gives = [(column, max(len(head[column]) + 2, LEAST + 1), wanted) for column in widest] + [(column, LEAST, 0) for column in (*widest, 0)]
-    for column, least, needed in gives:
-        given = max(min(needed - room, sizes[column] - least), 0)
+    for column, shortest, needed in gives:
+        given = max(min(needed - room, sizes[column] - shortest), 0)
         sizes[column] -= given
         room += given
     sizes[-1] = max(room, 0)
@@ -110,15 +123,24 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], signs: Sequence[tu
 
 def total(result: dict[str, Any], paint: Paint, *, hint: bool = True) -> str:
     """`6 agents on 4 targets · 2 need you · vm3 is down`, and what to type next."""
-    counts, targets = result["summary"], result["targets"]
-    parts = [f"{many(counts['total'], 'agent')} on {many(sum(bool(count) for count in counts['by_target'].values()), 'target')}"]
+    counts, items = result["summary"], result["items"]
+    agents_of = [bool(count) for count in counts["by_target"].values()]
+    where_ = f" on {many(sum(agents_of), 'target')}" if len(agents_of) > 1 else ""
+    parts = [f"{many(counts['total'], 'agent')}{where_}"]
     if counts["needs_action"]:
         parts.append(f"{counts['needs_action']} need{'s' if counts['needs_action'] == 1 else ''} you")
-    parts += [f"{clean(target['target'])} is {target['health']}" for target in targets if target["health"] != "ok"]
-    line = cut(" · ".join(parts), paint.columns)
-    next_ = f"covey why {_short_name(result['items'])}" if hint and counts["needs_action"] and "runtime_id" in result["items"][0] else ""
-    gap = paint.columns - width(line) - width(next_)
-    return f"{line}{' ' * gap}{paint(next_, DIM)}" if next_ and gap > 1 else line
+    troubled = [target for target in result["targets"] if target["health"] != "ok"]
+    each = [f"{clean(target['target'])} is {target['health']}" for target in troubled]
+    next_ = ""
+    if hint and counts["needs_action"] and items and "runtime_id" in items[0]:
+        next_ = f"covey why {Names(result).reference(items, items[0], paint.columns)}"
+    line, brief = " · ".join([*parts, *each]), " · ".join([*parts, f"{len(each)} targets not ok"])
+    room = paint.columns - (width(next_) + 2 if next_ else 0)
+    if width(line) > room and len(each) > 1:
+        line = brief
+    if width(line) > room:
+        return cut(line, paint.columns)
+    return f"{line}{' ' * (paint.columns - width(line) - width(next_))}{paint(next_, DIM)}" if next_ else line
 
 
 def nobody(result: dict[str, Any]) -> str:
@@ -132,10 +154,13 @@ def nobody(result: dict[str, Any]) -> str:
         return f"No agent matches {words}\n  covey ps  shows all of them"
     lines = ["No agents yet"]
     for target in result["targets"]:
-        seen = ", ".join(short(clean(socket)) for socket in target["sockets"]) or "no tmux server is running"
+        seen = ", ".join(short(clean(socket)) for socket in target["sockets"]) or "no tmux server found"
         state = "" if target["health"] == "ok" else f" ({target['health']}: {clean(target['reason'])})"
         lines.append(f"  looked at  {clean(target['target'])}{state}: {seen}")
-    return "\n".join([*lines, "  start one  tmux new-session -s work claude", "  then       covey ps"])
+    lines += ["  start one  tmux new-session -s work claude", "  then       covey ps"]
+    if any(not target["sockets"] for target in result["targets"]):
+        lines += ["  not found  servers of tmux -S elsewhere: covey config set fleet.sockets PATH"]
+    return "\n".join([*lines, "  not seen   agents behind ssh in a pane: covey target add NAME --kind ssh"])
 
 
 def why(result: dict[str, Any], paint: Paint) -> str:
@@ -163,36 +188,15 @@ def why(result: dict[str, Any], paint: Paint) -> str:
     if result["caveat"]:
         lines += hanging(" ", result["caveat"], paint.columns)
     lines += hanging("  would change it:", result["would_change"], paint.columns)
-    return "\n".join([*lines, cut(f"  {clean(item['agent'])} in {where(item)}, runtime:{item['runtime_id']}", paint.columns)])
+    program = f"{clean(item['agent'])} {version(item)}".rstrip()
+    return "\n".join([*lines, cut(f"  {program} in {where(item)}, runtime:{item['runtime_id']}", paint.columns)])
 
 
 def where(item: dict[str, Any]) -> str:
-    """`host/api:2.1  %14`."""
-    return GAP.join(names(item))
-
-
-def names(item: dict[str, Any]) -> tuple[str, str]:
-    """`host/api:2.1` and `%14`: the two names under which a person finds it."""
+    """`host/api:2.1  %14`: the two names under which a person finds an agent."""
     identity = item["identity"]
-    return clean(f"{identity['target']}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}"), clean(identity["pane_id"])
-
-
-def _short_name(items: Sequence[dict[str, Any]]) -> str:
-    """The shortest name of the first agent that is nobody else's."""
-    panes = [item["identity"]["pane_id"] for item in items]
-    return clean(panes[0] if panes.count(panes[0]) == 1 else names(items[0])[0])
-
-
-def what(item: dict[str, Any]) -> str:
-    """What is waited for or worked on; for want of that, why nothing is known."""
-    if item["state"] == "unknown" and not item["detail"]:
-        return clean(item["reason"].replace("_", " "))
-    return clean(item["detail"])
-
-
-def age(milliseconds: int) -> str:
-    """One unit is enough: `12s`, `4m`, `3h`, `2d`."""
-    return duration(milliseconds / 1000).partition(" ")[0]
+    place = f"{identity['target']}/{identity['session_name']}:{item['window_index']}.{item['pane_index']}"
+    return f"{clean(place)}{GAP}{clean(identity['pane_id'])}"
 
 
 def ago(milliseconds: int) -> str:

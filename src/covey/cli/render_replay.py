@@ -24,7 +24,7 @@ def shown(result: dict[str, Any], paint: Paint) -> str:
     if not result["items"]:
         asked = any(result["filters"].values())
         return f"No agent {'matched' if asked else 'was there'} at {moment}"
-    return "\n".join([paint(f"As it was at {moment}", DIM), *agents(result["items"], paint), "", total(result, paint, hint=False)])
+    return "\n".join([paint(f"As it was at {moment}", DIM), *agents(result, paint), "", total(result, paint, hint=False)])
 
 
 def checked(result: dict[str, Any], paint: Paint) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
+from covey.cli.agents_table import age
 from covey.cli.cells import clean, cut, hanging, width
 from covey.cli.render import duration, short
-from covey.cli.render_fleet import BLUE, DIM, RED, YELLOW, age, clock_of, many, table
+from covey.cli.render_fleet import BLUE, DIM, RED, YELLOW, clock_of, many, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ import signal
 import sys
 import termios
 
+from murli import terminal_safe
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
 
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 HOME, REST_OF_LINE, REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
-ECHO_FLAGS = 3
-"""Where `termios` keeps the local modes."""
+ECHO_FLAGS, CONTROL = 3, 6
+"""Where `termios` keeps the local modes and the control characters."""
 
 
 class Screen:
@@ -28,7 +30,8 @@ class Screen:
 
     def __enter__(self) -> Self:
         self._take()
-        own = {signal.SIGWINCH: self._resized, signal.SIGTSTP: self._suspended, signal.SIGTERM: _end, signal.SIGHUP: _end}
+        own = {signal.SIGWINCH: self._resized, signal.SIGTSTP: self._suspended}
+        own |= dict.fromkeys((signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT), _end)
         self._handlers = {number: signal.signal(number, handler) for number, handler in own.items()}
         return self
 
@@ -37,13 +40,18 @@ class Screen:
             signal.signal(number, handler)
         self._give_back()
 
+    @property
+    def keyboard(self) -> int | None:
+        """The descriptor that keys come from, or None where standard input is no terminal."""
+        return 0 if self._modes is not None else None
+
     def draw(self) -> None:
         """Every line over the old one, so that nothing flickers; what was below is cleared."""
         try:
             columns, rows = os.get_terminal_size(1)
         except OSError:
             columns, rows = 80, 24
-        lines = self._draw(columns or 80, rows or 24)[: rows or 24]
+        lines = [terminal_safe(line) for line in self._draw(columns or 80, rows or 24)[: rows or 24]]
         body = f"{REST_OF_LINE}\r\n".join(lines)
         _write(f"{HOME}{body}{REST_OF_LINE}{REST_OF_SCREEN if len(lines) < rows else ''}")
 
@@ -52,15 +60,20 @@ class Screen:
             self._modes = termios.tcgetattr(0)
             quiet = [*self._modes]
             quiet[ECHO_FLAGS] &= ~(termios.ECHO | termios.ICANON)
+            quiet[CONTROL] = [*quiet[CONTROL]]
+            quiet[CONTROL][termios.VMIN], quiet[CONTROL][termios.VTIME] = 1, 0  # a read returns with the first key
             termios.tcsetattr(0, termios.TCSADRAIN, quiet)
         except termios.error:  # the keyboard is elsewhere
             self._modes = None
         _write(ENTER)
 
     def _give_back(self) -> None:
-        _write(LEAVE)
-        if self._modes is not None:
-            termios.tcsetattr(0, termios.TCSAFLUSH, self._modes)
+        try:
+            _write(LEAVE)
+            if self._modes is not None:
+                termios.tcsetattr(0, termios.TCSAFLUSH, self._modes)
+        except (OSError, termios.error):  # the terminal is gone: there is nothing to give back
+            pass
 
     def _resized(self, *_: object) -> None:
         self.draw()
@@ -81,6 +94,6 @@ def _end(*_: object) -> None:
 
 def _write(text: str) -> None:
     """Past Python's buffers: a signal may draw while we are drawing, and they would not have it."""
-    data = text.encode(sys.stdout.encoding or "utf-8", "replace")
+    data = text.encode(sys.stdout.encoding or "utf-8", "murli.similar")
     while data:
         data = data[os.write(1, data) :]

@@ -48,3 +48,21 @@ def typed_agent(words: Sequence[str], operation: Operation | None) -> list[str]:
         filters = word.startswith("--agent=") or (word == "--agent" and not after.startswith("-") and after not in operation.cli)
         spelt.append(word.replace("--agent", "--agent-type", 1) if filters else word)
     return spelt
+
+
+def split_lists(words: Sequence[str], operation: Operation | None) -> list[str]:
+    """`--state idle,error` as `--state idle --state error`, for flags that are repeatable and have fixed values."""
+    flags = {f"--{parameter.flag}" for parameter in (operation.parameters if operation else ()) if parameter.multiple and parameter.enum}
+    split: list[str] = []
+    follows = False
+    for word in words:
+        flag, equals, value = word.partition("=")
+        if follows:
+            parts = word.split(",")
+            split += [part for one in parts[:-1] for part in (one, split[-1])] + parts[-1:]
+        elif equals and flag in flags:
+            split += [f"{flag}={part}" for part in value.split(",")]
+        else:
+            split.append(word)
+        follows = not follows and word in flags
+    return split

@@ -26,6 +26,11 @@ SESSION_FLAGS = [
     Parameter("target_session", "Only this session of this target: <target>/<session>."),
     Parameter("session", "Only sessions of this name."),
 ]
+AGENT_FLAGS = [
+    Parameter("state", "Only agents in this state; repeatable, or several with commas between them.", enum=STATES, multiple=True),
+    Parameter("agent_type", "Only this kind of agent, such as claude; repeatable.", multiple=True),
+    _switch("needs_action", "Only agents that wait for a person or have failed."),
+]
 AGENT = Parameter("agent", "Name of an agent program, such as claude.", required=True, positional=True, content="id")
 INTEGRATED = ["claude", "codex", "copilot", "cursor", "gemini", "opencode"]
 """Agents that can be told to tell."""
@@ -43,9 +48,8 @@ OPERATIONS = (
         parameters=[
             *TARGET_FLAGS,
             *SESSION_FLAGS,
-            Parameter("state", "Only agents in this state; repeatable.", enum=STATES, multiple=True),
-            Parameter("agent_type", "Only this kind of agent, such as claude; repeatable.", multiple=True),
-            _switch("needs_action", "Only agents that wait for a person or have failed."),
+            *AGENT_FLAGS,
+            _switch("wide", "On a terminal, show every column: version, pane, whole folder and confidence too."),
         ],
         result=listing(ROW),
         idempotent=True,
@@ -83,11 +87,14 @@ OPERATIONS = (
         "Show the agents, and every change as it comes.",
         cli=["watch"],
         route="/v1/watch",
-        description="On a terminal a table that stays up to date; through a pipe one JSON object a line. The first tells how things are (event snapshot), "
-        "the others what has changed (agent.state, agent.started, agent.ended; for windows and sessions changed, gone). Over HTTP a stream of "
-        "server-sent events, resumable by Last-Event-ID.",
+        description="On a terminal a table that stays up to date; q leaves it, ? shows its keys. Through a pipe one JSON object a line. The first tells how "
+        "things are (event snapshot), the others what has changed (agent.state, agent.started, agent.ended; for windows and sessions changed, gone); "
+        "generated_at of a change is its own time. With a filter a change is told if the agent matches before or after it. A stream that ends, as "
+        "with --once, has a result as its last line. Over HTTP a stream of server-sent events, resumable by Last-Event-ID.",
         parameters=[
             *TARGET_FLAGS,
+            *SESSION_FLAGS,
+            *AGENT_FLAGS,
             Parameter("scope", "What a row stands for.", enum=["panes", "windows", "sessions"], default="panes"),
             Parameter("format", "How the command line shows it; table on a terminal, else jsonl.", enum=["table", "jsonl"]),
             Parameter("interval", "Tell everything anew this often, such as 5s; a table does so every 2s anyway."),
@@ -219,11 +226,13 @@ OPERATIONS = (
         "Have an agent program tell Covey itself what it does, or no longer.",
         cli=["integrate"],
         local="it edits the settings of programs in the caller's own environment, which a daemon does not have",
-        description="Adds Covey's hooks to the settings of the agent, keeps everything else in the file, and leaves a copy of what was there. Without it "
-        "Covey reads titles, session files, transcripts and screens.",
+        description="Adds Covey's hooks to the settings of the agent, keeps everything else in the file, and leaves a copy of what was there. Only "
+        "events that the installed version knows are written; a version of which that is not known is refused, with the reason. Without hooks Covey "
+        "reads titles, session files, transcripts and screens.",
         parameters=[
             Parameter("agent", "The agent program.", required=True, positional=True, enum=INTEGRATED),
             _switch("remove", "Take the hooks out again."),
+            _switch("any_version", "Write the hooks even if it is not known that the installed version accepts them."),
             _switch("verbose", "With --dry-run, tell every line that would change."),
         ],
         result=shape(
@@ -232,6 +241,7 @@ OPERATIONS = (
             changed="boolean",
             files=array(shape(path="string", change="string", about="string", backup=optional("string"), diff="string")),
             notes=array("string"),
+            programs=array(shape(path="string", version="string")),
         ),
         mutating=True,
         idempotent=True,

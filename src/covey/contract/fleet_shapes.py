@@ -35,6 +35,10 @@ ROW = shape(
     pane_index="integer",
     title="string",
     socket="string",
+    version="string",
+    version_note="string",
+    server="string",
+    state_version="integer",
     needs_action="boolean",
     evidence=array(EVIDENCE),
 )

@@ -6,7 +6,16 @@ from covey.contract.operation import Operation, Parameter, array, optional, shap
 
 GROUPS = {"config": "Read and change the configuration.", "service": "Run Covey as a background service of this user."}
 
-EVENT = shape(cursor="integer", id="string", time="number", kind="string", subject="string", data="object", source="string")
+EVENT = shape(
+    cursor="integer",
+    id="string",
+    time="number",
+    at={"type": "string", "format": "date-time"},
+    kind="string",
+    subject="string",
+    data="object",
+    source="string",
+)
 SETTING = shape(key="string", value={}, default={}, source={"type": "string", "enum": ["default", "file"]}, help="string", restart="boolean")
 FINDING = shape(section="string", name="string", status={"type": "string", "enum": ["ok", "warn", "fail"]}, detail="string", fix="string")
 KEY = Parameter("key", "Name of a setting, such as log.level.", required=True, positional=True, content="id")
@@ -33,8 +42,9 @@ OPERATIONS = (
         aliases=["stop"],
         method="POST",
         route="/v1/down",
-        description="Stops the daemon and the processes it supervises. Agents in tmux keep running.",
-        result=shape(pid="integer", stopping="boolean"),
+        description="Stops the daemon and the processes it supervises. Agents in tmux keep running. "
+        "On the command line, a daemon that does not answer is sent SIGTERM, and after that SIGKILL.",
+        result=shape(pid=optional("integer"), stopping="boolean", how={"type": "string", "enum": ["none", "asked", "terminated", "killed"]}),
         mutating=True,
         idempotent=True,
         guard=False,
@@ -56,6 +66,7 @@ OPERATIONS = (
             tcp_port=optional("integer"),
             events=shape(cursor="integer", subscribers="integer"),
             config=shape(generation="integer", problems=array("string")),
+            problems=array("string"),
             children=array(shape(name="string", state="string", pid=optional("integer"), restarts="integer")),
             fleet=optional("object"),
             beats=optional("object"),
@@ -143,16 +154,22 @@ OPERATIONS = (
         cli=["events"],
         route="/v1/events",
         description="Every event has a cursor. Ask for what came after the last cursor you saw and nothing is missed or repeated. "
-        "Over HTTP this is a stream of server-sent events, resumable by Last-Event-ID.",
+        "On the command line, without --since and --limit: the last 50. Over HTTP: everything that is kept, as server-sent events. The stream ends with the newest "
+        "event, unless `follow=true` or `Accept: text/event-stream` asks for more; it is resumable by Last-Event-ID. A Last-Event-ID from another journal (the database "
+        "was replaced) begins anew, after an event named covey.reset.",
         parameters=[
             Parameter("follow", "Go on with new events as they come.", type="bool", default=False, short="-f"),
-            Parameter("since", "Only events after this cursor.", type="int", default=0, minimum=0, maximum=2**53),
+            Parameter(
+                "since", "Only events after this cursor, or after this time: 10m ago, or 2026-01-31T14:05:00Z. 0: all that are kept.", default=""
+            ),
+            Parameter("limit", "Only the last N of them, before those that come.", type="int", short="-n", minimum=0, maximum=1_000_000),
             Parameter("kind", "Only events of this kind, or with this prefix (fleet.*); repeatable.", multiple=True),
         ],
         result=EVENT,
         streaming=True,
         media="text/event-stream",
         idempotent=True,
+        examples=[("covey events --since 10m --kind 'beat.*'", "What beats did in the last ten minutes", 0)],
     ),
     Operation(
         "metrics",

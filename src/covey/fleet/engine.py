@@ -67,14 +67,23 @@ class Engine:
     def start(self, runtime_id: str) -> None:
         self._books.setdefault(runtime_id, _Book())
 
-    def resume(self, runtime_id: str, claims: Iterable[Claim]) -> None:
-        """Go on with a runtime of which these claims stood."""
+    def resume(
+        self, runtime_id: str, claims: Iterable[Claim], cursors: Iterable[Signal] = (), *, verdict: Verdict | None = None, version: int = 0
+    ) -> None:
+        """Go on with a runtime of which these claims stood, after the last signal of each source."""
         self._books[runtime_id] = book = _Book()
         book.claims = {claim.source: claim for claim in claims}
+        book.cursors = {cursor.source: cursor for cursor in cursors}
+        book.seen = OrderedDict(((cursor.source, cursor.dedupe_key), None) for cursor in book.cursors.values())
+        book.verdict, book.version = verdict, version
 
     def claims(self, runtime_id: str) -> list[Claim]:
         """What stands about a runtime."""
         return list(self._books[runtime_id].claims.values())
+
+    def cursors(self, runtime_id: str) -> list[Signal]:
+        """The last signal that was applied from each source, without its claim."""
+        return [replace(cursor, claim=None) for cursor in self._books[runtime_id].cursors.values()]
 
     def end(self, runtime_id: str) -> None:
         self._books.pop(runtime_id, None)

@@ -1,7 +1,7 @@
 """The fleet inside the daemon: sources in, rows and events out.
 
-Whatever a source says passes through the engine; when the verdict changes, the row changes and an event is published. Rows are in memory; the
-journal holds every signal that was applied and every change of state.
+Whatever a source says passes through the engine; when the verdict changes, the row changes and an event is published. Rows are in memory, and in the
+database as of the last event (`saved_agents`); the journal holds every signal that was applied and every change of state.
 """
 
 from __future__ import annotations
@@ -12,22 +12,27 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from covey.fleet.drift import Drift
 from covey.fleet.engine import Signal
 from covey.fleet.exits import Exits
 from covey.fleet.hooks import Hooks
+from covey.fleet.live_versions import LiveVersions
+from covey.fleet.model import PROCESS
 from covey.fleet.outbox import Outbox
-from covey.fleet.record import ADDED, HEALTH, PICTURE, REMOVED
-from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started
+from covey.fleet.record import ADDED, HEALTH, HEARD, PICTURE, REMOVED
+from covey.fleet.rows import UNREACHABLE
+from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started, Suspended
+from covey.fleet.saved_agents import change as saved_change
 from covey.fleet.states import Look, States
-from covey.fleet.target_watch import TargetWatch
+from covey.fleet.target_watch import NOT_YET, TargetWatch
 from covey.fleet.targets import LOCAL
 from covey.fleet.watched import Watched
 from covey.kernel.ids import Ulids
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Self
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, Self
 
     from covey.fleet.adapters.registry import Registry
     from covey.fleet.hooks import Word
@@ -35,11 +40,17 @@ if TYPE_CHECKING:
     from covey.fleet.model import Claim, Verdict
     from covey.fleet.place import Place
     from covey.fleet.runtimes import Change
+    from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.server_watch import ServerWatch
     from covey.fleet.targets import Known, Targets
     from covey.fleet.view import Row, Target
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
+
+VERIFY_S = 15.0
+"""What a file or a far node said before the restart stands so long without being said again."""
+SEEN_IN_PANE = frozenset({"title", "screen"})
+"""Levels that are looked at again as soon as the pane is seen."""
 
 log = logging.getLogger("covey.fleet")
 
@@ -47,14 +58,27 @@ log = logging.getLogger("covey.fleet")
 class Fleet:
     """Every agent that can be seen."""
 
-    def __init__(self, registry: Registry, events: Events, clock: Clock, *, rules: Rules, book: Targets, place: Callable[[Known], Place]) -> None:
-        """`place` tells how a target is reached."""
+    def __init__(
+        self,
+        registry: Registry,
+        events: Events,
+        clock: Clock,
+        *,
+        rules: Rules,
+        book: Targets,
+        place: Callable[[Known], Place],
+        saved: Sequence[SavedAgent] = (),
+    ) -> None:
+        """`place` tells how a target is reached; `saved` are the agents that the last daemon knew."""
         self.registry = registry
         self.book = book
-        self.runtimes = Runtimes(registry.identify)
+        self.runtimes = Runtimes(registry.identify, [one.runtime for one in saved])
         self.watched: dict[str, Watched] = {}
+        self._saved = saved
+        self._unverified: dict[str, set[str]] = {}
+        """Sources whose levels are known from the last daemon only."""
         self._outbox = Outbox(events)
-        self._states = States(rules, self._look, self._outbox.tell)
+        self._states = States(rules, self._look, self._tell_saved)
         self._clock = clock
         self._ids = Ulids(clock.time)
         self.life = self._ids()
@@ -66,11 +90,16 @@ class Fleet:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self.hooks = Hooks(self, events, clock)
         self._tasks: list[asyncio.Task[None]] = []
+        self.versions = LiveVersions(registry, self.runtimes, self.watched, self.moved)
+        self.drift = Drift(self._outbox.tell, {adapter.name: adapter.title for adapter in registry})
 
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(self._outbox.run(), name="fleet events")]
         for known in self.book.all:
             self._begin_to_look(known)
+        for saved in self._saved:
+            self._resume(saved)
+        self._tasks.append(asyncio.create_task(self._verify(), name="levels of the last daemon"))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -82,6 +111,7 @@ class Fleet:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.versions.aclose()
         await self._exits.aclose()
         await self._outbox.aclose()
 
@@ -166,13 +196,16 @@ class Fleet:
 
     def hear(self, runtime_id: str, word: Word) -> asyncio.Future[bool] | None:
         """Whether what an agent's hook says is in the journal, as soon as that is known; None: it is no news."""
-        return self.watched[runtime_id].hook(word.payload, word.at, word.id)
+        watched = self.watched[runtime_id]
+        if not watched.knows(word.payload):
+            self.drift.hook_not_known(watched.runtime, self._now())
+        return watched.hook(word.payload, word.at, word.id)
 
     @property
     def sighted(self) -> bool:
-        """Whether every agent of this machine can be seen."""
+        """Whether every agent of this machine can be seen, and every pane has been looked at."""
         local = self._local()
-        return not local or self.target(local).target.health == "ok"
+        return not local or (self.target(local).target.health == "ok" and self.target(local).scanned)
 
     def _local(self) -> str:
         """The name of this machine among the targets; empty if it is none of them."""
@@ -204,6 +237,9 @@ class Fleet:
                 self._end(runtime, change.why)
             elif isinstance(change, Moved):
                 self._watch_again(runtime)
+            elif isinstance(change, Suspended) and (watched := self.watched.get(runtime.runtime_id)):
+                watched.runtime = runtime
+                watched.suspend(self._now(), suspended=runtime.suspended)
 
     def _watch_again(self, runtime: Runtime) -> None:
         if runtime.runtime_id in self.watched:
@@ -219,25 +255,68 @@ class Fleet:
         self._states.moved(runtime_id)
 
     def _begin(self, runtime: Runtime) -> None:
-        adapter = self.registry.adapters[runtime.agent]
-
-        def say(source: str, claim: Claim | None, key: str, at: float) -> asyncio.Future[bool] | None:
-            return self._say(runtime.runtime_id, source, claim, key, at)
-
-        here = runtime.target == self._local()
-        self.watched[runtime.runtime_id] = Watched(runtime, adapter, say, self._clock, here=here)
-        if here:
-            self._exits.watch(runtime.runtime_id, runtime.pid, runtime.process_started)
+        watched = self._watch(runtime)
         self._states.start(runtime.runtime_id, self._now())
-        self.watched[runtime.runtime_id].start()
+        if runtime.suspended:
+            watched.suspend(self._now(), suspended=True)
+        self.versions.begin(runtime, self._now, here=runtime.target == self._local())
+        watched.start()
         self.hooks.agent_seen()
         self.target(runtime.target).seen()
+
+    def _watch(self, runtime: Runtime, levels: Iterable[Claim] = ()) -> Watched:
+        def say(source: str, claim: Claim | None, key: str, at: float) -> asyncio.Future[bool] | None:
+            watched = self.watched[runtime.runtime_id]
+            self.drift.claimed(watched.runtime, source, claim, watched.sources, self._now())
+            caveat = watched.adapter.caveat
+            return self._say(runtime.runtime_id, source, replace(claim, caveat=caveat) if claim and caveat else claim, key, at)
+
+        here = runtime.target == self._local()
+        watched = Watched(runtime, self.registry.adapters[runtime.agent], say, self._clock, here=here, levels=levels)
+        self.watched[runtime.runtime_id] = watched
+        if here:
+            self._exits.watch(runtime.runtime_id, runtime.pid, runtime.process_started)
+        return watched
+
+    # What the last daemon knew.
+
+    def _resume(self, saved: SavedAgent) -> None:
+        """Go on with an agent where the last daemon left it. Whether it is still there is seen at the next look at its pane, or from the kernel."""
+        runtime_id = saved.runtime.runtime_id
+        levels = [claim for claim in saved.claims if claim.level]
+        if saved.runtime.agent in self.registry.adapters and saved.runtime.target in self._targets:
+            watched = self._watch(saved.runtime, [claim for claim in levels if claim.source in {*SEEN_IN_PANE, PROCESS}])
+            self._unverified[runtime_id] = {claim.source for claim in levels} - SEEN_IN_PANE - {PROCESS}
+            self._states.resume(saved, self._now())
+            self._come_back(runtime_id, self._now())
+            self.versions.begin(saved.runtime, self._now, here=saved.runtime.target == self._local())
+            watched.start()
+        else:  # its description or its target was removed meanwhile
+            self._states.resume(saved, self._now())
+            self.runtimes.forget(runtime_id)
+            self._states.end(runtime_id, "removed", self._now())
+
+    async def _verify(self) -> None:
+        """After a while, let go of what nobody has said again."""
+        await self._clock.sleep(VERIFY_S)
+        for runtime_id, sources in self._unverified.items():
+            for source in sorted(sources) if runtime_id in self.watched else ():
+                now = self._clock.time()
+                self._say(runtime_id, source, None, f"{source} {now}", now)
+        self._unverified = {}
+
+    def _tell_saved(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
+        """Tell an event of an agent, and have the database follow in the same transaction."""
+        watched = self.watched.get(subject)
+        claim = next((one for one in self.claims(subject) if one.source == data["source"]), None) if kind == HEARD else None
+        self._outbox.tell(kind, subject, data, at, saved_change(kind, watched.runtime if watched else None, subject, data, at, claim))
 
     def _end(self, runtime: Runtime, why: str) -> None:
         watched = self.watched.pop(runtime.runtime_id, None)
         if watched is None:
             return
         watched.stop()
+        self.drift.ended(runtime.runtime_id)
         self._exits.forget(runtime.runtime_id)
         if timer := self._timers.pop(runtime.runtime_id, None):
             timer.cancel()
@@ -259,10 +338,16 @@ class Fleet:
             return None
         runtime = watched.runtime
         target = self.target(runtime.target)
-        return Look(runtime, target.pane(runtime.socket, runtime.pane_id), target.out_of_reach(runtime.socket))
+        lost = target.out_of_reach(runtime.socket)
+        before = self._states.rows.get(runtime_id)
+        if lost == NOT_YET and before is not None:  # after a restart: as it was, until the target was looked at
+            lost = before.detail if before.reason == UNREACHABLE else None
+        return Look(runtime, target.pane(runtime.socket, runtime.pane_id), lost)
 
     def _say(self, runtime_id: str, source: str, claim: Claim | None, key: str, at: float, seq: int | None = None) -> asyncio.Future[bool] | None:
         now = self._now()
+        if runtime_id in self._unverified:
+            self._unverified[runtime_id].discard(source)
         signal = Signal(
             runtime_id=runtime_id,
             source=source,
@@ -287,6 +372,7 @@ class Fleet:
 
     def _come_back(self, runtime_id: str, now: float) -> None:
         """Look again when the state may change by itself."""
+        self.drift.judged(self.watched[runtime_id].runtime, self._states.verdicts[runtime_id], now)
         if timer := self._timers.pop(runtime_id, None):
             timer.cancel()
         if (due := self._states.due(runtime_id, now)) is not None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
-from covey.fleet.moments import moment
 from covey.fleet.picture import Picture
 from covey.fleet.record import DERIVED, PICTURED, STARTED, STOPPED, WHOLE
 from covey.fleet.replay import Rederivation
 from covey.fleet.view import SCHEMA_VERSION, Filters, panes
 from covey.kernel.clock import timestamp
-from covey.kernel.event import EventsError, Kinds
+from covey.kernel.event import EventsError, EventSizeError, Kinds
+from covey.kernel.moments import moment
 from covey.kernel.store_errors import StoreError
 from murli import EXIT_NOT_FOUND, AgentError, user_error
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from covey.fleet.judge import Rules
     from covey.fleet.picture import Told
     from covey.fleet.replay import Late, Mismatch
+    from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.targets import Targets
     from covey.fleet.view import Target
     from covey.kernel.clock import Clock
@@ -66,11 +67,21 @@ class History:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def kept(cls, events: Events, clock: Clock, rules: Rules, book: Targets) -> AsyncIterator[Self]:
-        """The journal with marks from when until when the fleet is looked at, which is to happen inside."""
+    async def kept(cls, events: Events, clock: Clock, rules: Rules, book: Targets, saved: Sequence[SavedAgent] = ()) -> AsyncIterator[Self]:
+        """The journal with marks from when until when the fleet is looked at, which is to happen inside. `saved`: whom the last daemon knew."""
         history = cls(events, clock, rules)
-        targets = [{"target": known.name, "health": known.health, "reason": ""} for known in book.all]
-        await events.append(STARTED, data={"rules": to_builtins(rules), "targets": targets}, source="fleet", time=history._now())
+        began = {
+            "rules": to_builtins(rules),
+            "targets": [{"target": known.name, "health": known.health, "reason": ""} for known in book.all],
+            "rows": [one.row.as_dict() for one in saved],
+            "claims": {one.row.runtime_id: to_builtins(one.claims) for one in saved},
+            "cursors": {one.row.runtime_id: to_builtins(one.cursors) for one in saved},
+        }
+        try:
+            await events.append(STARTED, data=began, source="fleet", time=history._now())
+        except EventSizeError:  # so many agents that `replay` knows them from their next changes only
+            few = {name: began[name] for name in ("rules", "targets")}
+            await events.append(STARTED, data=few, source="fleet", time=history._now())
         try:
             yield history
         finally:

@@ -1,8 +1,9 @@
 """What agents' hooks say: each word to its agent, once, and acknowledged when it is in the journal.
 
-A word with an id comes from our script, which leaves in the spool what it cannot deliver. Such a word is at any moment in the journal or on the disk: it
-is refused, and so spooled, while its agent has not been seen or older words are still being read. The id is the key under which the journal has it, so a
-word that was answered too late and spooled as well counts once, also in the next daemon. A word without an id waits for its agent in memory.
+A word is at any moment in the journal or on the disk, never in memory alone: it is refused, and so spooled, while its agent has not been seen or older
+words are still being read. Our script spools what it cannot deliver; for a sender without a spool, the operation does. The id is the key under which the
+journal has a word, so one that was answered too late and spooled as well counts once, also in the next daemon. A word that is read from the spool after
+a newer one was taken is recorded too; the engine sees by its time that it is late.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import asyncio
 import json
 import logging
 import math
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.fleet.record import HEARD
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 PENDING_S = 10.0
 """How long a word is kept for an agent that has not been seen yet."""
-PENDING, PENDING_BYTES = 1000, 8 << 20
-"""How many words without an id are kept so, and how much."""
 REMEMBERED = 20_000
 """Ids that are known to have been heard: more than the spool holds."""
 BATCH = 256
@@ -54,7 +53,6 @@ class Word(NamedTuple):
     payload: object
     at: float
     id: str
-    size: int
 
 
 class Hooks:
@@ -73,8 +71,6 @@ class Hooks:
         self._recalled = math.inf
         self._unread = events.cursor
         self._recalling = asyncio.Lock()
-        self._pending: deque[tuple[float, Word]] = deque()
-        self._pending_bytes = 0
         self._unclaimed: dict[str, float] = {}
         """Files in the spool whose agents have not been seen, and since when they wait."""
         self._refused = False
@@ -104,37 +100,23 @@ class Hooks:
         told, id_ = headers.get("x-covey-at", ""), headers.get("x-covey-id", "")
         at = int(told) / 1000 if told.isascii() and told.isdigit() and len(told) < 16 else self._clock.time()  # noqa: PLR2004 - milliseconds of this age
         id_ = id_ if len(id_) <= LONGEST_ID and id_.isascii() and id_.isprintable() else ""
-        return Word(agent, headers.get("x-covey-tmux", ""), headers.get("x-covey-pane", ""), pids, payload, at, id_, len(body))
+        return Word(agent, headers.get("x-covey-tmux", ""), headers.get("x-covey-pane", ""), pids, payload, at, id_)
 
     async def take(self, word: Word) -> bool:
         """Take in a word that was just said. True: it is in the journal, or says nothing new. False: it is to be spooled."""
         await self._recall(word)
-        said = None if self._behind and word.id else self._hear(word)
+        said = None if self._behind else self._hear(word)
         if said is not None:
             return await asyncio.shield(said)  # somebody else may wait for the same
-        if word.id and (self._behind or word.pane_id):
-            self._refused = True
-            asyncio.get_running_loop().call_later(SOON_S, self._wake.set)
-            return False
-        self._give_up(self._clock.monotonic() - PENDING_S)
-        if len(self._pending) >= PENDING or self._pending_bytes + word.size > PENDING_BYTES:
-            return False
-        self._pending.append((self._clock.monotonic(), word))
-        self._pending_bytes += word.size
-        return True
+        self._refused = True
+        asyncio.get_running_loop().call_later(SOON_S, self._wake.set)
+        return False
 
     def agent_seen(self) -> None:
         """An agent is there that was not: some words may be its own."""
-        self._give_up(self._clock.monotonic() - PENDING_S)
-        self._pending = deque(waiting for waiting in self._pending if self._hear(waiting[1]) is None)
-        self._pending_bytes = sum(word.size for _, word in self._pending)
         self._behind = self._behind or self._refused or bool(self._unclaimed)
         self._seen = True
         self._wake.set()
-
-    def _give_up(self, before: float) -> None:
-        while self._pending and self._pending[0][0] <= before:
-            self._pending_bytes -= self._pending.popleft()[1].size
 
     async def replay(self, spool: Spool) -> None:
         """Read what hooks left and leave, oldest first, until cancelled."""
@@ -173,7 +155,7 @@ class Hooks:
             await self._recall(word)
             if (said := self._hear(word)) is not None:
                 batch.append((spooled, said))
-            elif (since := tried.get(spooled.file.name, self._clock.monotonic())) <= self._clock.monotonic() - PENDING_S:
+            elif (since := tried.get(spooled.file.name, self._clock.monotonic())) <= self._clock.monotonic() - PENDING_S and self._fleet.sighted:
                 nobodys += 1
                 spooled.done()
             else:

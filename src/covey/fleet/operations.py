@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from covey.contract.fleet import OPERATIONS
 from covey.contract.replay import REPLAY
-from covey.fleet import integrate
+from covey.fleet import integrate, saved_agents
 from covey.fleet.adapters.explain import explained
 from covey.fleet.adapters.registry import load
 from covey.fleet.bar import bar
@@ -53,13 +53,15 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
     place = places(get("fleet.sockets"), os.environ, get("fleet.ssh_config"), Path(daemon.home.node_dir) / "ssh")
     integrate.refresh(Path.home(), {**os.environ, "COVEY_HOME": daemon.home.path})
     book = await Targets.open(daemon.store, daemon.clock)
+    saved = await daemon.store.read(saved_agents.load)
     async with (
-        History.kept(daemon.events, daemon.clock, rules, book) as history,
-        Fleet(registry, daemon.events, daemon.clock, rules=rules, book=book, place=place) as fleet,
+        History.kept(daemon.events, daemon.clock, rules, book, saved) as history,
+        Fleet(registry, daemon.events, daemon.clock, rules=rules, book=book, place=place, saved=saved) as fleet,
     ):
-        operations = FleetOperations(daemon, fleet, history)
+        spool = Spool(Path(daemon.home.node_dir) / "spool")
+        operations = FleetOperations(daemon, fleet, history, spool)
         chores = [
-            asyncio.create_task(fleet.hooks.replay(Spool(Path(daemon.home.node_dir) / "spool")), name="spool"),
+            asyncio.create_task(fleet.hooks.replay(spool), name="spool"),
             asyncio.create_task(history.picture(fleet), name="pictures of the fleet"),
         ]
         daemon.parts["fleet"] = operations.status
@@ -71,16 +73,17 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
             await asyncio.gather(*chores, return_exceptions=True)
 
 
-FLEET = Subsystem((*OPERATIONS, REPLAY), migrations=(MIGRATION,), open=opened)
+FLEET = Subsystem((*OPERATIONS, REPLAY), migrations=(MIGRATION, saved_agents.MIGRATION), open=opened)
 
 
 class FleetOperations:
     """The handlers, each a method that takes a call and returns a result."""
 
-    def __init__(self, daemon: Daemon, fleet: Fleet, history: History) -> None:
+    def __init__(self, daemon: Daemon, fleet: Fleet, history: History, spool: Spool) -> None:
         self._daemon = daemon
         self._fleet = fleet
         self._history = history
+        self._spool = spool
         daemon.metrics.gauge("covey_agents", "Agents that are seen.", lambda: len(fleet.rows()))
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -166,9 +169,11 @@ class FleetOperations:
         return explained(self._fleet.registry, call.params)
 
     async def hooks(self, call: Call) -> dict[str, Any]:
-        hooks = self._fleet.hooks
-        word = hooks.read(call.params["agent"], call.headers, call.params["payload"])
-        if word is not None and not await hooks.take(word):
+        agent, payload = call.params["agent"], call.params["payload"]
+        word = self._fleet.hooks.read(agent, call.headers, payload)
+        if word is None or await self._fleet.hooks.take(word):
+            return {}
+        if word.id or not await asyncio.to_thread(self._spool.put, agent, call.headers, payload, word.at):  # who gives an id has a spool
             raise AgentError(
                 "the hook cannot be taken in now",
                 code=EXIT_CANCELLED,

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 from covey.kernel.event import EventsError
 
 if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+
     from covey.kernel.events import Events
+
+    Also = Callable[[sqlite3.Connection], None]
 
 OUTSTANDING = 256
 
@@ -25,12 +30,13 @@ class Outbox:
         self._events = events
         self.written: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether what was told last is in the journal, as soon as that is known. What was told before it is, then, too."""
-        self._waiting: asyncio.Queue[tuple[str, str, dict[str, Any], float, asyncio.Future[bool]]] = asyncio.Queue()
+        self._waiting: asyncio.Queue[tuple[str, str, dict[str, Any], float, Also | None, asyncio.Future[bool]]] = asyncio.Queue()
         self._writing: deque[asyncio.Task[None]] = deque()
 
-    def tell(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
+    def tell(self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None = None) -> None:
+        """Have an event written; what `also` writes is in the same transaction."""
         self.written = asyncio.get_running_loop().create_future()
-        self._waiting.put_nowait((kind, subject, data, at, self.written))
+        self._waiting.put_nowait((kind, subject, data, at, also, self.written))
 
     async def run(self) -> None:
         """Many at once share a commit."""
@@ -46,13 +52,13 @@ class Outbox:
             self._begin(*self._waiting.get_nowait())
         await asyncio.gather(*self._writing, return_exceptions=True)
 
-    def _begin(self, kind: str, subject: str, data: dict[str, Any], at: float, written: asyncio.Future[bool]) -> None:
-        task = asyncio.create_task(self._write(kind, subject, data, at))
+    def _begin(self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None, written: asyncio.Future[bool]) -> None:
+        task = asyncio.create_task(self._write(kind, subject, data, at, also))
         task.add_done_callback(lambda task: written.set_result(not task.cancelled() and task.exception() is None))
         self._writing.append(task)
 
-    async def _write(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
+    async def _write(self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None) -> None:
         try:
-            await self._events.append(kind, subject=subject, data=data, source="fleet", time=at)
+            await self._events.append(kind, subject=subject, data=data, source="fleet", time=at, also=also)
         except EventsError as error:
             log.warning("the journal lacks an event of the fleet", extra={"kind": kind, "reason": error.message})

@@ -82,7 +82,7 @@ class Picture:
             return
         with contextlib.suppress(ValidationError):  # `replay --check` tells of it; what was told stands
             self._engine.take(convert(event.data, Signal))
-        if row.reason != UNREACHABLE:
+        if row.reason != UNREACHABLE and event.data.get("applied", True):  # one that came too late confirms nothing
             self._rows[event.subject] = replace(row, as_of=event.time)
 
     def _judged(self, row: Row, moment: float) -> Row:
@@ -106,9 +106,15 @@ def as_of(events: Iterable[Event], moment: float) -> list[Row]:
 def engine_of(data: Mapping[str, Any], rules: Rules) -> Engine:
     """The engine as an event has it with which reading can begin; `rules` if it names none."""
     engine = Engine(convert(data["rules"], Rules) if "rules" in data else rules)
-    for runtime_id, claims in data.get("claims", {}).items():
-        engine.resume(runtime_id, convert(claims, list[Claim]))
+    for runtime_id in data.get("claims", {}):
+        resume(engine, runtime_id, data)
     return engine
+
+
+def resume(engine: Engine, runtime_id: str, data: Mapping[str, Any]) -> None:
+    """Have an engine go on with a runtime as an event has it with which reading can begin."""
+    cursors = data.get("cursors", {}).get(runtime_id, ())
+    engine.resume(runtime_id, convert(data["claims"][runtime_id], list[Claim]), convert(cursors, list[Signal]))
 
 
 def row_of(data: Mapping[str, Any]) -> Row:

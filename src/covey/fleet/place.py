@@ -53,9 +53,10 @@ class Here:
 
     here = True
 
-    def __init__(self, patterns: Iterable[str]) -> None:
+    def __init__(self, patterns: Iterable[str], *, anywhere: bool = False) -> None:
+        """The tmux servers at sockets by these patterns; with `anywhere` also those elsewhere, where the system tells of them."""
         self.executor: Executor = Local()
-        self._sockets = Sockets(patterns)
+        self._sockets = Sockets(patterns, anywhere=anywhere)
         self._table: ProcessTable | None = None
 
     async def sockets(self) -> list[str]:

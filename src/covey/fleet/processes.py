@@ -27,6 +27,7 @@ STACK = 25
 """Which field after the name in /proc/PID/stat is the address of the stack: it is drawn anew for every exec."""
 ENDED = ("Z", "X")
 """States of a process that has ended and only waits to be reaped."""
+STOPPED = "T"
 
 
 class ProcessesError(RuntimeError):
@@ -46,6 +47,8 @@ class Process(Struct, frozen=True, kw_only=True):
     name: str
     image: int = 0
     """Another number after every exec; 0 if the kernel does not tell."""
+    stopped: bool = False
+    """By a signal, as after Ctrl-Z: it does nothing until it is continued."""
     argv: tuple[str, ...] = ()
     exe: str = ""
 
@@ -178,6 +181,7 @@ def parse_stat(line: bytes) -> Process | None:
         started=int(fields[19]),
         name=name.decode(errors="replace"),
         image=int(fields[STACK]),
+        stopped=fields[0].decode() == STOPPED,
     )
 
 
@@ -204,6 +208,7 @@ def _parse_ps(line: str, argv: dict[int, tuple[str, ...]]) -> Process | None:
         foreground=int(foreground),
         started=calendar.timegm(time.strptime(f"{month} {day} {hour} {year}", "%b %d %H:%M:%S %Y")),
         name=name.strip(),
+        stopped=state.startswith(STOPPED),
         argv=own,
         exe=own[0] if own else "",
     )
@@ -213,6 +218,12 @@ def start_of(pid: int) -> int | None:
     """When a process of this machine was started, in ticks; nothing if there is none or it has ended. Linux only."""
     process = _stat(pid)
     return None if process is None else process.started
+
+
+def described(pid: int, started: int) -> Process | None:
+    """A process of this machine with its arguments and its program; None if this very process is not there. Linux only."""
+    process = _stat(pid) if sys.platform == "linux" else None
+    return _look(process) if process is not None and process.started == started else None
 
 
 @cache

@@ -13,8 +13,7 @@ from msgspec import Struct, ValidationError, convert
 
 from covey.fleet.engine import APPLIED, Engine, Signal
 from covey.fleet.judge import Rules
-from covey.fleet.model import Claim
-from covey.fleet.picture import Told, engine_of, told_by, told_of
+from covey.fleet.picture import Told, engine_of, resume, told_by, told_of
 from covey.fleet.record import BEGUN, CHANGED, ENDED, HEARD, PICTURE, STARTED, STOPPED
 from covey.fleet.rows import UNREACHABLE
 from covey.fleet.states import TICK_S
@@ -83,7 +82,7 @@ class Rederivation:
     def add(self, event: Event) -> None:
         if event.kind in {STARTED, STOPPED}:  # what was about to be told then was not
             self._engine = engine_of(event.data, self._engine.rules)
-            self._lives.clear()
+            self._lives = {row["runtime_id"]: _Life(told_by(row), event.time) for row in event.data.get("rows", ())}
         elif event.kind == PICTURE:
             self._go_on(event)
         elif event.kind == BEGUN:
@@ -121,7 +120,7 @@ class Rederivation:
         for row in event.data["rows"]:
             runtime_id = row["runtime_id"]
             if runtime_id not in self._lives:
-                self._engine.resume(runtime_id, convert(event.data["claims"][runtime_id], list[Claim]))
+                resume(self._engine, runtime_id, event.data)
                 self._lives[runtime_id] = _Life(told_by(row), event.time)
 
     def _hear(self, event: Event, life: _Life) -> None:
@@ -133,9 +132,10 @@ class Rederivation:
         self._quiet(event.subject, life)
         self._pass_time(event.subject, life, signal.ingested_at)
         self.signals += event.time >= self._since
-        if (outcome := self._engine.take(signal)) != APPLIED:
-            self._differ(event, signal.ingested_at, f"the signal was applied, and now it is not: {outcome}")
-        life.heard = None if life.told.reason == UNREACHABLE else (event, signal.ingested_at)
+        applied = (outcome := self._engine.take(signal)) == APPLIED
+        if applied != event.data.get("applied", True):
+            self._differ(event, signal.ingested_at, f"whether the signal counts was decided otherwise: {outcome}")
+        life.heard = None if life.told.reason == UNREACHABLE or not applied else (event, signal.ingested_at)
         life.at = signal.ingested_at
 
     def _change(self, event: Event, life: _Life) -> None:

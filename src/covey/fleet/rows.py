@@ -24,7 +24,7 @@ def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | 
     row = Row(
         target=runtime.target,
         session_name=seen.session_name if seen else "",
-        window_id=runtime.window_id,
+        window_id=pane.window_id if pane else runtime.window_id,
         pane_id=runtime.pane_id,
         runtime_id=runtime.runtime_id,
         agent=runtime.agent,
@@ -41,6 +41,9 @@ def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | 
         pane_index=seen.pane_index if seen else 0,
         title=seen.title if seen else "",
         socket=runtime.socket,
+        version=runtime.version,
+        version_note=runtime.version_note,
+        state_version=before.state_version if before else 0,
     )
     return judged(row, verdict)
 

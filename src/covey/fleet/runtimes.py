@@ -79,7 +79,13 @@ class Runtime(Struct, frozen=True, kw_only=True):
     process_started: int
     """In the ticks of the machine's process table."""
     started_at: float
+    suspended: bool = False
+    """Stopped, as by Ctrl-Z: it lives, but does nothing until it is continued."""
     ended_at: float | None = None
+    version: str = ""
+    """Of the agent; empty where it is not known."""
+    version_note: str = ""
+    """What is to be said about that version, e.g. that it was never measured."""
 
 
 class Started(Struct, frozen=True):
@@ -101,14 +107,20 @@ class Ended(Struct, frozen=True):
 
     runtime: Runtime
     why: str
-    """`exited`, `replaced` (it turned into another agent), `background` (suspended, or another program is in front) or `pane_gone`."""
+    """`exited`, `replaced` (it turned into another agent), `background` (it runs on, but another program is in front) or `pane_gone`."""
 
 
-Change = Started | Moved | Ended
+class Suspended(Struct, frozen=True):
+    """The agent was stopped, or goes on: see `runtime.suspended`."""
+
+    runtime: Runtime
+
+
+Change = Started | Moved | Ended | Suspended
 
 
 class Runtimes:
-    """The book of runtimes that are in front of their panes."""
+    """The book of runtimes that are in front of their panes, and of those that were suspended there."""
 
     def __init__(self, identify: Identify, known: Iterable[Runtime] = ()) -> None:
         """`known`: what the book held when the daemon went down. Those that are still there are not started again."""
@@ -124,9 +136,21 @@ class Runtimes:
     def get(self, runtime_id: str) -> Runtime | None:
         return self._runtimes.get(runtime_id)
 
+    def process(self, runtime_id: str) -> Process | None:
+        """The agent's outermost process, as it was described at the last look."""
+        found = self._occupants.get(runtime_id)
+        return found.process if found else None
+
+    def know_version(self, runtime_id: str, version: str, note: str) -> Runtime:
+        """Note an agent's version; returns its runtime with it. KeyError if there is no such runtime."""
+        runtime = self._runtimes[runtime_id] = replace(self._runtimes[runtime_id], version=version, version_note=note)
+        return runtime
+
     def in_pane(self, target: str, socket: str, pane_id: str) -> Runtime | None:
+        """The runtime in a pane: the one in front rather than a suspended one."""
         place = (target, socket, pane_id)
-        return next((runtime for runtime in self._runtimes.values() if (runtime.target, runtime.socket, runtime.pane_id) == place), None)
+        found = [runtime for runtime in self._runtimes.values() if (runtime.target, runtime.socket, runtime.pane_id) == place]
+        return min(found, key=lambda runtime: runtime.suspended, default=None)
 
     def speaking(self, target: str, pid: int) -> Runtime | None:
         """The runtime that a process speaks for: its agent, not what the agent runs as a tool (which may be an agent of the same kind)."""
@@ -147,7 +171,8 @@ class Runtimes:
             if (first := table.get(pane.pid)) is None:
                 continue
             epochs[pane.pane_id] = str(Epoch(server.pid, server.started, pane.pane_id, first.pid, first.started))
-            if sitting := occupant(pane.pid, table, self._identify):
+            front = occupant(pane.pid, table, self._identify)
+            for sitting in [*([front] if front else []), *suspended(pane.pid, table, self._identify, front)]:
                 runtime = _runtime(server, pane, epochs[pane.pane_id], sitting, table, now)
                 if runtime.runtime_id not in self._exited:
                     found[runtime.runtime_id] = (runtime, sitting)
@@ -157,6 +182,10 @@ class Runtimes:
             key: gone for key, gone in self._exited.items() if gone.target != server.target or table.holds(gone.pid, gone.process_started)
         }
         return [*ended, *self._take(found)]
+
+    def forget(self, runtime_id: str) -> None:
+        """Take a runtime out of the book."""
+        self._runtimes.pop(runtime_id, None)
 
     def exited(self, runtime_id: str, now: float) -> list[Change]:
         """The process has ended, says the kernel. A table that was read a moment before does not bring it back."""
@@ -181,9 +210,12 @@ class Runtimes:
             if known is None:
                 self._runtimes[runtime_id] = runtime
                 changes.append(Started(runtime))
-            elif known.window_id != runtime.window_id:
-                self._runtimes[runtime_id] = replace(known, window_id=runtime.window_id)
+                continue
+            self._runtimes[runtime_id] = replace(known, window_id=runtime.window_id, suspended=runtime.suspended)
+            if known.window_id != runtime.window_id:
                 changes.append(Moved(self._runtimes[runtime_id], known.window_id))
+            if known.suspended != runtime.suspended:
+                changes.append(Suspended(self._runtimes[runtime_id]))
         return changes
 
     def _end(self, runtime: Runtime, why: str, now: float) -> Ended:
@@ -209,6 +241,23 @@ def occupant(pane_pid: int, table: ProcessTable, identify: Identify) -> Occupant
     return None
 
 
+def suspended(pane_pid: int, table: ProcessTable, identify: Identify, front: Occupant | None) -> list[Occupant]:
+    """The agents that a shell in a pane has suspended. What the agent in front has started is its own affair."""
+    pane = table.get(pane_pid)
+    if pane is None:
+        return []
+    found, waiting = list[Occupant](), list(table.children(pane_pid))
+    for process in waiting:
+        if (front is not None and process.pid == front.process.pid) or process.foreground != pane.foreground:
+            continue
+        described = table.describe(process) if process.stopped else process
+        if process.stopped and (agent := identify(described)):
+            found.append(Occupant(agent, described, _body(described, agent, table, identify)))
+        else:
+            waiting += table.children(process.pid)
+    return found
+
+
 def identity(boot: str, target: str, epoch: str, agent: str, process: Process) -> str:
     """The same for the same process in the same pane, whoever asks and however often; another after an exec of another agent."""
     parts = (boot, target, epoch, agent, str(process.pid), str(process.started))
@@ -228,6 +277,7 @@ def _runtime(server: Server, pane: Pane, epoch: str, sitting: Occupant, table: P
         pid=process.pid,
         process_started=process.started,
         started_at=now - table.age(process),
+        suspended=process.stopped,
     )
 
 

@@ -47,6 +47,8 @@ class ServerWatch:
         self.socket = socket
         self.standing: Standing | None = None
         """How it stands with the server; None until that is known."""
+        self.scanned = False
+        """Whether the processes in its panes have been looked at."""
         self.trouble = ""
         """Why the processes in its panes cannot be seen, if they cannot."""
         self._place = place
@@ -118,7 +120,7 @@ class ServerWatch:
             began, before = self._clock.monotonic(), self.trouble
             try:
                 await self._scan(watch)
-                self.trouble = ""
+                self.trouble, self.scanned = "", True
             except (ProcessesError, TmuxError) as error:
                 self.trouble = str(error)
             if self.trouble != before:
@@ -146,11 +148,12 @@ class ServerWatch:
             self._look_at(ours)
 
     def _ours(self) -> dict[str, str]:
-        """Runtimes by pane."""
+        """Runtimes by pane; a suspended one does not draw there."""
         return {
             runtime.pane_id: runtime.runtime_id
             for runtime in self._station.runtimes.all
-            if (runtime.target, runtime.socket) == (self.target, self.socket) and runtime.runtime_id in self._station.watched
+            if (runtime.target, runtime.socket, runtime.suspended) == (self.target, self.socket, False)
+            and runtime.runtime_id in self._station.watched
         }
 
     def _watched(self, pane_id: str) -> Watched | None:
@@ -191,4 +194,4 @@ class ServerWatch:
 
 def _shown(pane: listing.Pane) -> tuple[object, ...]:
     """What the row of an agent tells of its pane."""
-    return pane.title, pane.path, pane.session_name, pane.window_name, pane.window_index, pane.pane_index
+    return pane.title, pane.path, pane.session_name, pane.window_id, pane.window_name, pane.window_index, pane.pane_index

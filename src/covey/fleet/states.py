@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
-from covey.fleet.engine import APPLIED, Engine
+from covey.fleet.attention import asked, key_of
+from covey.fleet.engine import APPLIED, LATE, Engine
 from covey.fleet.model import Verdict
-from covey.fleet.record import BEGUN, CHANGED, ENDED, HEARD
+from covey.fleet.record import ASKED, BEGUN, CHANGED, ENDED, HEARD, SETTLED
 from covey.fleet.rows import UNREACHABLE, row_of
 
 if TYPE_CHECKING:
@@ -21,12 +23,15 @@ if TYPE_CHECKING:
     from covey.fleet.judge import Rules
     from covey.fleet.model import Claim
     from covey.fleet.runtimes import Runtime
+    from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.view import Row
     from covey.tmux.listing import Pane
 
     Tell = Callable[[str, str, dict[str, Any], float], None]
     """Told: the kind of event, its subject, its data, and when it was."""
 
+HOOK = "hook"
+"""The source whose signals are recorded even when they come too late to count: nobody else has them."""
 TICK_S = 0.001
 """What is due at a moment is seen for sure one millisecond after it."""
 
@@ -47,6 +52,8 @@ class States:
         self.rows: dict[str, Row] = {}
         self.verdicts: dict[str, Verdict] = {}
         self._engine = Engine(rules)
+        self._asked: set[str] = set()
+        """Runtimes for which a person was asked."""
         self._look = look
         self._tell = tell
 
@@ -54,12 +61,28 @@ class States:
         self._engine.start(runtime_id)
         self.settle(runtime_id, now)
 
+    def resume(self, saved: SavedAgent, now: float) -> None:
+        """Go on with an agent that was known before the daemon was started. Only what has changed since is told."""
+        row = saved.row
+        verdict = Verdict(state=row.state, reason=row.reason, confidence=row.confidence, since=row.since, detail=row.detail)
+        self._engine.resume(row.runtime_id, saved.claims, saved.cursors, verdict=verdict, version=row.state_version)
+        self.rows[row.runtime_id], self.verdicts[row.runtime_id] = row, verdict
+        if saved.asked:
+            self._asked.add(row.runtime_id)
+        self.settle(row.runtime_id, now)
+        self._attend(None, self.rows[row.runtime_id], now)
+
     def hear(self, signal: Signal) -> bool:
-        """Whether a signal counts. If it does, its row is confirmed or another."""
-        if self._engine.take(signal) != APPLIED:
+        """Take a signal; returns whether it is recorded. One that counts confirms its row or makes it another.
+
+        A hook that comes after a newer one was taken does not change the state, but it did happen, so it is recorded too.
+        """
+        outcome = self._engine.take(signal)
+        if outcome != APPLIED and (outcome, signal.source) != (LATE, HOOK):
             return False
-        self._tell(HEARD, signal.runtime_id, to_builtins(signal), signal.ingested_at)
-        self.settle(signal.runtime_id, signal.ingested_at, heard=True)
+        self._tell(HEARD, signal.runtime_id, {**to_builtins(signal), "applied": outcome == APPLIED}, signal.ingested_at)
+        if outcome == APPLIED:
+            self.settle(signal.runtime_id, signal.ingested_at, heard=True)
         return True
 
     def settle(self, runtime_id: str, now: float, *, heard: bool = False) -> None:
@@ -77,9 +100,26 @@ class States:
             changed = changed or lost is not None
         news = changed or before is None
         self.verdicts[runtime_id] = verdict
-        row = self.rows[runtime_id] = row_of(seen.runtime, verdict, seen.pane, before, now if news or heard or before is None else before.as_of)
+        row = row_of(seen.runtime, verdict, seen.pane, before, now if news or heard or before is None else before.as_of)
+        if news:
+            row = replace(row, state_version=before.state_version + 1 if before else 1)
+        self.rows[runtime_id] = row
         if news:
             self._tell(CHANGED if before else BEGUN, runtime_id, {**row.as_dict(), "previous": before.state if before else None}, now)
+            self._attend(before, row, now)
+
+    def _attend(self, before: Row | None, row: Row, now: float) -> None:
+        """Ask for a person when an agent begins to need one, and take that back when it no longer does."""
+        asked_for = row.runtime_id in self._asked
+        if row.needs_action and (not asked_for or (before is not None and (before.state, before.detail) != (row.state, row.detail))):
+            self._asked.add(row.runtime_id)
+            self._tell(ASKED, key_of(row.runtime_id), asked(row), now)
+        elif asked_for and not row.needs_action:
+            self._settled(row.runtime_id, f"it is {row.state.replace('_', ' ')} now", now)
+
+    def _settled(self, runtime_id: str, why: str, now: float) -> None:
+        self._asked.discard(runtime_id)
+        self._tell(SETTLED, key_of(runtime_id), {"runtime_id": runtime_id, "why": why}, now)
 
     def due(self, runtime_id: str, now: float) -> float | None:
         """When to settle again although nothing new was heard."""
@@ -96,6 +136,8 @@ class States:
         self._engine.end(runtime_id)
         self.verdicts.pop(runtime_id, None)
         row = self.rows.pop(runtime_id, None)
+        if runtime_id in self._asked:  # before the end: after it nothing is left that remembers the question
+            self._settled(runtime_id, "it has ended", now)
         if row is not None:
             self._tell(ENDED, runtime_id, {**row.as_dict(), "previous": row.state, "why": why}, now)
 
@@ -109,4 +151,5 @@ class States:
             "rules": to_builtins(self._engine.rules),
             "rows": [row.as_dict() for row in self.rows.values()],
             "claims": {runtime_id: to_builtins(self._engine.claims(runtime_id)) for runtime_id in self.rows},
+            "cursors": {runtime_id: to_builtins(self._engine.cursors(runtime_id)) for runtime_id in self.rows},
         }

@@ -25,7 +25,8 @@ def places(patterns: Sequence[str], environment: Mapping[str, str], ssh_config: 
 
     def place(known: Known) -> Place:
         if known.kind == LOCAL:
-            return Here(patterns or [usual(environment)])
+            # Whoever names a folder or sockets wants those and no others.
+            return Here(patterns or [usual(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR"))
         return There(known.connection_ref, control_dir=control_dir, options=options)
 
     return place

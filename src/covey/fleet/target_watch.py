@@ -113,6 +113,11 @@ class TargetWatch:
         for server, _ in self._servers.values():
             server.rescan()
 
+    @property
+    def scanned(self) -> bool:
+        """Whether the processes of every tmux server on it have been looked at since the daemon was started."""
+        return self._tried and all(server.scanned for server, _ in self._servers.values())
+
     def seen(self) -> None:
         """An agent of this target was seen: its own node may have spoken of it before."""
         if self._node is not None:
@@ -148,7 +153,7 @@ class TargetWatch:
         standing = server[0].standing if server else None
         if standing is None:
             return NOT_YET
-        return standing.reason if standing.liveness is Liveness.UNREACHABLE else None
+        return standing.reason if standing.liveness is Liveness.UNREACHABLE or standing.degraded else None
 
     def pane(self, socket: str, pane_id: str) -> listing.Pane | None:
         server = self._servers.get(socket)
@@ -164,6 +169,9 @@ class TargetWatch:
                 server = ServerWatch(self.name, place, socket, self._station, self._clock)
                 self._servers[socket] = server, asyncio.create_task(self._attend(server), name=f"tmux {self.name} {socket}")
         self._here = place.here
+        for socket in {runtime.socket for runtime in self._station.runtimes.all if runtime.target == self.name} - {*sockets, *self._servers}:
+            # Of a server that ended while no daemon was there to see it.
+            self._station.changed(self._station.runtimes.server_gone(self.name, socket, self._clock.time()))
         if not place.here:
             self._forget_others(set(sockets))
             self._listen(place)

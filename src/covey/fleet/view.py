@@ -57,6 +57,14 @@ class Row(Struct, frozen=True, kw_only=True):
     title: str = ""
     socket: str = ""
     """Which tmux server: pane ids are unique only within one."""
+    version: str = ""
+    """Of the agent; empty where it is not known."""
+    version_note: str = ""
+    """What is to be said about that version: that it was never measured."""
+    server: str = ""
+    """The name of its socket where the target has several tmux servers, else nothing."""
+    state_version: int = 0
+    """How often its state has changed since the agent was first seen, also in earlier daemons."""
     evidence: tuple[Evidence, ...] = ()
     """What decided first, then what agrees."""
 
@@ -122,13 +130,17 @@ class Filters(Struct, frozen=True, kw_only=True):
         return filters
 
     def match(self, row: Row) -> bool:
+        return self.admits(row.target, row.session_name, row.agent, row.state)
+
+    def admits(self, target: str, session_name: str, agent: str, state: str) -> bool:
+        """Whether an agent of this kind, there and in this state, matches."""
         return (
-            (not self.target or row.target == self.target)
-            and (not self.target_session or f"{row.target}/{row.session_name}" == self.target_session)
-            and (not self.session or row.session_name == self.session)
-            and (not self.state or row.state in self.state)
-            and (not self.agent_type or row.agent in self.agent_type)
-            and (not self.needs_action or row.needs_action)
+            (not self.target or target == self.target)
+            and (not self.target_session or f"{target}/{session_name}" == self.target_session)
+            and (not self.session or session_name == self.session)
+            and (not self.state or state in self.state)
+            and (not self.agent_type or agent in self.agent_type)
+            and (not self.needs_action or state in NEEDS_ACTION)
         )
 
     def covers(self, target: str) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.fleet.moments import seconds
 from covey.fleet.references import ReferenceNotFound, resolve
 from covey.fleet.watch import HEARTBEAT_S, KINDS, Fleet, item_of
 from covey.kernel.event import encode
+from covey.kernel.moments import seconds
 from murli import user_error
 
 if TYPE_CHECKING:

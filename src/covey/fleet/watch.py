@@ -8,10 +8,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from covey.fleet.moments import moment, seconds
+from msgspec.structs import asdict
+
 from covey.fleet.view import SCHEMA_VERSION, Filters, Row, Target, age_ms, panes, sessions, windows
 from covey.kernel.clock import timestamp
 from covey.kernel.event import SlowReader, encode
+from covey.kernel.moments import moment, seconds
 from murli import user_error
 
 if TYPE_CHECKING:
@@ -109,18 +111,31 @@ class Watch:
     def _told(self, event: Event, answer: Mapping[str, Any]) -> bytes:
         """An event about one agent; without an answer it is of the past, and so has no summary."""
         item, previous = item_of(event, self._clock.time())
-        return self._line(event.kind, event.cursor, answer, [item], previous)
+        return self._line(event.kind, event.cursor, answer, [item], previous, event.time)
 
     def _covers(self, event: Event) -> bool:
-        return self._filters.covers(event.data["identity"]["target"])
+        """Whether an event is about an agent that is asked for: as it is now, or as it was before."""
+        identity, states = event.data["identity"], {event.data["state"], event.data.get("previous") or event.data["state"]}
+        if self._scope != "panes":
+            return self._filters.covers(identity["target"])
+        return any(self._filters.admits(identity["target"], identity["session_name"], event.data["agent"], state) for state in states)
 
-    def _line(self, event: str, cursor: int, answer: Mapping[str, Any], items: Iterable[Mapping[str, Any]], previous: str | None = None) -> bytes:
+    def _line(
+        self,
+        event: str,
+        cursor: int,
+        answer: Mapping[str, Any],
+        items: Iterable[Mapping[str, Any]],
+        previous: str | None = None,
+        at: float | None = None,
+    ) -> bytes:
+        """One message. `at` is when a change happened; without it, the message is about now."""
         told = {
             "schema_version": SCHEMA_VERSION,
-            "generated_at": timestamp(self._clock.time()),
+            "generated_at": timestamp(self._clock.time() if at is None else at),
             "cursor": cursor,
             "scope": self._scope,
-            "filters": {"target": self._filters.target},
+            "filters": asdict(self._filters),
             "event": event,
             "previous": previous,
             "summary": answer.get("summary"),

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from covey.fleet.adapters.signals import claude, codex, copilot, cursor, gemini, opencode
+from covey.fleet.adapters.signals.parsing import fields
 from covey.fleet.adapters.signals.signals import SESSION_STARTED, Level, Notice
 from covey.fleet.adapters.signals.sources import follow, owner
-from covey.fleet.model import DERIVED, SEEN, SURE, Claim
+from covey.fleet.integrate.integrations import KNOWN as INTEGRATIONS
+from covey.fleet.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from covey.fleet.adapters.adapter import Adapter
     from covey.fleet.adapters.patterns import Reading
@@ -38,7 +40,11 @@ SIGNALS: dict[str, Signals] = {
 PLAIN = frozenset({"compacting", "background_agents"})
 """What only the screen tells, and plainly: a title or a footer that says otherwise is wrong."""
 BLIND_S = 1.0
-"""A screen that cannot be read for this long has nothing to say; a shorter while is a frame that was half drawn."""
+"""A screen that cannot be read for this long is not understood; a shorter while is a frame that was half drawn."""
+STARTING_S = 30.0
+"""An agent whose screen could never be read is starting until it is this old."""
+STARTING, NOT_UNDERSTOOD = "starting", "unsupported_signal"
+"""Reasons of a state that is unknown because the screen cannot be read."""
 SGR = re.compile(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]|\x1b\([0B]")
 """What colours a screen and marks its links."""
 
@@ -48,19 +54,36 @@ log = logging.getLogger("covey.fleet")
 class Watched:
     """The sources of one runtime. One that is not `here` has only its title and its screen: its files are on another machine."""
 
-    def __init__(self, runtime: Runtime, adapter: Adapter, say: Say, clock: Clock, *, here: bool = True) -> None:
+    def __init__(self, runtime: Runtime, adapter: Adapter, say: Say, clock: Clock, *, here: bool = True, levels: Iterable[Claim] = ()) -> None:
+        """`levels` are those that the last daemon knew: what has not changed since is not told again."""
         self.runtime = runtime
         self.adapter = adapter
+        self.version = ""
+        """Of the agent, as far as it is known."""
         self._signals = SIGNALS.get(adapter.name) if here else None
         self._hooks: Hooks | None = self._signals.hooks() if self._signals else None
         self._say = say
         self._clock = clock
-        self._levels: dict[str, Claim] = {}
+        self._levels = {claim.source: claim for claim in levels}
         self._drawn: tuple[str, str] | None = None
         self._reading: Reading | None = None
         self._unread_since: float | None = None
+        self._was_read = "screen" in self._levels
+        self._unread_check: asyncio.Task[None] | None = None
         self._session = ""
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self.on_version: Callable[[str], None] = lambda _: None
+        """Called with the version that one of the agent's files names."""
+
+    def use_version(self, version: str, now: float) -> None:
+        """Read the agent with the patterns of its version, and tell again what was told without knowing it."""
+        before = self.adapter.caveat
+        self.version, self.adapter = version, self.adapter.at(version)
+        drawn, self._drawn = self._drawn, None
+        for source, claim in self._levels.items() if self.adapter.caveat != before else ():
+            self._say(source, claim, f"{source} {now} {version}", now)
+        if drawn is not None:
+            self.screen(*drawn, now)
 
     def start(self) -> None:
         """Follow the files that the agent writes."""
@@ -70,6 +93,7 @@ class Watched:
         for task in self._tasks.values():
             task.cancel()
         self._tasks.clear()
+        self._stop_unread_check()
 
     def hook(self, payload: object, at: float, key: str = "") -> asyncio.Future[bool] | None:
         """Take in what one of its hooks delivered, under that key if it has one. Whether it is in the journal, as soon as that is known; None: it is no news."""
@@ -78,49 +102,97 @@ class Watched:
             said = self._heard("hook", replace(notice, dedupe_key=f"{key}/{number}") if key else notice) or said
         return said
 
+    def suspend(self, now: float, *, suspended: bool) -> None:
+        """The process was stopped, or goes on. Nothing else that is known of a stopped agent is true now."""
+        claim = None
+        if suspended:
+            claim = Claim(
+                source=PROCESS,
+                state="unknown",
+                at=now,
+                level=True,
+                strength=SURE,
+                reason="suspended",
+                detail="it is suspended; fg in its shell continues it",
+                evidence="its process is stopped",
+            )
+            self._unread_since = None
+            self._stop_unread_check()
+        self._level(PROCESS, claim, now)
+
+    def knows(self, payload: object) -> bool:
+        """Whether the event that a hook delivered is known by its name; what has no name is left to whoever reads it."""
+        said = fields(payload)
+        name = said.get("hook_event_name") or said.get("hookName")
+        known = self._signals.events if self._signals else frozenset()
+        return not name or not known or name in known or name in INTEGRATIONS[self.adapter.name].events
+
+    @property
+    def sources(self) -> set[str]:
+        """The files of the agent that are followed."""
+        return {name for name, _ in self._tasks}
+
     def title(self, title: str, now: float) -> None:
-        self._level("title", self.adapter.read_title(title), DERIVED, now)
+        reading = self.adapter.read_title(title)
+        self._level("title", _claim("title", reading, DERIVED, now) if reading else None, now)
 
     def screen(self, escapes: str, title: str, now: float) -> None:
         """Take in what the pane shows, with its colours."""
         if self._drawn != (escapes, title):  # most looks find what the last one found
             self._drawn, self._reading = (escapes, title), self.adapter.read_screen(_plain(escapes), escapes, title)
-        reading = self._reading
-        if reading is None and "screen" in self._levels:
-            self._unread_since = self._unread_since or now
-            if now - self._unread_since < BLIND_S:
-                return
-        if reading is not None:
-            self._unread_since = None
-        strength = SURE if reading and (reading.dialog or reading.reason in PLAIN) else SEEN
-        self._level("screen", reading, strength, now)
+        if self._reading is None:
+            self._unread_since = now if self._unread_since is None else self._unread_since
+            self._unread(now)
+            return
+        self._unread_since, self._was_read = None, True
+        self._stop_unread_check()
+        strength = SURE if self._reading.dialog or self._reading.reason in PLAIN else SEEN
+        self._level("screen", _claim("screen", self._reading, strength, now), now)
 
-    def _level(self, source: str, reading: Reading | None, strength: int, now: float) -> None:
-        """A level is told when it changes; how it is drawn may vary without its meaning anything else."""
+    def _unread(self, now: float) -> None:
+        """Claim that the state is unknown while the screen cannot be read. A pane that stands still is not looked at again, so a timer ends the grace."""
+        assert self._unread_since is not None
+        waits = self._unread_since + BLIND_S - now
+        if not self._was_read and (starting := self.runtime.started_at + STARTING_S - now) > 0:
+            self._level("screen", self._unknown(STARTING, "it has drawn nothing that can be read yet", now), now)
+            waits = starting
+        elif waits <= 0:
+            self._level("screen", self._unknown(NOT_UNDERSTOOD, f"its screen is not understood ({self._named})", now), now)
+        if waits > 0 and self._unread_check is None:
+            self._unread_check = asyncio.create_task(self._check_unread(waits), name=f"unread screen of {self.runtime.runtime_id}")
+
+    async def _check_unread(self, waits: float) -> None:
+        await self._clock.sleep(waits)
+        self._unread_check = None
+        if self._unread_since is not None:
+            self._unread(self._clock.time())
+
+    def _stop_unread_check(self) -> None:
+        if self._unread_check is not None:
+            self._unread_check.cancel()
+            self._unread_check = None
+
+    @property
+    def _named(self) -> str:
+        """The agent, with its version where that is known."""
+        return f"{self.adapter.title} {self.version}".strip()
+
+    def _unknown(self, reason: str, detail: str, now: float) -> Claim:
+        return Claim(source="screen", state="unknown", at=now, level=True, strength=SEEN, reason=reason, detail=detail, evidence="no rule holds")
+
+    def _level(self, source: str, claim: Claim | None, now: float) -> None:
+        """Pass on a level that has changed; how it is drawn may vary without its meaning anything else."""
         before = self._levels.get(source)
-        if reading is None:
+        if claim is None:
             if before is not None:
                 del self._levels[source]
                 self._say(source, None, f"{source} {now}", now)
             return
-        if before is not None and (before.state, before.reason, before.detail, before.strength) == (
-            reading.state,
-            reading.reason,
-            reading.detail,
-            strength,
-        ):
-            return
-        at = before.at if before is not None and before.state == reading.state else now
-        claim = Claim(
-            source=source,
-            state=reading.state,
-            at=at,
-            level=True,
-            strength=strength,
-            reason=reading.reason,
-            detail=reading.detail,
-            evidence=f"{source} {reading.evidence}",
-        )
+        if before is not None:
+            if _meaning(before) == _meaning(claim):
+                return
+            same = before.state == claim.state
+            claim = replace(claim, at=before.at if same else claim.at, previous=before.previous if same else before.state)
         self._levels[source] = claim
         self._say(source, claim, f"{source} {now}", now)
 
@@ -153,6 +225,8 @@ class Watched:
                 if isinstance(said, Notice):
                     self._heard(source.name, said)
                 elif isinstance(said, Level):
+                    if said.version and said.version != self.version:
+                        self.on_version(said.version)
                     if said.session_id:
                         self._in_session(said.session_id)
                     self._say(source.name, said.claim(source.name), f"{source.name} {said.at} {said.state} {said.reason}", said.at)
@@ -162,6 +236,24 @@ class Watched:
             raise
         except Exception:
             log.exception("a source of an agent failed", extra={"source": source.name, "runtime": self.runtime.runtime_id})
+
+
+def _claim(source: str, reading: Reading, strength: int, now: float) -> Claim:
+    return Claim(
+        source=source,
+        state=reading.state,
+        at=now,
+        level=True,
+        strength=strength,
+        reason=reading.reason,
+        detail=reading.detail,
+        evidence=f"{source} {reading.evidence}",
+    )
+
+
+def _meaning(claim: Claim) -> tuple[str, str, str, int]:
+    """What makes a level another one."""
+    return claim.state, claim.reason, claim.detail, claim.strength
 
 
 def _plain(escapes: str) -> str:

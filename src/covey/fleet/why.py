@@ -30,8 +30,8 @@ def why(row: Row, verdict: Verdict, now: float, *, in_full: bool = True) -> dict
         "because": told(verdict.winner) if verdict.winner else None,
         "agrees": [told(claim) for claim in newest],
         "overruled": [{**told(one.claim), "why": one.why} for one in sorted(verdict.overruled, key=lambda one: -one.claim.at)],
-        "caveat": "" if in_full else ELSEWHERE,
-        "would_change": WOULD_CHANGE_UNKNOWN.get(row.reason, WOULD_CHANGE[row.state]),
+        "caveat": "; ".join(filter(None, (row.version_note, "" if in_full else ELSEWHERE))),
+        "would_change": WOULD_CHANGE_UNKNOWN.get(row.reason, WOULD_CHANGE[row.state]).format(pane=row.pane_id),
     }
 
 
@@ -45,4 +45,9 @@ WOULD_CHANGE = {
     "idle": "a new prompt",
     "unknown": "any sign of life: a hook, the transcript, the title or the screen",
 }
-WOULD_CHANGE_UNKNOWN = {"target_unreachable": "the target answering again"}
+WOULD_CHANGE_UNKNOWN = {
+    "target_unreachable": "the target answering again",
+    "suspended": "its continuation, with fg in its shell, or its end",
+    "starting": "its first screen that can be read",
+    "unsupported_signal": "a screen that is understood; `covey adapters explain --pane {pane}` makes a report of this one",
+}

@@ -14,6 +14,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey.kernel.home import quoted, write_file
+from covey.kernel.regular_file import NotRegularError, read_regular
 from murli import AgentError, permission_denied, tool_error, user_error
 
 if TYPE_CHECKING:
@@ -57,31 +58,21 @@ class ConfigError(AgentError):
 def read_text(path: str) -> str:
     """The text of the file, nothing if there is none."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe in its place must not make us wait
+        data = read_regular(path, LARGEST_FILE + 1)
     except FileNotFoundError:
         return ""
+    except NotRegularError as error:
+        raise user_error(
+            f"{path} cannot be the configuration: {error.strerror}",
+            f"Move it away: mv {quoted(path)} {quoted(path + '.old')}",
+            error="config_error",
+        ) from None
     except OSError as error:
         raise _unreadable(path, error) from error
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            what = "a directory" if stat.S_ISDIR(found.st_mode) else "not a file"
-            raise user_error(
-                f"{path} is {what}; the configuration has to be a file",
-                f"Move it away: mv {quoted(path)} {quoted(path + '.old')}",
-                error="config_error",
-            )
-        if found.st_size > LARGEST_FILE:
-            raise user_error(
-                f"{path} is {found.st_size} bytes long; a configuration has at most {LARGEST_FILE}", "Is it the right file?", error="config_error"
-            )
-        data = b""
-        while part := os.read(descriptor, LARGEST_FILE):
-            data += part
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    finally:
-        os.close(descriptor)
+    if len(data) > LARGEST_FILE:
+        raise user_error(
+            f"{path} is longer than {LARGEST_FILE} bytes, the most a configuration may have", "Is it the right file?", error="config_error"
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -19,6 +19,7 @@ from covey.kernel.clock import SystemClock
 from covey.kernel.config import ConfigHolder
 from covey.kernel.events import Events
 from covey.kernel.home import Home
+from covey.kernel.home_files import CHECK_EVERY_S, HomeFiles
 from covey.kernel.listeners import Listeners, make_token
 from covey.kernel.lock import PidLock, holder
 from covey.kernel.metrics import Metrics
@@ -65,6 +66,8 @@ class Daemon:
         self.clock = SystemClock()
         self.started_at = self.clock.monotonic()
         self.port: int | None = None
+        self.files: HomeFiles | None = None
+        """What is kept in place while the daemon runs; none before it listens."""
         self.parts: dict[str, Callable[[], dict[str, Any]]] = {}
         """What subsystems add to `covey status`, by name."""
         self._stop = asyncio.Event()
@@ -79,8 +82,9 @@ class Daemon:
         operations: Sequence[Operation] = OPERATIONS,
         more: Callable[[Daemon], Mapping[str, Handler]] = lambda _: {},
         subsystems: Sequence[Subsystem] = (),
+        lock: PidLock | None = None,
     ) -> AsyncIterator[Daemon]:
-        """Everything up, in order; everything down, in reverse. `more` adds further handlers."""
+        """Everything up, in order; everything down, in reverse. `more` adds further handlers; `lock` is the one by which the caller holds the home."""
         config = config or ConfigHolder(home, SETTINGS)
         get = config.current.get
         clock = SystemClock()
@@ -114,6 +118,7 @@ class Daemon:
             daemon.port = listeners.port
             server = HttpServer(api, listeners)
             await server.start()
+            daemon.files = HomeFiles(home, lock, server)
             stack.push_async_callback(server.aclose)
             stack.push_async_callback(events.aclose)
             if store.recovered_from is not None:
@@ -137,7 +142,7 @@ class Daemon:
         """Live: answer, prune, tell the service manager that we are well."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, lambda: loop.create_task(self._reload_on_signal()))
-        chores = [loop.create_task(self._prune()), loop.create_task(notify.watchdog(self.clock))]
+        chores = [loop.create_task(chore) for chore in (self._prune(), self._keep_files(), notify.watchdog(self.clock))]
         try:
             await self._stop.wait()
         finally:
@@ -152,6 +157,11 @@ class Daemon:
             await self.reload()
         except AgentError as error:
             log.error("the configuration was not reloaded", extra={"reason": error.message, "suggestion": error.suggestion})  # noqa: TRY400
+
+    async def _keep_files(self) -> None:
+        while self.files is not None and await self.files.check():
+            await self.clock.sleep(CHECK_EVERY_S)
+        self.stop()
 
     async def _prune(self) -> None:
         while True:
@@ -170,7 +180,7 @@ def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None, su
         return EXIT_CONFLICT
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(_live(home, tell, subsystems))
+            runner.run(_live(home, lock, tell, subsystems))
     except AgentError as error:
         tell({"error": error.envelope()})
         log.error("the daemon could not start", extra={"reason": error.message})  # noqa: TRY400
@@ -181,13 +191,13 @@ def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None, su
     return 0
 
 
-async def _live(home: Home, tell: Callable[[dict[str, Any]], None], subsystems: Sequence[Subsystem]) -> None:
+async def _live(home: Home, lock: PidLock, tell: Callable[[dict[str, Any]], None], subsystems: Sequence[Subsystem]) -> None:
     config = ConfigHolder(home, SETTINGS)
     loop, asked_to_stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, asked_to_stop.set)  # from the first moment on: somebody may want us to go before we are all there
     written = logs.configure(home, config.current)  # before anything that may have something to say
-    async with Daemon.running(home, config=config, subsystems=subsystems) as daemon:
+    async with Daemon.running(home, config=config, subsystems=subsystems, lock=lock) as daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, daemon.stop)
         if asked_to_stop.is_set():

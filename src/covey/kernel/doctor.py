@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import textwrap
 import threading
 import time
@@ -47,23 +46,22 @@ def examine(
 ) -> list[Finding]:
     """Everything there is to know about this installation, in a few seconds at most. It changes nothing."""
     at_home = HomeDoctor(home, settings, clock or SystemClock(), deadline)
-    with tempfile.TemporaryDirectory(prefix="covey-doctor-", ignore_cleanup_errors=True) as scratch:
-        programs = Programs(environ, run, deadline, scratch)
-        looks: list[tuple[str, str, Look]] = [
-            ("system", "python", _python),
-            ("system", "clock", at_home.clock),
-            ("system", "disk", at_home.disk),
-            ("tools", "tmux", programs.tmux),
-            ("tools", "ssh", programs.ssh),
-            ("tools", "notify", lambda: programs.notifier(at_home.given("attention.notify"))),
-            ("home", "directory", at_home.directory),
-            ("home", "files", at_home.files),
-            ("home", "config", at_home.config),
-            ("home", "socket", at_home.socket),
-            ("home", "database", at_home.database),
-            *(("agents", name, lambda name=name: programs.agent(name)) for name in AGENTS),
-        ]
-        found = _side_by_side(looks, deadline)
+    programs = Programs(environ, run, deadline)
+    looks: list[tuple[str, str, Look]] = [
+        ("system", "python", _python),
+        ("system", "clock", at_home.clock),
+        ("system", "disk", at_home.disk),
+        ("tools", "tmux", programs.tmux),
+        ("tools", "ssh", programs.ssh),
+        ("tools", "notify", lambda: programs.notifier(at_home.given("attention.notify"))),
+        ("home", "directory", at_home.directory),
+        ("home", "files", at_home.files),
+        ("home", "config", at_home.config),
+        ("home", "socket", at_home.socket),
+        ("home", "database", at_home.database),
+        *(("agents", name, lambda name=name: programs.agent(name)) for name in AGENTS),
+    ]
+    found = _side_by_side(looks, deadline)
     if not any(one.section == "agents" and one.detail != "not installed" for one in found):
         found.append(Finding("agents", "agents", WARN, "none found on PATH, so that there is nothing to look after", AGENTS["claude"][1]))
     return found

@@ -169,7 +169,7 @@ class HomeDoctor:
         return Finding("system", "disk", OK, f"{_size(free)} free")
 
     def _restart(self) -> str:
-        return f"kill -9 $(cat {quoted(self._home.pid_file)}) && covey up"
+        return "covey down && covey up"
 
     def _moments(self) -> Iterator[float]:
         """When the daemon last wrote its files."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any
 
+from covey.kernel.clock import timestamp
 from murli import AgentError
 
 if TYPE_CHECKING:
@@ -87,7 +88,9 @@ class Event:
     def json(self) -> bytes:
         """The envelope as one line of JSON."""
         if not self._json:
-            head = encode({"cursor": self.cursor, "id": self.id, "time": self.time, "kind": self.kind, "subject": self.subject})
+            head = encode(
+                {"cursor": self.cursor, "id": self.id, "time": self.time, "at": timestamp(self.time), "kind": self.kind, "subject": self.subject}
+            )
             text = f'{head[:-1]},"data":{self.text or encode(self.data)},"source":{encode(self.source)}}}'
             object.__setattr__(self, "_json", text.encode("ascii"))
         return self._json

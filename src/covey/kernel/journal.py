@@ -109,6 +109,15 @@ class Reader:
         found = self._connection.execute(query, (upto, *values)).fetchone()
         return None if found is None else int(found[0])
 
+    def before_last(self, kinds: Kinds, after: int, count: int) -> int:
+        """The cursor after which the last `count` wanted events stand, of those after the cursor `after`."""
+        if count <= 0:
+            return max(after, newest(self._connection))
+        where, values = _condition(kinds)
+        query = f"SELECT cursor FROM event WHERE cursor > ?{where} ORDER BY cursor DESC LIMIT 1 OFFSET ?"  # noqa: S608 - only places
+        found = self._connection.execute(query, (after, *values, count - 1)).fetchone()
+        return after if found is None else int(found[0]) - 1
+
     def stretch(self, kinds: Kinds, after: int = 0, upto: int | None = None) -> Iterator[Event]:
         """The wanted events after a cursor, up to and including another."""
         where, values = _condition(kinds)

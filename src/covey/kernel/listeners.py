@@ -10,18 +10,22 @@ import struct
 import sys
 from typing import Any
 
+from covey.kernel.home import quoted
+from covey.kernel.regular_file import NotRegularError, read_regular
 from murli import tool_error
 
 BACKLOG = 2048
-SHORTEST_TOKEN = 32
+SHORTEST_TOKEN, LONGEST_TOKEN = 32, 4096
 
 
 class Listeners:
     """The bound sockets and the files that tell others where they are."""
 
     def __init__(self, socket_path: str, port_file: str, *, tcp: bool) -> None:
-        self._files = [socket_path]
+        self._socket_path = socket_path
+        self._port_file = port_file
         self.unix = _bind_unix(socket_path)
+        self._bound = _identity(socket_path)
         self.tcp: socket.socket | None = None
         self.port: int | None = None
         if tcp:
@@ -31,8 +35,7 @@ class Listeners:
                 self.close()
                 raise tool_error(f"no port on 127.0.0.1 can be had: {error}", "Do without it: covey config set http.tcp false") from error
             self.port = self.tcp.getsockname()[1]
-            _write(port_file, f"{self.port}\n", 0o644)
-            self._files.append(port_file)
+            self._write_port()
         else:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(port_file)
@@ -41,12 +44,35 @@ class Listeners:
     def sockets(self) -> list[socket.socket]:
         return [self.unix] + ([self.tcp] if self.tcp else [])
 
+    @property
+    def socket_is_lost(self) -> bool:
+        """Whether nobody can reach us any more at the path of the socket."""
+        return _identity(self._socket_path) != self._bound
+
+    def bind_again(self) -> str:
+        """Listen at the path of the socket anew, in `unix`, and return the path. The socket from before stays open, for the caller to close."""
+        self.unix = _bind_unix(self._socket_path)
+        self._bound = _identity(self._socket_path)
+        return self._socket_path
+
+    def restore_port(self) -> str:
+        """Write the port again if its file was removed; the path of the file, or nothing if it was there."""
+        if self.port is None or os.path.exists(self._port_file):
+            return ""
+        self._write_port()
+        return self._port_file
+
     def close(self) -> None:
+        """Close the sockets and remove the files that tell of them; a directory that is no longer ours is left alone."""
+        ours = not self.socket_is_lost
         for sock in self.sockets:
             sock.close()
-        for path in self._files:
+        for path in (self._socket_path, self._port_file) if ours else ():
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
+
+    def _write_port(self) -> None:
+        _write(self._port_file, f"{self.port}\n", 0o644)
 
 
 def peer_uid(sock: Any) -> int:
@@ -62,14 +88,18 @@ def peer_uid(sock: Any) -> int:
 def make_token(path: str) -> str:
     """The bearer token of the TCP listener: kept across restarts, readable by its owner only."""
     try:
-        with open(path, encoding="ascii") as file:
-            kept = file.read().strip()
+        kept = read_regular(path, LONGEST_TOKEN).decode("ascii").strip()
         if len(kept) >= SHORTEST_TOKEN and not os.stat(path).st_mode & 0o077:
             return kept
-    except (FileNotFoundError, UnicodeDecodeError):
+    except (FileNotFoundError, NotRegularError, UnicodeDecodeError):
         pass
     token = secrets.token_urlsafe(32)
-    _write(path, f"{token}\n", 0o600)
+    try:
+        _write(path, f"{token}\n", 0o600)
+    except OSError as error:
+        raise tool_error(
+            f"{path} cannot be written: {error.strerror or error}", f"Move it away: mv {quoted(path)} {quoted(path + '.old')}"
+        ) from error
     return token
 
 
@@ -92,6 +122,14 @@ def _bind_unix(path: str) -> socket.socket:
         raise tool_error(f"the socket {path} cannot be made: {error}", "Check that Covey's home is on a local, writable file system.") from error
     sock.setblocking(False)  # noqa: FBT003 - the socket module takes it so
     return sock
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _bind_tcp() -> socket.socket:

@@ -1,10 +1,15 @@
-"""The pid file: a lock, not a guess. Whoever holds the lock is the daemon; a file without a lock means nothing."""
+"""The lock of a home: who holds it is the daemon, and a file without a lock means nothing.
+
+The lock is on the directory of the pid file, which cannot be removed from under a daemon as a file can; the pid file is locked too, for daemons and
+commands of older versions and for file systems that lock no directories.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
 
+from covey.kernel.regular_file import NotRegularError, descriptor_of
 from murli import tool_error
 
 TYPE_CHECKING = False
@@ -13,6 +18,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS, NAP_S = 200, 0.002
 """How often, and how long apart, to look again at what is only in passing."""
+LOCKS = "/proc/locks"
 
 
 class PidLock:
@@ -20,89 +26,156 @@ class PidLock:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._fd = -1
+        self._directory = -1
+        self._file = -1
 
     def acquire(self) -> bool:
         """Take the lock and write our pid; False if another process holds it. Never waits for a holder."""
         try:
-            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            directory = os.open(_directory(self.path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
             raise _unusable(self.path, error) from error
         try:
-            if not self._locked(fd):
-                os.close(fd)
-                return False
-            os.ftruncate(fd, 0)
-            os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+            file = self._locked_file() if _locked_directory(directory, _directory(self.path)) else -1
         except OSError as error:
-            os.close(fd)
+            os.close(directory)
             raise _unusable(self.path, error) from error
-        self._fd = fd
+        if file < 0:
+            os.close(directory)
+            return False
+        self._directory, self._file = directory, file
         return True
 
     def release(self) -> None:
-        """Let go. The file stays: removing it would let two daemons lock two files of the same name."""
-        if self._fd >= 0:
-            os.ftruncate(self._fd, 0)
-            os.close(self._fd)
-            self._fd = -1
+        """Let go. The file stays: removing it would let two daemons of older versions lock two files of the same name."""
+        if self._file >= 0:
+            os.ftruncate(self._file, 0)
+            os.close(self._file)
+            os.close(self._directory)
+            self._directory = self._file = -1
 
-    def _locked(self, fd: int) -> bool:
-        """Lock, and tell a daemon, which keeps its lock, from somebody who only looks and lets go at once."""
-        for _ in range(ATTEMPTS):
-            if _flock(fd, fcntl.LOCK_EX):
-                return True
-            if _held(self.path):
-                return False
-            _nap()
-        return False
+    def restore(self) -> bool:
+        """Write the pid file anew if it was removed or replaced. False if its directory itself was: then we hold nothing any more.
+
+        Raises `OSError` if the file cannot be written; the lock on the directory is held all the same.
+        """
+        if not _same(self._directory, _directory(self.path)):
+            return False
+        if not _same(self._file, self.path):
+            file = self._locked_file()
+            if file >= 0:
+                os.close(self._file)
+                self._file = file
+        return True
+
+    def _locked_file(self) -> int:
+        """The pid file, locked and with our pid in it; -1 if another process has locked it."""
+        file = descriptor_of(self.path, os.O_RDWR | os.O_CREAT)
+        try:
+            if _locked(file, self.path):
+                os.ftruncate(file, 0)
+                os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+                return file
+        except OSError:
+            os.close(file)
+            raise
+        os.close(file)
+        return -1
 
 
 def holder(path: str) -> int | None:
     """The pid of the daemon that holds the lock, or None; 0 if it does not say. Never waits for the lock and never keeps it from anybody."""
     last = 0
     for _ in range(ATTEMPTS):
-        if not _held(path):
+        if not (_held(_directory(path)) or _held(path)):
             return None
-        last = _pid(path)
+        last = _locker(_directory(path)) or _written(path)
         if last and _exists(last):
             return last
         _nap()  # it has the lock and is about to write its pid, over that of one that crashed
     return last
 
 
-def _held(path: str) -> bool:
-    """Whether somebody has the lock for himself."""
+def _directory(path: str) -> str:
+    return os.path.dirname(path) or "."
+
+
+def _locked_directory(descriptor: int, path: str) -> bool:
+    """As `_locked`; also True where the file system locks no directories, so that the pid file has to do."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return _locked(descriptor, path)
+    except OSError:
+        return True
+
+
+def _locked(descriptor: int, path: str) -> bool:
+    """Lock, and tell a daemon, which keeps its lock, from somebody who only looks and lets go at once. Raises `OSError` where nothing can be locked."""
+    for _ in range(ATTEMPTS):
+        if _flock(descriptor, fcntl.LOCK_EX):
+            return True
+        if _held(path):
+            return False
+        _nap()
+    return False
+
+
+def _held(path: str) -> bool:
+    """Whether somebody has the lock of a file or a directory for himself."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
         raise _unusable(path, error) from error
     try:
-        return not _flock(fd, fcntl.LOCK_SH)
-    except OSError as error:
-        raise _unusable(path, error) from error
+        return not _flock(descriptor, fcntl.LOCK_SH)
+    except OSError:  # there are no such locks here
+        return False
     finally:
-        os.close(fd)
+        os.close(descriptor)
 
 
-def _flock(fd: int, kind: int) -> bool:
+def _flock(descriptor: int, kind: int) -> bool:
     try:
-        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
 
 
-def _pid(path: str) -> int:
-    """The pid that is written there; 0 if none is, or only half of one."""
+def _locker(directory: str) -> int:
+    """The pid of the process that has locked a directory, as the system tells it; 0 if it does not. Nobody can write another there."""
     try:
-        with open(path, "rb") as file:
-            text = file.read(32)
+        found = os.stat(directory)
+        with open(LOCKS, encoding="ascii") as table:
+            rows = [line.split() for line in table]
     except OSError:
         return 0
+    wanted = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    return next((int(row[4]) for row in rows if row[1] == "FLOCK" and row[3] == "WRITE" and row[5] == wanted), 0)
+
+
+def _written(path: str) -> int:
+    """The pid that is written in the file; 0 if none is, or only half of one."""
+    try:
+        file = descriptor_of(path)
+    except OSError:
+        return 0
+    try:
+        text = os.read(file, 32)
+    except OSError:
+        return 0
+    finally:
+        os.close(file)
     return int(text) if text.endswith(b"\n") and text[:-1].isdigit() else 0
+
+
+def _same(descriptor: int, path: str) -> bool:
+    """Whether a path still leads to what we have open."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except OSError:
+        return False
 
 
 def _exists(pid: int) -> bool:
@@ -122,6 +195,8 @@ def _nap() -> None:
 
 
 def _unusable(path: str, error: OSError) -> AgentError:
+    if isinstance(error, NotRegularError):
+        return tool_error(f"the pid file {path} cannot be used: {error.strerror}", "Remove it, then try again.")
     return tool_error(
         f"the pid file {path} cannot be used: {error.strerror or error}", "Keep Covey's home on a local file system that you can write to."
     )

@@ -8,6 +8,8 @@ import os
 import stat
 from datetime import datetime
 
+from covey.kernel.regular_file import open_regular
+
 _RETRY_S, _SWEEP_S = 60.0, 3600.0
 _MODE = 0o600
 _ONE_LINE = 4096
@@ -128,13 +130,13 @@ class LogFile:
 
 def _first_moment(path: str, otherwise: float) -> float:
     """When the first line of a file was written."""
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError), open(path, "rb") as file:
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError), open_regular(path) as file:
         return datetime.fromisoformat(json.loads(file.readline(_ONE_LINE))["ts"]).timestamp()
     return otherwise
 
 
 def _ends_with_newline(path: str) -> bool:
-    with contextlib.suppress(OSError), open(path, "rb") as file:
+    with contextlib.suppress(OSError), open_regular(path) as file:
         file.seek(-1, os.SEEK_END)
         return file.read(1) == b"\n"
     return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from covey.kernel.regular_file import open_regular
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -165,7 +167,7 @@ class _Reader:
 
 def _opened(path: str) -> BinaryIO | None:
     try:
-        return open(path, "rb")
+        return open_regular(path)
     except OSError:
         return None
 

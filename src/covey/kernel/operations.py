@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from covey import __version__
 from covey.kernel import journal
 from covey.kernel.event import Kinds, SlowReader
+from covey.kernel.moments import moment
 from covey.kernel.offline import OFFLINE
 from murli import conflict, user_error
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 PARTS = ("fleet", "beats", "attention")
 """What subsystems tell about themselves in the status, or nothing if they are not there."""
 HEARTBEAT_S = 15.0
+LONGEST_CURSOR = 18
+"""Digits: what has more was never given."""
 BATCH = 500
 
 
@@ -59,7 +62,7 @@ class KernelOperations:
 
     async def down(self, _: Call) -> dict[str, Any]:
         asyncio.get_running_loop().call_later(0.05, self._daemon.stop)  # after the answer is out
-        return {"pid": os.getpid(), "stopping": True}
+        return {"pid": os.getpid(), "stopping": True, "how": "asked"}
 
     async def status(self, _: Call) -> dict[str, Any]:
         daemon, used = self._daemon, resource.getrusage(resource.RUSAGE_SELF)
@@ -73,6 +76,7 @@ class KernelOperations:
             "tcp_port": daemon.port,
             "events": {"cursor": daemon.events.cursor, "subscribers": daemon.events.subscribers},
             "config": {"generation": daemon.config.generation, "problems": list(daemon.config.problems)},
+            "problems": daemon.files.problems if daemon.files else [],
             "children": [child.as_dict() for child in daemon.supervisor.children],
             **dict.fromkeys(PARTS),
             **{name: part() for name, part in daemon.parts.items()},
@@ -102,12 +106,27 @@ class KernelOperations:
         return {"path": str(target), "bytes": await asyncio.to_thread(os.path.getsize, target)}
 
     async def events(self, call: Call) -> AsyncIterator[bytes]:
-        Kinds(call.params["kind"])  # a kind that cannot be is refused before the stream begins
+        kinds = Kinds(call.params["kind"])  # a kind that cannot be is refused before the stream begins
         follow = call.params["follow"] or "text/event-stream" in call.headers.get("accept", "")
-        since = await resumed(self._daemon, call)
-        since = call.params["since"] if since is None else since
-        await check_cursor(self._daemon, since)
-        return self._follow(since, call.params["kind"]) if follow else self._recorded(since, call.params["kind"])
+        last, start = _last_event_id(call), b": covey\n\n"
+        if last is None:
+            since = await self._since(call.params["since"])
+        elif await _is_future(self._daemon, last):
+            # An EventSource that is refused never comes back, and has no way to begin anew: it is told, and given everything.
+            since, start = 0, b'event: covey.reset\ndata: {"since":%d}\n\n' % last
+        else:
+            since = last
+        if last is None and (count := call.params["limit"]) is not None:
+            since = await self._daemon.events.look(lambda reader: reader.before_last(kinds, since, count))
+        return self._follow(since, call.params["kind"], start) if follow else self._recorded(since, call.params["kind"])
+
+    async def _since(self, text: str) -> int:
+        """The cursor that is meant: the cursor itself, or the newest of a time."""
+        if not text or (text.isascii() and text.isdigit()):
+            await check_cursor(self._daemon, int(text or 0))
+            return int(text or 0)
+        when = moment(text, "since", self._daemon.clock.time())
+        return await self._daemon.events.look(lambda reader: reader.upto(when))
 
     async def _recorded(self, since: int, kinds: list[str]) -> AsyncIterator[bytes]:
         """What the journal holds, and the end."""
@@ -115,9 +134,9 @@ class KernelOperations:
             yield b"".join(event.sse for event in batch)
             since = batch[-1].cursor
 
-    async def _follow(self, since: int, kinds: list[str]) -> AsyncIterator[bytes]:
-        """The journal after `since`, then everything that happens, with a heartbeat when nothing does."""
-        yield b": covey\n\n"
+    async def _follow(self, since: int, kinds: list[str], start: bytes) -> AsyncIterator[bytes]:
+        """`start`, the journal after `since`, then everything that happens, with a heartbeat when nothing does."""
+        yield start
         async with self._daemon.events.subscribe(since=since, kinds=kinds) as subscription:
             if subscription.gap is not None:
                 yield b'event: covey.gap\ndata: {"since":%d,"until":%d}\n\n' % subscription.gap
@@ -137,17 +156,27 @@ class KernelOperations:
 
 async def resumed(daemon: Daemon, call: Call) -> int | None:
     """The cursor after which a reader wants to go on; None if it names none."""
+    last = _last_event_id(call)
+    if last is not None:
+        await check_cursor(daemon, last)
+    return last
+
+
+def _last_event_id(call: Call) -> int | None:
     last = call.headers.get("last-event-id", "")
-    if not (last.isascii() and last.isdigit()):
-        return None
-    await check_cursor(daemon, int(last))
-    return int(last)
+    return int(last) if last.isascii() and last.isdigit() and len(last) <= LONGEST_CURSOR else None
 
 
 async def check_cursor(daemon: Daemon, cursor: int) -> None:
     """Refuse a cursor that is yet to come: whoever has it has it from another journal."""
-    if cursor > daemon.events.cursor and cursor > (newest := await daemon.store.read(journal.newest)):
-        raise user_error(f"cursor {cursor} is in the future: the newest event is {newest}", "Resume from a cursor that you have seen.", field="since")
+    if await _is_future(daemon, cursor):
+        raise user_error(
+            f"cursor {cursor} is in the future: the newest event is {daemon.events.cursor}", "Resume from a cursor that you have seen.", field="since"
+        )
+
+
+async def _is_future(daemon: Daemon, cursor: int) -> bool:
+    return cursor > daemon.events.cursor and cursor > await daemon.store.read(journal.newest)
 
 
 def _new_file(text: str) -> Path:

@@ -66,6 +66,26 @@ def signal_group(pid: int, born: str, number: int) -> bool:
     return True
 
 
+def signal_process(pid: int, born: str, number: int) -> bool:
+    """Send a signal to a process, and to no other that may have got its pid since; False if it has ended. Raises `PermissionError` if it is not ours."""
+    descriptor = _pidfd(pid)
+    try:
+        if not born or birth(pid) != born:  # looked at with the descriptor open: from here on it is this process and no other
+            return False
+        if descriptor >= 0:
+            import signal
+
+            signal.pidfd_send_signal(descriptor, number)
+        else:
+            os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+    return True
+
+
 def group_lives(group: int) -> bool:
     """Whether a group has a member that is more than a zombie (which its parent, not we, must reap)."""
     if sys.platform != "linux":

@@ -236,6 +236,16 @@ class HttpServer:
         if self._listeners.tcp is not None:
             self._servers.append(await loop.create_server(self._protocol, sock=self._listeners.tcp, backlog=BACKLOG))
 
+    async def restore(self) -> list[str]:
+        """Listen again if the socket was removed, and tell the port again: the paths that were made anew. Connections that are open stay open."""
+        made = [path] if (path := self._listeners.restore_port()) else []
+        if self._listeners.socket_is_lost:
+            before = self._servers[0]
+            made.append(self._listeners.bind_again())
+            self._servers[0] = await asyncio.get_running_loop().create_unix_server(self._protocol, sock=self._listeners.unix, backlog=BACKLOG)
+            before.close()
+        return made
+
     async def aclose(self) -> None:
         """Accept nothing more, let what is being answered finish for a moment, then close."""
         for server in self._servers:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.kernel import process
 from covey.kernel.clock import timestamp
+from covey.kernel.regular_file import descriptor_of, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -195,7 +196,7 @@ class Supervisor:
             with contextlib.suppress(FileNotFoundError):
                 if path.stat().st_size > LOG_BYTES:
                     path.replace(path.with_name(f"{path.name}.1"))
-            fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            fd = descriptor_of(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW)
         except OSError as error:
             log.warning("what a child writes is lost", extra={"child": child.name, "reason": str(error)})
             return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
@@ -214,8 +215,7 @@ class Supervisor:
     def _recorded(self, child: Child) -> tuple[int | None, str, list[str]]:
         """Pid, birth and command of this child from before, if that process still lives."""
         try:
-            with (self._records / f"{child.name}.json").open("rb") as file:
-                record = json.loads(file.read(RECORD_BYTES))
+            record = json.loads(read_regular(self._records / f"{child.name}.json", RECORD_BYTES))
             pid, born, argv = record["pid"], record["birth"], record["argv"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None, "", []

@@ -124,9 +124,10 @@ def _harden(parameter: Parameter, value: str) -> None:
 
 def _bad(parameter: Parameter, value: object, expected: str = "") -> AgentError:
     shown = "" if parameter.sensitive else f" {str(value)[:60]!r}"
+    wanted = expected or ("one of " if parameter.enum else "") + (", ".join(parameter.enum) or NAMES[parameter.type])
     return user_error(
-        f"invalid value{shown} for {parameter.name!r}: expected {expected or ', '.join(parameter.enum) or NAMES[parameter.type]}",
-        parameter.help,
+        f"invalid value{shown} for {parameter.name!r}: expected {wanted}",
+        f"Pass {wanted} as {parameter.flag}, or leave it out." if not parameter.required else f"Pass {wanted} as {parameter.flag}.",
         error="argument_error",
         field=parameter.name,
         valid_values=parameter.enum,

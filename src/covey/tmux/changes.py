@@ -24,7 +24,7 @@ class Liveness(StrEnum):
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """How it stands with a server. `degraded`: it is alive, but only asked once a second; `reason` says why it is not all well."""
+    """How it stands with a server. `degraded`: it is alive, but what it answers cannot be understood, so nothing is known of its panes any more; `reason` says why it is not all well."""
 
     liveness: Liveness
     degraded: bool = False

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 INHERITED = {"TMUX", "TMUX_PANE"}
 """What a daemon started inside tmux must not hand on: tmux would believe that it is being nested."""
 CONNECT_S, PERSIST_S, EXIT_S = 10, 60, 2.0
+LIMIT_BYTES = 16 << 20
+"""Of what one program may print."""
 SOCKET_PATH_BYTES, SSH_SUFFIX_BYTES = 104, 18
 """The shortest limit of a Unix socket's path among our platforms, and what ssh appends while it makes one."""
-# Run on the other side: what is started there ends soon after its sshd, which may have been killed. A client of tmux does not by itself when its pipe
-# breaks in the middle of an answer. Of its own processes the shell knows the one that it turns into, and its parent; if it may not ask about that, it stays out.
+# Run on the other side: what is started there ends soon after its sshd, which may have been killed. A shell that waits for a tmux server that stands still does not by itself. Of its own processes the shell knows the one that it turns into, and its parent; if it may not ask about that, it stays out.
 GUARD = """(
   kill -0 $PPID || exit
   while sleep 3 && kill -0 $$; do
@@ -154,12 +155,15 @@ class Ssh:
 
 
 async def run(executor: Executor, argv: Sequence[str], *, deadline_s: float) -> tuple[int, str, str]:
-    """Run a program to its end: code, output and complaints. `TmuxTimeoutError` when it does not end in time; it is killed then."""
+    """Run a program to its end: code, output and complaints. `TmuxTimeoutError` when it does not end in time, `TmuxUnreachableError` when it prints without end; it is killed then."""
     process: Process | None = None
     try:
         async with asyncio.timeout(deadline_s):
             process = await executor.spawn(argv)
-            out, complaints = await process.communicate()
+            assert process.stdin
+            process.stdin.close()
+            out, complaints = await asyncio.gather(_bounded(executor, process.stdout), _bounded(executor, process.stderr))
+            await process.wait()
     except TimeoutError:
         raise TmuxTimeoutError(f"{argv[0]} on {executor.name} did not end within {deadline_s:g} s") from None
     finally:
@@ -167,6 +171,17 @@ async def run(executor: Executor, argv: Sequence[str], *, deadline_s: float) -> 
             await kill(process)
     assert process.returncode is not None
     return process.returncode, out.decode(errors="backslashreplace"), complaints.decode(errors="backslashreplace")
+
+
+async def _bounded(executor: Executor, stream: asyncio.StreamReader | None) -> bytes:
+    """All that a program prints. `TmuxUnreachableError` if that is more than any answer is long."""
+    assert stream
+    heard = bytearray()
+    while data := await stream.read(LIMIT_BYTES):
+        heard += data
+        if len(heard) > LIMIT_BYTES:
+            raise TmuxUnreachableError(f"{executor.name} printed more than {LIMIT_BYTES >> 20} MiB in answer to one question")
+    return bytes(heard)
 
 
 async def kill(process: Process) -> None:

@@ -1,23 +1,28 @@
-"""What tmux tells about its panes, one line each. Pure."""
+"""Questions to tmux about its panes, and what it prints in answer, one line for each pane. Pure.
+
+Each line that we ask for begins with a mark, a word that nobody can guess: hooks of the user may print more, and a screen may show anything. A line with our mark that cannot be parsed is an
+error; it is never left out.
+"""
 
 from __future__ import annotations
 
-import logging
+import secrets
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from covey.tmux.errors import TmuxUnreadableError
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterator, Sequence
 
-HIDDEN_PREFIX = "_covey_"
-"""How the sessions of every Covey on a server are called: none of them counts as the user's."""
-SEPARATOR = "\x1f"
+SEPARATOR = "\t"
+"""Between fields. tmux never escapes a tab that stands in a format; other control characters are printed as `\\037` by 3.4 and 3.5a."""
 CONTROL = "[\x01-\x1f\x7f]"
-
-log = logging.getLogger("covey.tmux")
+HEAD, GLANCE, PULSE, PANE, END = "head", "glance", "pulse", "pane", "end"
+T = TypeVar("T")
 
 
 class Pane(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,9 +59,16 @@ _FIELDS = (
     "pane_in_mode", "alternate_on", "pane_width", "pane_height", "cursor_x", "cursor_y", "window_activity", "history_bytes", "session_attached",
     f"s/{CONTROL}/?/:pane_current_command", f"s/{CONTROL}/?/:pane_current_path", "pane_title",
 )  # fmt: skip
-FORMAT = SEPARATOR.join(f"#{{{field}}}" for field in _FIELDS)
+_PANE = SEPARATOR.join(f"#{{{field}}}" for field in _FIELDS)
 _PULSE_FIELDS = ("pane_id", "window_activity", "alternate_on", "cursor_x", "cursor_y", "history_bytes", "pane_title")
 _PULSE = SEPARATOR.join(f"#{{{field}}}" for field in _PULSE_FIELDS)
+_HEAD = SEPARATOR.join(("#{pid}", "#{start_time}", "%s", "#{S:+}"))
+# What tells that the topology is another: no commas, because inside #{P:} they would part active from inactive panes. Control characters are taken out of it all at once: tmux compiles
+# the pattern each time.
+_GLANCE = (
+    f"#{{s/{CONTROL}/?/:#{{S:#{{session_id}}#{{session_name}} #{{W:#{{window_index}}#{{window_name}} "
+    "#{P:#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_width}x#{pane_height} #{pane_current_command}|}}}}"
+)
 FEW = 25
 """At one pane in so many, or fewer, each is asked for by itself: tmux takes longer to go through all that it has and leave out the others."""
 
@@ -80,8 +92,8 @@ class Pulse(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def parse(line: str) -> Pane | None:
-    """One line of `FORMAT`; None if it is none. The same line gives the same pane: most panes have not changed since they were listed last."""
+def parse_pane(line: str) -> Pane | None:
+    """The fields of a pane; None if they are none. The same line gives the same pane: most panes have not changed since they were listed last."""
     fields = line.split(SEPARATOR, len(_FIELDS) - 1)
     if len(fields) != len(_FIELDS):
         return None
@@ -114,21 +126,9 @@ def parse(line: str) -> Pane | None:
         return None
 
 
-def panes(lines: Iterable[str]) -> dict[str, Pane]:
-    """The user's panes by id, in the order of tmux. A pane whose window is linked into several sessions is listed under the first of them."""
-    found: dict[str, Pane] = {}
-    for line in lines:
-        pane = parse(line)
-        if pane is None:
-            log.warning("tmux listed a pane that cannot be read", extra={"line": line[:200]})
-        elif not pane.session_name.startswith(HIDDEN_PREFIX):
-            found.setdefault(pane.id, pane)
-    return found
-
-
 @lru_cache(maxsize=1024)
-def _pulse(line: str) -> tuple[str, Pulse] | None:
-    """One line of `_PULSE`, likewise."""
+def parse_pulse(line: str) -> tuple[str, Pulse] | None:
+    """The fields of a pulse with the id of its pane, likewise."""
     fields = line.split(SEPARATOR, len(_PULSE_FIELDS) - 1)
     if len(fields) != len(_PULSE_FIELDS):
         return None
@@ -139,18 +139,139 @@ def _pulse(line: str) -> tuple[str, Pulse] | None:
         return None
 
 
-def pulses(lines: Iterable[str]) -> dict[str, Pulse]:
-    """The pulse of each pane by its id."""
-    return dict(filter(None, map(_pulse, lines)))
+class Head(NamedTuple):
+    """What a server says of itself before it answers: who it is, its own clock in seconds, and whether it has sessions."""
+
+    pid: int
+    started: int
+    second: int
+    sessions: bool
 
 
-def arguments() -> tuple[str, ...]:
-    """The command that lists all panes."""
-    return ("list-panes", "-a", "-F", FORMAT)
+class Listing(NamedTuple):
+    """What a server answered. `panes` is None if it was not asked for all of them, `glance` if not for a glance; not `complete` if it refused a command."""
+
+    head: Head
+    panes: dict[str, Pane] | None
+    pulses: dict[str, Pulse]
+    glance: str | None
+    complete: bool
 
 
-def pulse_arguments(only: Collection[str], *, of: int) -> list[tuple[str, ...]]:
-    """The commands that tell the pulse of some among so many panes. One that is gone is refused, or left out."""
-    if len(only) * FEW <= of:
-        return [("display-message", "-p", "-t", pane_id, _PULSE) for pane_id in only]
-    return [("list-panes", "-a", "-f", f"#{{m:*|#{{pane_id}}|*,|{'|'.join(sorted(only))}|}}", "-F", _PULSE)]
+class Question:
+    """Commands for one connection, and how their output is read. The first asks who answers, the last prints that the others did."""
+
+    def __init__(self) -> None:
+        self._mark = secrets.token_hex(8)
+        self._commands: list[tuple[str, ...]] = [("display-message", "-p", self._marked(HEAD, _HEAD))]
+        self._all = False
+
+    @property
+    def words(self) -> list[str]:
+        """The commands as the arguments of one `tmux` program."""
+        return [word for command in self._commands for word in (*command, ";")] + ["display-message", "-p", self._marked(END, "")]
+
+    def all_panes(self) -> None:
+        """Ask for every pane."""
+        self._all = True
+        self._commands.append(("list-panes", "-a", "-F", self._marked(PANE, _PANE)))
+
+    def glance(self) -> None:
+        """Ask for a line that changes when panes, their programs, or the names and places of their windows and sessions do."""
+        self._commands.append(("display-message", "-p", self._marked(GLANCE, _GLANCE)))
+
+    def pulses(self, only: Collection[str], *, of: int) -> None:
+        """Ask for the pulses of some among so many panes. Those that are gone are left out of the answer."""
+        form = self._marked(PULSE, _PULSE)
+        if len(only) * FEW <= of:
+            self._commands += [("display-message", "-p", "-t", pane_id, form) for pane_id in only]
+        elif only:
+            self._commands.append(("list-panes", "-a", "-f", f"#{{m:*|#{{pane_id}}|*,|{'|'.join(sorted(only))}|}}", "-F", form))
+
+    def read(self, out: str) -> Listing | None:
+        """The answer; None if not even the first command was answered. `TmuxUnreadableError` if it is not what was asked for."""
+        head: Head | None = None
+        glance: str | None = None
+        panes: dict[str, Pane] = {}
+        pulses: dict[str, Pulse] = {}
+        complete = False
+        for kind, fields in self._lines(out):
+            if kind == HEAD:
+                head = _head(fields)
+            elif kind == GLANCE:
+                glance = fields
+            elif kind == PANE:
+                pane = _expect(parse_pane(fields), "its panes", fields)
+                panes.setdefault(pane.id, pane)  # a window that is linked into several sessions is listed under the first of them
+            elif kind == PULSE and not fields.startswith(SEPARATOR):  # without an id it is that of a pane that is gone
+                pane_id, pulse = _expect(parse_pulse(fields), "what a pane does", fields)
+                pulses[pane_id] = pulse
+            complete |= kind == END
+        if head is None:
+            if self._mark in out:
+                raise unreadable("who it is", out)
+            return None
+        return Listing(head, panes if self._all else None, pulses, glance, complete)
+
+    def _lines(self, out: str) -> Iterator[tuple[str, str]]:
+        """The lines with our mark: the kind of each, and its fields."""
+        start = f"{self._mark}{SEPARATOR}"
+        for line in out.split("\n"):
+            if line.startswith(start):
+                kind, _, fields = line.removeprefix(start).partition(SEPARATOR)
+                yield kind, fields
+
+    def _marked(self, kind: str, form: str) -> str:
+        return f"{self._mark}{SEPARATOR}{kind}{SEPARATOR}{form}"
+
+
+class ScreenQuestion:
+    """The commands that print what panes show, and how their output is parted again.
+
+    Before each screen comes a line with our mark, the pane and its height. A hook of the user on `display-message` would print between that line and the screen; how many lines is seen at
+    the end, where nothing else comes.
+    """
+
+    def __init__(self, pane_ids: Sequence[str], *, escapes: bool) -> None:
+        self._mark = secrets.token_hex(8)
+        form = SEPARATOR.join((self._mark, "#{pane_id}", "#{pane_height}"))
+        capture = ("capture-pane", "-p", *(("-e",) if escapes else ()), "-t")
+        self.words = [word for pane_id in pane_ids for word in ("display-message", "-p", "-t", pane_id, form, ";", *capture, pane_id, ";")]
+        self.words += ["display-message", "-p", self._mark]
+
+    def read(self, out: str) -> dict[str, str] | None:
+        """The screens by pane; None if tmux refused one, at which it stops. `TmuxUnreadableError` if it is not what was asked for."""
+        first, *parts = out.split(self._mark)
+        if not parts or not parts[-1].startswith("\n"):
+            return None
+        *parts, last = parts
+        noise = last.count("\n") - 1
+        screens: dict[str, str] = {}
+        for part in parts:
+            heading, *lines = part.split("\n")
+            try:
+                _, pane_id, height = heading.split(SEPARATOR)
+                shown = lines[noise : noise + int(height)]
+            except ValueError:
+                raise unreadable("what a pane shows", first + heading) from None
+            screens[pane_id] = "".join(f"{line}\n" for line in shown)
+        return screens
+
+
+def _head(fields: str) -> Head:
+    try:
+        pid, started, second, sessions = fields.split(SEPARATOR)
+        return Head(int(pid), int(started), int(second), bool(sessions))
+    except ValueError:
+        raise unreadable("who it is", fields) from None
+
+
+def _expect(parsed: T | None, question: str, fields: str) -> T:
+    if parsed is None:
+        raise unreadable(question, fields)
+    return parsed
+
+
+def unreadable(question: str, answer: str) -> TmuxUnreadableError:
+    """The error that says what was asked and what came."""
+    return TmuxUnreadableError(f"tmux was asked for {question} and printed {answer[:80]!r}")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 256 * 1024
 COMPLAINT_BYTES = 4096
+LIMIT_BYTES = 16 << 20
+"""Of one answer, with whatever a login prints before the first."""
 LAST_WORDS_S = 1.0
 
 
@@ -59,14 +61,21 @@ class Shell:
         assert process.stdout
         # A login may print whatever it likes first; a word that nobody can guess tells where the answer begins and ends.
         seal = secrets.token_hex(16)
-        process.stdin.write(f"printf '%s\\n' {seal}\n{{\n{script}\n}} </dev/null 2>/dev/null\nprintf '\\n%s\\n' {seal}\n".encode())
-        heard, end = b"", f"\n{seal}\n".encode()
-        while not heard.endswith(end) or heard.count(seal.encode()) < 2:  # noqa: PLR2004 - before and after
+        try:
+            process.stdin.write(f"printf '%s\\n' {seal}\n{{\n{script}\n}} </dev/null 2>/dev/null\nprintf '\\n%s\\n' {seal}\n".encode())
+        except (OSError, RuntimeError):  # it has ended already; uvloop says so with a RuntimeError
+            raise await self._last_words(process) from None
+        heard, begin, end = bytearray(), f"{seal}\n".encode(), f"\n{seal}\n".encode()
+        while not (heard.endswith(end) and 0 <= heard.find(begin) < len(heard) - len(end)):
             data = await process.stdout.read(CHUNK_BYTES)
             if not data:
                 raise await self._last_words(process)
             heard += data
-        return heard.removesuffix(end).partition(f"{seal}\n".encode())[2]
+            if len(heard) > LIMIT_BYTES:
+                raise TmuxUnreachableError(
+                    f"{self._executor.name} printed more than {LIMIT_BYTES >> 20} MiB in answer to one question; look at what its login shell prints"
+                )
+        return bytes(heard.removesuffix(end).partition(begin)[2])
 
     async def _last_words(self, process: Process) -> TmuxUnreachableError:
         code, words = await process.wait(), ""

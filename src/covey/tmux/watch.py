@@ -1,52 +1,42 @@
-"""One tmux server, watched: what panes there are, at once when that changes, and closely those that somebody follows."""
+"""One tmux server, watched: which panes there are, and closely those that somebody follows."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from covey.kernel.clock import SystemClock
+from covey.tmux.access import Access, find
 from covey.tmux.attention import Attention
 from covey.tmux.changes import Change, Changes, Liveness, Standing
-from covey.tmux.errors import TmuxError, TmuxGoneError, TmuxProtocolError, TmuxRefusedError, TmuxTimeoutError
-from covey.tmux.link import Link
+from covey.tmux.errors import (
+    TmuxError,
+    TmuxGoneError,
+    TmuxRefusedError,
+    TmuxReplacedError,
+    TmuxTimeoutError,
+    TmuxUnreachableError,
+    TmuxUnreadableError,
+    failure,
+)
+from covey.tmux.listing import Question, ScreenQuestion
+from covey.tmux.schedule import Pace, Schedule
 from covey.tmux.server import Address, Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Self
 
     from covey.kernel.clock import Clock
-    from covey.tmux.control import Answer
     from covey.tmux.executor import Executor
-    from covey.tmux.listing import Pane
+    from covey.tmux.listing import Listing, Pane
 
-CONTROL_FAILED = (TmuxTimeoutError, TmuxProtocolError, TmuxRefusedError)
-"""What says something about control mode and nothing about the server: a plain command may still get through."""
+TOGETHER = 50
+"""Screens are asked for in one question: tmux takes commands of 16 KiB."""
 
-
-class Pace(msgspec.Struct, frozen=True, kw_only=True):
-    """How often, in seconds."""
-
-    glance: float = 1.0
-    """What hooks and notices may miss is looked for, hooks are checked, and the client is proved alive."""
-    reconcile: float = 30.0
-    """Everything is listed, whatever happens or not."""
-    follow: float = 0.125
-    follow_calm: float = 0.25
-    """A followed pane is looked at this often while it changes, and while it does not."""
-    redrawn: float = 0.25
-    """How often a pane that may have been redrawn in place is called touched."""
-    gap: float = 0.02
-    """Between two listings at least; after a long listing four times as long as it took."""
-    poll: float = 1.0
-    """Between plain listings while control mode is out of order, and between glances at a socket where nobody listens."""
-    retry: float = 0.5
-    retry_longest: float = 30.0
-    """Before control mode is tried again: doubled each time, with jitter."""
+log = logging.getLogger("covey.tmux")
 
 
 class Watch:
@@ -55,32 +45,27 @@ class Watch:
         async with Watch(Local(), "/tmp/tmux-1000/default") as watch:
             async for change in watch: ...
 
-    It outlives the server: a new one behind the same socket is taken up, under its own identity. It never starts one, and never keeps one alive.
+    It outlives the server: a new one behind the same socket is taken up, under its own identity. It never starts one, never keeps one alive, and puts nothing into it: every question is
+    a command of a client that attaches to nothing.
     """
 
     def __init__(self, executor: Executor, socket: str = "", *, clock: Clock | None = None, pace: Pace | None = None) -> None:
         self.standing = Standing(liveness=Liveness.UNREACHABLE, reason="not looked at yet")
         self.panes: dict[str, Pane] = {}
-        """The user's panes by id, as last seen; empty when the server is gone."""
+        """The panes by id, as last seen; empty when the server is gone."""
         self._address = Address(executor, socket)
         self._clock = clock or SystemClock()
         self._pace = pace or Pace()
         self._changes = Changes()
-        self._wake = asyncio.Event()
         self._followed: frozenset[str] = frozenset()
-        self._follows = asyncio.Event()
-        self._link: Link | None = None
+        self._access: Access | None = None
+        self._schedule = Schedule(self._pace)
         self._failures = 0
         self._task: asyncio.Task[None] | None = None
 
     @property
     def address(self) -> Address:
         return self._address
-
-    @property
-    def link(self) -> Link | None:
-        """The open foothold; None while control mode is out of order or the server is not there."""
-        return self._link
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._run(), name=f"watch {self._address.executor.name} {self._address.socket}")
@@ -101,7 +86,7 @@ class Watch:
         return change
 
     async def aclose(self) -> None:
-        """Stop watching and leave nothing behind in the server."""
+        """Stop watching."""
         self._changes.close()
         if self._task is not None:
             self._task.cancel()
@@ -111,19 +96,6 @@ class Watch:
     def follow(self, pane_ids: Iterable[str]) -> None:
         """Look at these panes several times a second from now on, and at no others. Ids that are not there cost nothing."""
         self._followed = frozenset(pane_ids)
-        if self._followed:
-            self._follows.set()
-        else:
-            self._follows.clear()
-
-    def look(self) -> None:
-        """List everything soon."""
-        self._wake.set()
-
-    async def command(self, *words: str) -> list[str]:
-        """Run one tmux command and return the lines that it printed; through a process of its own when control mode is out of order."""
-        link = self._link
-        return await (link.command(*words) if link else self._address.command(*words))
 
     async def capture(self, pane_id: str, *, escapes: bool = True) -> str:
         """What a pane shows, line by line, with its colours as escape sequences or without. `TmuxRefusedError` if there is no such pane."""
@@ -132,140 +104,130 @@ class Watch:
         return screen
 
     async def captures(self, pane_ids: Iterable[str], *, escapes: bool = True) -> dict[str, str]:
-        """What those panes show that are still there, all at once."""
-        words = {pane_id: ("capture-pane", "-p", *(("-e",) if escapes else ()), "-t", pane_id) for pane_id in pane_ids}
-        link = self._link
-        answers = await (link.client.sealed(*words.values()) if link else asyncio.gather(*map(self._plainly, words.values())))
-        return {pane_id: "\n".join([*lines, ""]) for pane_id, lines in zip(words, answers, strict=True) if not isinstance(lines, TmuxRefusedError)}
+        """What those panes show that are still there. Raises a `TmuxError` if the server cannot be asked."""
+        screens: dict[str, str] = {}
+        asked = list(pane_ids)
+        for start in range(0, len(asked), TOGETHER):
+            screens |= await self._captures(asked[start : start + TOGETHER], escapes=escapes)
+        return screens
 
-    async def _plainly(self, words: tuple[str, ...]) -> Answer:
-        try:
-            return await self._address.command(*words)
-        except TmuxRefusedError as refusal:
-            return refusal
+    async def _captures(self, pane_ids: list[str], *, escapes: bool) -> dict[str, str]:
+        access = self._access
+        if access is None:
+            raise (TmuxGoneError if self.standing.liveness is Liveness.GONE else TmuxUnreachableError)(self.standing.reason)
+        question = ScreenQuestion(pane_ids, escapes=escapes)
+        answer = await access.way.ask(question.words)
+        assert answer
+        if answer.ran:
+            self._schedule.ran()  # what else it has done since the last look is not known yet
+        screens = question.read(answer.reply.out)
+        if screens is not None:
+            return screens
+        reason = failure(answer.reply.complaints, answer.reply.code or 1)
+        if not isinstance(reason, TmuxRefusedError):
+            raise reason
+        if len(pane_ids) == 1:
+            return {}
+        # One of them is gone, and tmux went no further. It happens when a pane ends, so it may take a question for each.
+        return {pane_id: screen for one in pane_ids for pane_id, screen in (await self._captures([one], escapes=escapes)).items()}
 
     async def _run(self) -> None:
         while True:
             if self._address.listening() is False:
-                await self._await_server()
-            error = await self._control()
-            if error is None:
-                await self._clock.sleep(self._pace.poll)  # it was about to exit, but for us
+                self._gone("nobody listens at the socket")
+                await self._clock.sleep(self._pace.poll)
+                self._failures = 0
                 continue
-            if isinstance(error, TmuxTimeoutError):
-                await self._address.executor.reset()
+            try:
+                await self._attend()
+            except TmuxReplacedError:
+                pass  # the next one is found out about soon
+            except TmuxError as error:
+                self._failed(error)
+                if isinstance(error, TmuxTimeoutError):
+                    await self._address.executor.reset()
             self._failures += 1
             longest = min(self._pace.retry_longest, self._pace.retry * 2 ** min(self._failures - 1, 16))
-            await self._without_control(error, longest * random.uniform(0.5, 1.0))  # noqa: S311 - jitter, not a secret
+            await self._clock.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311 - jitter, not a secret
 
-    async def _await_server(self) -> None:
-        self._gone("nobody listens at the socket")
-        while self._address.listening() is False:
-            await self._clock.sleep(self._pace.poll)
-        self._failures = 0
-
-    async def _control(self) -> TmuxError | None:
-        """Watch through control mode until that fails; None if we had to leave because only we were left."""
+    async def _attend(self) -> None:
+        """Ask one server again and again until that fails."""
+        access = await find(self._address)
         try:
-            async with Link(self._address, self._wake.set) as link:
-                await self._serve(link)
-        except TmuxError as error:
-            return error
-        return None
-
-    async def _serve(self, link: Link) -> None:
-        work = {"topology": self._topology, "followed": self._closely, "glance": self._glance, "end": self._end}
-        tasks = [asyncio.create_task(do(link), name=f"tmux {name}") for name, do in work.items()]
-        self._link = link
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            self._schedule = Schedule(self._pace)
+            attention = Attention(calm=self._pace.follow_calm, redrawn=self._pace.redrawn)
+            self._access = access
+            while True:
+                await self._look(access, attention)
+                now = self._clock.monotonic()
+                warm = bool(attention.warm(now))
+                await self._clock.sleep(self._schedule.pause(now, warm=warm, followed=bool(self._followed), counted=access.way.counts))
         finally:
-            self._link = None
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            self._access = None
+            await access.aclose()
 
-    async def _end(self, link: Link) -> None:
-        raise await link.client.ended()
+    async def _look(self, access: Access, attention: Attention) -> None:
+        now = self._clock.monotonic()
+        wanted = attention.wanted(self._followed, now)
+        plan = self._schedule.plan(now, some=bool(wanted), all_followed=wanted == self._followed)
+        if plan is None or (plan.if_ran and access.way.still()):
+            return
+        question = Question()
+        if plan.list_all:
+            question.all_panes()
+        if plan.glance:
+            question.glance()
+        if wanted:
+            question.pulses(wanted, of=len(self.panes))
+        found = await access.listing(question, if_ran=plan.if_ran)
+        self._failures = 0
+        now = self._clock.monotonic()
+        if found is None:
+            return
+        listing, ran = found
+        before = self.panes
+        if listing.panes is not None:
+            self._alive(access.identity, listing.panes)
+        self._felt(listing, attention, wanted, before, now)
+        missing = listing.pulses.keys() != self.panes.keys() & wanted
+        self._schedule.asked(plan, now, ran=ran, glance=listing.glance, missing=missing)
 
-    async def _topology(self, link: Link) -> None:
-        """List whenever something woke us; ends when the server would exit if we were not there."""
-        while True:
-            self._wake.clear()
-            began = self._clock.monotonic()
-            await link.tidy()
-            panes = await link.panes()
-            self._failures = 0
-            self._alive(link.identity, panes)
-            if await link.unwanted(panes.values()):
-                return
-            await self._clock.sleep(max(self._pace.gap, 4 * (self._clock.monotonic() - began)))
-            await self._wake.wait()
+    def _felt(self, listing: Listing, attention: Attention, wanted: frozenset[str], before: Mapping[str, Pane], now: float) -> None:
+        """Tell what the pulses show. A pane that was listed in the same question is compared with what it was before."""
+        pulses = {pane_id: pulse for pane_id, pulse in listing.pulses.items() if pane_id in wanted}
+        moved = {pane_id for pane_id, pulse in pulses.items() if (pane := before.get(pane_id)) and pulse.differs(pane)}
+        different = {pane_id: pulse.of(pane) for pane_id, pulse in pulses.items() if (pane := self.panes.get(pane_id)) and pulse.differs(pane)}
+        self.panes.update(different)
+        touched = attention.touched(pulses, moved, listing.head.second, now)
+        self._changes.changed(self.standing, different.values(), (), touched)
 
-    async def _closely(self, link: Link) -> None:
-        attention = Attention(calm=self._pace.follow_calm, redrawn=self._pace.redrawn)
-        while True:
-            await self._follows.wait()
-            if wanted := attention.wanted(self._followed, self._clock.monotonic()):
-                second, pulses = await link.pulses(wanted, of=len(self.panes))
-                if pulses.keys() != self.panes.keys() & wanted:
-                    self._wake.set()
-                different = {
-                    pane_id: pulse.of(pane) for pane_id, pulse in pulses.items() if (pane := self.panes.get(pane_id)) and pulse.differs(pane)
-                }
-                self.panes.update(different)
-                touched = attention.touched(pulses, different, second, self._clock.monotonic())
-                self._changes.changed(self.standing, different.values(), (), touched)
-            await self._clock.sleep(self._pace.follow if attention.warm(self._clock.monotonic()) else self._pace.follow_calm)
+    def _failed(self, error: TmuxError) -> None:
+        if isinstance(error, TmuxUnreadableError | TmuxRefusedError):
+            if self.standing.degraded:
+                return  # the first reason stands: an answer that cannot be read is another one each second
+            standing = Standing(liveness=Liveness.ALIVE, degraded=True, reason=str(error), identity=self.standing.identity)
+        elif isinstance(error, TmuxGoneError) and not self._address.listening():
+            self._gone(str(error))
+            return
+        else:
+            standing = Standing(liveness=Liveness.UNREACHABLE, reason=str(error), identity=self.standing.identity)
+        if standing != self.standing:
+            log.warning("a tmux server cannot be watched", extra={"socket": self._address.socket, "reason": standing.reason})
+        self._stand(standing)
 
-    async def _glance(self, link: Link) -> None:
-        listed = self._clock.monotonic()
-        while True:
-            await self._clock.sleep(self._pace.glance)
-            if await link.glance() or self._clock.monotonic() - listed >= self._pace.reconcile:
-                listed = self._clock.monotonic()
-                self._wake.set()
-
-    async def _without_control(self, error: TmuxError, seconds: float) -> None:
-        """Do what can be done until control mode is to be tried again."""
-        until = self._clock.monotonic() + seconds
-        while self._address.listening() is not False:
-            if isinstance(error, CONTROL_FAILED):
-                try:
-                    identity, panes = await self._address.look()
-                    self._alive(identity, panes, degraded=f"control mode is out of order ({error}); asking once a second")
-                except CONTROL_FAILED as second:
-                    self._unreachable(str(second))
-                except TmuxError as second:
-                    error = second
-            if isinstance(error, TmuxGoneError):
-                self._gone(str(error))
-            elif not isinstance(error, CONTROL_FAILED):
-                self._unreachable(str(error))
-            left = until - self._clock.monotonic()
-            if left <= 0:
-                return
-            await self._clock.sleep(min(left, self._pace.poll))
-
-    def _alive(self, identity: Identity, panes: dict[str, Pane], *, degraded: str = "") -> None:
+    def _alive(self, identity: Identity, panes: dict[str, Pane]) -> None:
         before, self.panes = self.panes, panes
-        standing = Standing(liveness=Liveness.ALIVE, degraded=bool(degraded), reason=degraded, identity=identity)
+        standing = Standing(liveness=Liveness.ALIVE, identity=identity)
         if standing != self.standing:
             self.standing = standing
             self._changes.server(standing, panes)
             return
         different = [pane for pane in panes.values() if before.get(pane.id) != pane]
-        touched = panes.keys() & self._followed if degraded else ()
-        self._changes.changed(standing, different, before.keys() - panes.keys(), touched)
+        self._changes.changed(standing, different, before.keys() - panes.keys())
 
     def _gone(self, reason: str) -> None:
         self.panes = {}
         self._stand(Standing(liveness=Liveness.GONE, reason=reason, identity=self.standing.identity))
-
-    def _unreachable(self, reason: str) -> None:
-        self._stand(Standing(liveness=Liveness.UNREACHABLE, reason=reason, identity=self.standing.identity))
 
     def _stand(self, standing: Standing) -> None:
         if standing != self.standing:

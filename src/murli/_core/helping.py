@@ -6,7 +6,7 @@ import shutil
 import textwrap
 
 from murli._core.builtin import Builtin
-from murli._core.route import OWN_FLAGS, offers
+from murli._core.route import GUARD_FLAGS, OWN_FLAGS, REDUCING_FLAGS, offers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,12 +25,24 @@ def added_help(tool: Tool, invocation: Invocation) -> str:
     if builtins:
         lines += ["", "also:", *_rows([(builtin.name, builtin.summary) for builtin in builtins])]
     with_profiles = bool(tool.profileable())
+    streams = command.metadata.returns is not None and command.metadata.returns.type == "ndjson"
     own = [
-        (f"{option} {value}".strip(), description)
-        for option, (value, description) in OWN_FLAGS.items()
-        if offers(command, option) and (with_profiles or option != "--profile")
+        option
+        for option in OWN_FLAGS
+        if offers(command, option) and not (streams and option in REDUCING_FLAGS) and (with_profiles or option != "--profile")
     ]
-    return "\n".join([*lines, "", "for agents and scripts:", *_rows(own)]) + "\n"
+    if command is tool.root:
+        return "\n".join([*lines, "", "for agents and scripts:", *_explained(own)]) + "\n"
+    changing = [option for option in own if option in (*GUARD_FLAGS, "--dry-run")]
+    if changing:
+        lines += ["", "before a change:", *_explained(changing)]
+    others = " ".join(option for option in own if option not in changing)
+    names = textwrap.wrap(others, _width(), initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join([*lines, "", "for agents and scripts:", *names, f"  `{tool.name} --help` explains them"]) + "\n"
+
+
+def _explained(options: list[str]) -> list[str]:
+    return _rows([(f"{option} {OWN_FLAGS[option][0]}".strip(), OWN_FLAGS[option][1]) for option in options])
 
 
 def _page(command: Command, path: str) -> list[str]:
@@ -44,7 +56,7 @@ def _page(command: Command, path: str) -> list[str]:
 
 
 def _rows(rows: list[tuple[str, str]]) -> list[str]:
-    width = max(shutil.get_terminal_size().columns - 2, INDENT + 20)
+    width = _width()
     lines = []
     for label, text in rows:
         first = f"  {label}".ljust(INDENT)
@@ -53,3 +65,7 @@ def _rows(rows: list[tuple[str, str]]) -> list[str]:
             first = " " * INDENT
         lines += textwrap.wrap(text, width, initial_indent=first, subsequent_indent=" " * INDENT) or [first.rstrip()]
     return lines
+
+
+def _width() -> int:
+    return max(shutil.get_terminal_size().columns - 2, INDENT + 20)

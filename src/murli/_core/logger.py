@@ -42,7 +42,7 @@ class Logger:
         if self._agent:
             self.log(message, "progress")
         elif self._stream is not None and self._stream.isatty():
-            self._put(f"\r\x1b[K{message}")
+            self._put(b"\r\x1b[K" + spelt(message, self._stream))
 
     def flush(self) -> None:
         """Write the entry that is held back."""

@@ -30,6 +30,8 @@ OWN_FLAGS = {
 """murli's own flags: the value they take, if any, and what they do."""
 
 GUARD_FLAGS = ("--yes", "--force")
+REDUCING_FLAGS = ("--limit", "--fields")
+"""They leave a part of a result out, and do not apply to a stream."""
 
 
 class Level:
@@ -87,7 +89,7 @@ class Invocation:
         self.own: dict[str, str] = {}
         """murli's flags that were given, with their values."""
         self.help = False
-        self.unknown_command = ""
+        self.unknown_command: str | None = None
         self.problem: AgentError | None = None
         """The first thing wrong with murli's own flags."""
 
@@ -170,7 +172,7 @@ def read(root: Command, name: str, argv: Sequence[str], mounted: Callable[[Comma
             _check_neighbour(invocation, level, before, word)
         level.words.append(word)
         level.positionals.append(word)
-        if invocation.unknown_command:
+        if invocation.unknown_command is not None:
             _rest(invocation, words)
             break
         if level.command.passthrough:

@@ -9,7 +9,7 @@ from murli._core import wire
 from murli._core import writer as writers
 from murli._core.check import check_encoding, check_values
 from murli._core.errors import EXIT_CANCELLED, EXIT_TOOL_ERROR, EXIT_USER_ERROR, AgentError, from_exception, from_status, tool_error, user_error
-from murli._core.route import Invocation, read
+from murli._core.route import REDUCING_FLAGS, Invocation, read
 from murli._core.tool import Tool, in_development
 from murli._core.writer import Writer
 
@@ -47,8 +47,9 @@ def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
     """Run a command line and return its exit code. Nothing escapes but the exit code: every failure is one envelope on standard error."""
     tool = Tool(adapter.root, version)
     if sys.stdout is None:
-        out = Writer(sys.stderr, agent=True)
+        out = Writer(sys.stderr, agent=True, tool_version=version)
         return out.error(tool_error("standard output is closed", "Give the command somewhere to write.", error="output_error"))
+    wire.print_similar(sys.stdout)
     try:
         invocation = read(tool.root, tool.name, argv, tool.mounted)
     except Exception as error:  # noqa: BLE001 - the tool's own declarations are broken
@@ -70,7 +71,7 @@ def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
 
 
 def _run(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> int:
-    if invocation.unknown_command:
+    if invocation.unknown_command is not None:
         from murli._core import wording  # only mistakes pay for it
 
         if any(level.unknown for level in invocation.levels):
@@ -145,7 +146,7 @@ def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
     """Let the framework run the command; for agents, keep what it prints off standard output."""
     if out.is_tty:
         status = _status(adapter.invoke(invocation.argv(), invocation.leaf.command))
-        return out.exit_code or status
+        return out.exit_code or _exit_code(status)
     import io  # loaded by the interpreter; the name is all that is imported
 
     real, sys.stdout = sys.stdout, io.TextIOWrapper(sink := _sink(), encoding="utf-8", errors="surrogateescape", write_through=True)
@@ -163,10 +164,9 @@ def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
             for line in printed.splitlines():
                 out.log(line)
     if out.answered:
-        return out.exit_code or status
+        return out.exit_code or _exit_code(status)
     if status:
-        message = printed or f"the command ended with status {status}"
-        raise from_status(status, message)
+        raise from_status(_exit_code(status), printed or f"the command ended with status {status}")
     (out.plan if out.dry_run else out.success)(printed, printed or None)
     return 0
 
@@ -174,7 +174,7 @@ def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
 def _failed(error: BaseException, invocation: Invocation, out: Writer) -> int:
     if isinstance(error, SystemExit) and out.is_tty:
         try:
-            return out.exit_code or _status_of_exit(error)
+            return out.exit_code or _exit_code(_status_of_exit(error))
         except AgentError as sentence:
             error = sentence
     if isinstance(error, BrokenPipeError) and (out.reader_gone or _stdout_is_broken()):
@@ -224,7 +224,14 @@ def _check_own_flags(invocation: Invocation, out: Writer) -> None:
                 field=option[2:],
                 valid_values=valid,
             )
-    if "--fields" in own or "--limit" in own:
+    reducing = [flag for flag in REDUCING_FLAGS if flag in own]
+    if reducing:
+        returns = invocation.leaf.command.metadata.returns
+        if returns is not None and returns.type == "ndjson":  # before the handler streams, not after
+            flag = reducing[0]
+            raise user_error(
+                f"{flag} does not apply: this command answers with a stream", f"Leave out {flag}.", error="flag_error", field=flag.removeprefix("--")
+            )
         from murli._core import mask  # only for --fields and --limit
 
         out.fields = mask.parse_fields(own["--fields"]) if "--fields" in own else []
@@ -308,10 +315,13 @@ def _sink() -> Any:
 
 
 def _status(returned: object) -> int:
-    """The exit code that a handler asks for by what it returns; a code outside the taxonomy counts as a failure of the tool."""
-    if not isinstance(returned, int) or isinstance(returned, bool):
-        return 0
-    return returned if 0 <= returned <= EXIT_CANCELLED else EXIT_TOOL_ERROR
+    """The number that a handler returned; 0 for anything else."""
+    return returned if isinstance(returned, int) and not isinstance(returned, bool) else 0
+
+
+def _exit_code(status: int) -> int:
+    """The exit code for a status; one outside the taxonomy counts as a failure of the tool."""
+    return status if 0 <= status <= EXIT_CANCELLED else EXIT_TOOL_ERROR
 
 
 def _status_of_exit(leaving: SystemExit) -> int:

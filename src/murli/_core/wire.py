@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 
 from murli._core.errors import SCHEMA_VERSION, tool_error
+from murli._core.terminal import json_safe, terminal_safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +17,8 @@ OUTPUT_FORMATS = ("json", "ndjson", "text")
 
 
 def encode(value: object, *, minified: bool = False) -> bytes:
-    """One JSON document and a newline, UTF-8, nothing HTML-escaped; a lone surrogate (a file name that is not UTF-8) becomes its JSON escape.
+    """One JSON document and a newline, UTF-8, nothing HTML-escaped; a lone surrogate (a file name that is not UTF-8) becomes its JSON escape,
+    and so does what would act on a terminal.
 
     A value that has no JSON form is an error that names it, never a partial or empty document.
     """
@@ -30,7 +33,21 @@ def encode(value: object, *, minified: bool = False) -> bytes:
             "This is a defect of the tool: its result holds a value that JSON has no form for.",
             error="marshal_error",
         ) from error
-    return (text + "\n").encode("utf-8", "backslashreplace")
+    return (json_safe(text) + "\n").encode("utf-8", "backslashreplace")
+
+
+SIMILAR = "murli.similar"
+"""Name of a codec error handler: a character that the encoding lacks becomes one ASCII character, so that no line of a table grows."""
+ASCII_SIGNS = {"✗": "x", "✓": "+", "▲": "!", "●": "*", "○": "o", "…": "~", "·": "-", "→": ">"}
+
+
+def _similar(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(ASCII_SIGNS.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(SIMILAR, _similar)
 
 
 def send(stream: TextIO, data: bytes) -> None:
@@ -49,10 +66,23 @@ def send(stream: TextIO, data: bytes) -> None:
     stream.flush()
 
 
+def print_similar(stream: TextIO | None) -> None:
+    """Have `print` and help pages behave like `spelt` on a stream that would fail at a character that its encoding lacks."""
+    if getattr(stream, "errors", None) == "strict" and str(getattr(stream, "encoding", "utf-8")).lower().replace("-", "") != "utf8":
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors=SIMILAR)
+
+
 def spelt(text: str, stream: TextIO) -> bytes:
-    """Text for a person, in the encoding of the stream; what it cannot spell becomes an escape."""
+    """Text for a person, in the encoding of the stream; what would act on a terminal becomes an escape."""
+    return encoded(terminal_safe(text), stream)
+
+
+def encoded(text: str, stream: TextIO) -> bytes:
+    """Text in the encoding of the stream; what it cannot spell becomes an ASCII character."""
     encoding = getattr(stream, "encoding", None) if hasattr(stream, "buffer") else None
-    return text.encode(encoding or "utf-8", "backslashreplace")
+    return text.encode(encoding or "utf-8", SIMILAR)
 
 
 def plain(value: object) -> Any:

@@ -117,6 +117,15 @@ class Writer:
             self._streamed = True
             self._put(self._stdout, line)
 
+    def line(self, text: str) -> None:
+        """One line for a person, at once: what `event` is for programs. What would act on the terminal is spelt out, but for colours."""
+        if self.answered:
+            raise RuntimeError(ANSWERED)
+        if self.is_tty:
+            self._clear_progress()
+            with self._lock:
+                self._put(self._stdout, wire.spelt(f"{text}\n", self._stdout))
+
     def error(self, error: AgentError) -> int:
         """Write the error to standard error and return its exit code, which the command will end with."""
         self.flush()
@@ -146,7 +155,7 @@ class Writer:
             eta = f"{eta_ms / 1000:.0f}s left" if eta_ms else ""
             line = " ".join(part for part in (stage, counted, share, message, eta) if part)
             # A line that wraps cannot be overwritten.
-            self._say(f"\r\x1b[K{line[: _columns(self._stderr) - 1]}")
+            self._put(self._stderr, b"\r\x1b[K" + wire.spelt(" ".join(line.split())[: _columns(self._stderr) - 1], self._stderr))
             self._progress_line = True
 
     def log(self, message: str, level: str = "info") -> None:
@@ -175,7 +184,7 @@ class Writer:
 
     def raw(self, text: str) -> None:
         """A page of text for every audience, as `describe --agents-md` and `--help` print it."""
-        self._put(self._stdout, text.encode("utf-8", "backslashreplace"))
+        self._put(self._stdout, wire.spelt(text, self._stdout))
         self.answered = True
 
     def scrub(self, text: str) -> str:
@@ -207,7 +216,9 @@ class Writer:
             result, total = self._reduced(result)
         if self.wants_text:
             shown = text if isinstance(text, str) else wire.encode(result).decode().rstrip() if self.fields else text(result)
-            data = wire.spelt(f"{shown}\n", self._stdout) if shown else b""
+            # A page that is redirected into a file is not for a terminal, and is written as it is.
+            spelt = wire.spelt if self.is_tty or self._stdout.isatty() else wire.encoded
+            data = spelt(f"{shown}\n", self._stdout) if shown else b""
         else:
             body = wire.envelope(status, result, tool_version=self._tool_version, total=total)
             data = wire.encode(body, minified=self._streamed or self.output == "ndjson")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from murli import EXIT_PARTIAL, ArgumentMetadata, Example, FlagAnnotation, Metadata, ReturnSchema, not_found, user_error, writer
+from murli import EXIT_PARTIAL, PROTOCOL_VERSION, ArgumentMetadata, Example, FlagAnnotation, Metadata, ReturnSchema, not_found, user_error, writer
 from murli.argparse import annotate, run
 from murli.conformance import ToolNotFoundError, check
 from murli.conformance.checks import CHECKS
@@ -35,12 +35,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="murli-conformance", description="Check a command against the murli wire contract.", usage="%(prog)s [options] -- COMMAND …"
     )
+    version = _version()
     parser.add_argument("command", nargs="*")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version}", help="Print the version.")
     parser.add_argument("--timeout", type=float, default=20.0, metavar="SECONDS", help="Limit for each single run of the tool.")
     parser.add_argument("--only", action="append", metavar="CHECK", help="Only checks whose id begins like this; repeatable.")
     parser.add_argument("--list", action="store_true", help="List the checks and run nothing.")
     annotate(parser, ABOUT)
-    run(parser, _examine)
+    run(parser, _examine, version=version)
+
+
+def _version() -> str:
+    """The version of the package that murli was installed with; of a bare copy of the sources, that of the protocol it checks."""
+    from importlib.metadata import packages_distributions, version
+
+    names = packages_distributions().get("murli", [])
+    return version(names[0]) if names else f"for protocol {PROTOCOL_VERSION}"
 
 
 def _examine(options: argparse.Namespace) -> int:

@@ -8,69 +8,22 @@ import os
 import pty
 import re
 import select
-import shutil
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from covey.cli.verbs.watch import different
 from covey.contract import fleet
 from covey.kernel.client import Client
-from tests.covey.conftest import Covey, Ran
-
-LIMIT_S = 60
-ROOT = Path(__file__).resolve().parents[3]
-PROGRAM = [sys.executable, str(Path(__file__).with_name("fleet_daemon.py"))]
-
-
-class FleetCovey(Covey):
-    """A home whose daemon has a fleet."""
-
-    def environment(self, **extra: str) -> dict[str, str]:
-        return {**super().environment(**extra), "PYTHONPATH": str(ROOT)}
-
-    def run(self, *words: str, stdin: str = "", **extra: str) -> Ran:
-        ended = subprocess.run(
-            [*PROGRAM, "covey", *words],
-            cwd=self.folder,
-            env=self.environment(**extra),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
-        return Ran(ended.returncode, ended.stdout, ended.stderr)
-
-
-@contextmanager
-def serving(covey: FleetCovey, end: signal.Signals = signal.SIGTERM) -> Iterator[None]:
-    """The daemon with its fleet, until it is ended."""
-    with subprocess.Popen([*PROGRAM, "serve", str(covey.home)], env=covey.environment(), stdout=subprocess.PIPE, text=True) as daemon:
-        assert daemon.stdout is not None
-        assert daemon.stdout.readline() == "ready\n"
-        try:
-            yield
-        finally:
-            daemon.send_signal(end)
-            daemon.wait(LIMIT_S)
-
-
-@pytest.fixture(scope="module")
-def seen() -> Iterator[FleetCovey]:
-    covey = FleetCovey(Path(tempfile.mkdtemp(prefix="cv-")))
-    with serving(covey):
-        yield covey
-    shutil.rmtree(covey.folder, ignore_errors=True)
+from tests.covey.cli.fleet_covey import LIMIT_S, PROGRAM, FleetCovey, serving
+from tests.covey.conftest import Covey
 
 
 class Terminal:
@@ -85,7 +38,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [*PROGRAM, "covey", *words],
             cwd=covey.folder,
-            env=covey.environment(TERM="xterm-256color", **extra),
+            env=covey.environment(**{"TERM": "xterm-256color", **extra}),
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -184,8 +137,9 @@ def test_every_filter_can_be_typed(seen: FleetCovey, words: list[str], total: in
         (["wait", "%9", "--state", "idle", "--timeout", "50ms"], 4, "timeout"),
         (["wait", "%99", "--state", "idle"], 5, "E_REF_NOT_FOUND"),
         (["wait", "--state", "idle"], 1, "argument_error"),
-        (["wait", "%9"], 1, "flag_error"),
         (["watch", "--interval", "soon"], 1, "argument_error"),
+        (["logs", "--lines=--"], 1, "flag_error"),
+        (["bar", "--format=--"], 1, "flag_error"),
         (["target", "remove", "vm1"], 1, "confirmation_required"),
         (["target", "connect", "vm9"], 5, "E_TARGET_NOT_FOUND"),
         (["adapters", "explain", "claude", "--screen", "no-such-file"], 1, "user_error"),
@@ -277,18 +231,55 @@ def test_the_doctor_finds_a_description_that_cannot_be_used(covey: Covey) -> Non
 def test_a_status_bar_says_so_when_nobody_looks(covey: Covey) -> None:
     shown = covey.run("bar", "--format", "tmux")
     assert (shown.code, shown.stdout) == (2, "#[dim]covey is not running#[default]\n")
+    menu = covey.run("bar", "--format", "swiftbar")
+    assert (menu.code, menu.stdout.splitlines()[:2]) == (2, ["covey is not running", "---"])
     assert covey.run("bar").stdout == ""
 
 
+def claude_on_path(folder: Path, version: str) -> str:
+    """A PATH on which Claude Code is of this version."""
+    program = folder / f"claude-{version}" / "claude"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n")
+    program.chmod(0o755)
+    return f"{program.parent}{os.pathsep}{os.defpath}"
+
+
+def test_a_connection_that_may_take_long_says_so_before(seen: FleetCovey) -> None:
+    ran = seen.run("target", "connect", "vm1")
+    assert ran.code == 0
+    told = json.loads(ran.stderr.splitlines()[0])
+    assert told["stage"] == "connecting"
+    assert "vm1" in told["message"]
+
+
 def test_a_dry_run_of_an_integration_is_a_plan(seen: FleetCovey) -> None:
-    planned = json.loads(seen.run("integrate", "claude", "--dry-run").stdout)
+    path = claude_on_path(seen.folder, "2.1.325")
+    planned = json.loads(seen.run("integrate", "claude", "--dry-run", PATH=path).stdout)
     assert (planned["status"], planned["result"]["state"]) == ("plan", "absent")
     assert all(file["about"] and not file["diff"] for file in planned["result"]["files"])
-    assert all(file["diff"] for file in seen.run("integrate", "claude", "--dry-run", "--verbose").result["files"])
-    done = json.loads(seen.run("integrate", "claude").stdout)
+    assert [one["version"] for one in planned["result"]["programs"]] == ["2.1.325"]
+    assert all(file["diff"] for file in seen.run("integrate", "claude", "--dry-run", "--verbose", PATH=path).result["files"])
+    done = json.loads(seen.run("integrate", "claude", PATH=path).stdout)
     assert (done["status"], done["result"]["state"]) == ("ok", "installed")
     undone = json.loads(seen.run("integrate", "claude", "--remove").stdout)
     assert (undone["status"], undone["result"]["state"]) == ("ok", "absent")
+
+
+def test_an_integration_that_the_installed_version_may_refuse_is_not_made_and_one_that_it_does_refuse_is_found(seen: FleetCovey) -> None:
+    old = claude_on_path(seen.folder, "2.0.76")
+    refused = seen.run("integrate", "claude", PATH=old)
+    assert (refused.code, json.loads(refused.stderr or refused.stdout)["error"]) == (1, "not_accepted")
+    assert not (seen.folder / ".claude" / "settings.json").exists()
+    assert seen.run("integrate", "claude", "--any-version", PATH=claude_on_path(seen.folder, "2.1.325")).result["state"] == "installed"
+    looked = json.loads(seen.run("doctor", PATH=claude_on_path(seen.folder, "2.1.77")).stdout)["result"]
+    told = next(finding for finding in looked["findings"] if finding["name"] == "claude hooks")
+    assert (told["status"], told["fix"]) == ("fail", "covey integrate claude")
+    assert "2.1.77 does not know PermissionDenied, StopFailure" in told["detail"]
+    assert seen.run("integrate", "claude", PATH=claude_on_path(seen.folder, "2.1.77")).result["changed"]
+    healed = json.loads(seen.run("doctor", PATH=claude_on_path(seen.folder, "2.1.77")).stdout)["result"]
+    assert next(finding for finding in healed["findings"] if finding["name"] == "claude hooks")["status"] == "ok"
+    assert seen.run("integrate", "claude", "--remove").result["state"] == "absent"
 
 
 def test_removing_a_target_needs_a_yes(seen: FleetCovey, terminals: list[Terminal]) -> None:
@@ -306,6 +297,31 @@ def test_watch_through_a_pipe_is_one_object_a_line(seen: FleetCovey) -> None:
     assert (first["event"], first["scope"], len(first["items"])) == ("snapshot", "panes", 6)
     assert last["result"]["events"] == 1
     assert json.loads(seen.run("watch", "--once", "--scope", "sessions").stdout.splitlines()[0])["scope"] == "sessions"
+
+
+def test_a_watch_can_be_filtered_as_a_list_can(seen: FleetCovey) -> None:
+    for words, total in ((["--needs-action"], 2), (["--state", "running,idle"], 3), (["--agent", "codex"], 1), (["--session", "web"], 3)):
+        line = json.loads(seen.run("watch", "--once", *words).stdout.splitlines()[0])
+        assert (line["summary"]["total"], len(line["items"])) == (total, total)
+
+
+def test_a_list_as_ndjson_is_a_row_a_line(seen: FleetCovey) -> None:
+    *rows, last = map(json.loads, seen.run("ps", "--output", "ndjson").stdout.splitlines())
+    assert [row["identity"]["pane_id"] for row in rows][:2] == ["%3", "%14"]
+    assert (len(rows), last["status"], last["result"]["summary"]["total"]) == (6, "ok", 6)
+
+
+def test_signs_become_ascii_where_the_terminal_is_not_utf_8(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminals.append(Terminal(seen, "ps", PYTHONIOENCODING="ascii", NO_COLOR="1"))
+    shown = plain(terminals[-1].ended()[1])
+    assert shown[1].startswith("! waiting_input")
+    assert all(len(line) <= 80 and line.isascii() and "\\u" not in line for line in shown)
+    assert seen.run("bar", PYTHONIOENCODING="ascii").stdout == "2! 2* 1o 1?\n"
+
+
+def test_every_column_is_shown_when_asked_for(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminals.append(Terminal(seen, "ps", "--wide", columns=200, NO_COLOR="1"))
+    assert plain(terminals[-1].ended()[1])[0].split() == ["STATE", "AGENT", "VERSION", "WHERE", "PANE", "SURE", "FOR", "WHAT"]
 
 
 def test_watch_as_a_table_can_be_piped_too(seen: FleetCovey) -> None:
@@ -348,6 +364,24 @@ def test_a_live_table_is_left_by_ctrl_c_and_leaves_the_terminal_as_it_was(seen: 
     assert terminal.current_modes() == terminal.modes
 
 
+def test_on_a_terminal_without_a_cursor_the_table_is_printed_when_it_changes(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    terminal = Terminal(seen, "watch", TERM="dumb")
+    terminals.append(terminal)
+    shown = terminal.until("covey why vm1/web:1.0")
+    assert "\x1b" not in shown
+    terminal.process.send_signal(signal.SIGINT)
+    code, rest = terminal.ended()
+    assert (code, "STATE" in rest) == (9, False)
+
+
+def test_pictures_that_show_the_same_are_not_repeated() -> None:
+    item = {"identity": {}, "state": "idle", "age_ms": 1}
+    same = {"items": [item], "targets": [{"health": "ok"}]}
+    older = {**same, "items": [{**item, "age_ms": 2000}]}
+    down = {**older, "targets": [{"health": "down"}]}
+    assert list(different(iter([same, older, down, down, {**down, "lost": True}]))) == [same, down, {**down, "lost": True}]
+
+
 def test_a_live_table_follows_the_size_of_the_terminal(seen: FleetCovey, terminals: list[Terminal]) -> None:
     terminal = Terminal(seen, "watch", "--interval", "1h", columns=120)
     terminals.append(terminal)
@@ -355,7 +389,7 @@ def test_a_live_table_follows_the_size_of_the_terminal(seen: FleetCovey, termina
     terminal.resize(60, 6)
     terminal.process.send_signal(signal.SIGWINCH)
     terminal.until("\x1b[H")  # what is left of the first table ends here
-    shown = plain(terminal.until("vm3 is down"))
+    shown = plain(terminal.until("q quit"))
     assert "  … 4 more" in shown
     assert all(len(line) <= 60 for line in shown)
     terminal.process.terminate()

@@ -5,10 +5,11 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.cli import render_fleet, render_targets
+from covey.cli import agents_table, render_fleet, render_targets
+from covey.cli.agents_table import folders
 from covey.cli.cells import width
 from covey.cli.render import fleet as status_lines
 from covey.cli.render_fleet import Paint
@@ -30,16 +31,88 @@ def answer(rows: list[Row], filters: Filters | None = None, targets: list[Target
 
 def test_the_first_screen_at_80_columns() -> None:
     assert render_fleet.panes(answer(sketch()), NARROW).split("\n") == [
-        "  STATE             AGENT    WHERE              FOR  WHAT",
-        '▲ waiting_input     codex    vm1/web:1.0   %3   4m   "Which of the two migratio…',
-        "▲ waiting_approval  claude   host/api:2.1  %14  1m   Bash: rm -rf build/ (cwd ~…",
-        "● running           claude   host/web:1.1  %9   12s  Edit src/routes.ts",
-        "● running           gemini   vm1/docs:0.0  %1   2m   Shell: npm run build",
-        "○ idle              claude   host/api:1.0  %7   31m",
-        "? unknown           copilot  vm3/web:1.0   %3   6m   target unreachable",
+        "  STATE             AGENT    WHERE         FOR  WHAT",
+        '▲ waiting_input     codex    vm1/web:1.0   4m   "Which of the two migrations sh…',
+        "▲ waiting_approval  claude   host/api:2.1  1m   Bash: rm -rf build/ (cwd ~/src/…",
+        "● running           claude   host/web:1.1  12s  Edit src/routes.ts",
+        "● running           gemini   vm1/docs:0.0  2m   Shell: npm run build",
+        "○ idle              claude   host/api:1.0  31m",
+        "? unknown           copilot  vm3/web:1.0   6m   target unreachable",
         "",
         "6 agents on 3 targets · 2 need you · vm3 is down           covey why vm1/web:1.0",
     ]
+
+
+def here(**folders: str) -> list[Row]:
+    """Agents of one target, each in a session of its own, by session and folder."""
+    return [row(f"host/{name}:0.0", f"%{number}", cwd=folder) for number, (name, folder) in enumerate(folders.items())]
+
+
+def column(shown: str, head: str) -> list[str]:
+    """What stands below a head of a table."""
+    lines = shown.split("\n")
+    begin = lines[0].index(head)
+    return [line[begin:].split("  ")[0] for line in lines[1 : lines.index("")]]
+
+
+def test_the_only_target_is_not_named_in_every_row() -> None:
+    shown = render_fleet.panes(answer(here(api="/srv/api"), targets=TARGETS[:1]), NARROW)
+    assert column(shown, "WHERE") == ["api:0.0"]
+    assert shown.endswith("\n1 agent")
+    of_one = answer(here(api="/srv/api"), Filters(target="host"), targets=TARGETS)
+    assert column(render_fleet.panes(of_one, NARROW), "WHERE") == ["host/api:0.0"]
+
+
+def test_folders_are_told_apart_by_as_little_as_will_do() -> None:
+    rows = here(a="/srv/one/api", b="/srv/two/api", c="/srv/web", d="/", e="/srv/one/api")
+    shown = column(render_fleet.panes(answer(rows, targets=TARGETS[:1]), NARROW), "FOLDER")
+    assert sorted(shown) == ["/", "one/api", "one/api", "two/api", "web"]
+    wide = column(render_fleet.panes(answer(rows, targets=TARGETS[:1]), Paint(200, colour=False)), "FOLDER")
+    assert sorted(wide) == ["/", "/srv/one/api", "/srv/one/api", "/srv/two/api", "/srv/web"]
+
+
+def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/srv/me")
+    assert folders(["/srv/me", "/srv/me/src/api"]) == ["~", "api"]
+    assert folders(["/srv/me", "/srv/me/src/api"], whole=True) == ["~", "~/src/api"]
+    assert folders(["/srv/" + "long/" * 20 + "end"], whole=True)[0].endswith("long/end")
+
+
+def test_servers_are_named_where_a_target_has_several() -> None:
+    rows = [row("host/api:0.0", "%0", socket="/tmp/tmux-1000/default"), row("host/api:0.0", "%0", socket="/tmp/tmux-1000/work", runtime_id="b" * 16)]
+    result = answer(rows, targets=TARGETS[:1])
+    assert sorted(column(render_fleet.panes(result, NARROW), "WHERE")) == ["api:0.0", "host@work/api:0.0"]
+    waiting = answer([row("host/api:0.0", "%0", "error", socket="/a/work", runtime_id="b" * 16), rows[0]], targets=TARGETS[:1])
+    assert render_fleet.panes(waiting, NARROW).endswith("covey why host@work/api:0.0")
+    alone = answer([row("host/api:0.0", "%0", "error", socket="/a/default"), row("host/api:0.0", "%1", socket="/a/work")], targets=TARGETS[:1])
+    assert render_fleet.panes(alone, NARROW).endswith("covey why host@default/api:0.0")
+    assert render_fleet.panes(alone, WIDE).endswith("covey why %0")
+
+
+def test_a_name_that_a_shell_would_read_otherwise_is_not_offered() -> None:
+    line = render_fleet.panes(answer([row("host/my work:0.0", "%4", "error")], targets=TARGETS[:1]), NARROW).split("\n")[-1]
+    assert line.endswith("  covey why %4")
+
+
+@pytest.mark.parametrize(("columns", "heads"), [(60, ""), (80, "FOLDER"), (100, "PANE FOLDER"), (200, "PANE FOLDER")])
+def test_columns_come_with_the_width(columns: int, heads: str) -> None:
+    head = render_fleet.panes(answer(here(api="/srv/api"), targets=TARGETS[:1]), Paint(columns, colour=False)).split("\n")[0]
+    assert head.split() == ["STATE", "AGENT", "WHERE", *heads.split(), "FOR", "WHAT"]
+
+
+def test_wide_has_every_column() -> None:
+    shown = render_fleet.panes(answer(here(api="/srv/api"), targets=TARGETS[:1]), Paint(200, colour=False, wide=True))
+    assert shown.split("\n")[0].split() == ["STATE", "AGENT", "VERSION", "WHERE", "PANE", "FOLDER", "SURE", "FOR", "WHAT"]
+    assert column(shown, "SURE") == ["high"]
+    result = answer(here(api="/srv/api"), targets=TARGETS[:1])
+    result["items"][0] |= {"version": "2.1.400", "version_note": "never measured"}
+    assert column(render_fleet.panes(result, Paint(200, colour=False, wide=True)), "VERSION") == ["2.1.400 (not measured)"]
+
+
+def test_several_broken_targets_leave_room_for_the_next_step() -> None:
+    broken = [Target(target=f"build-server-{number}", health="down", reason="ssh timed out") for number in range(3)]
+    line = render_fleet.panes(answer(sketch(), targets=[*TARGETS[:2], *broken]), NARROW).split("\n")[-1]
+    assert line == "6 agents on 3 targets · 2 need you · 3 targets not ok      covey why vm1/web:1.0"
 
 
 def test_wider_terminals_show_more_of_what_is_waited_for() -> None:
@@ -50,12 +123,13 @@ def test_wider_terminals_show_more_of_what_is_waited_for() -> None:
 
 def test_the_next_step_names_the_first_agent_as_shortly_as_can_be() -> None:
     line = render_fleet.panes(answer(sketch()[1:3]), NARROW).split("\n")[-1]
-    assert line.endswith("  covey why %14")
+    assert line.endswith("  covey why host/api:2.1")
     assert len(line) == 80
+    assert render_fleet.panes(answer(sketch()[1:3]), WIDE).endswith("  covey why %14")
 
 
 def test_one_agent_that_needs_nobody_is_summed_up_in_the_singular() -> None:
-    assert render_fleet.panes(answer([row()], targets=TARGETS[:1]), NARROW).split("\n")[-1] == "1 agent on 1 target"
+    assert render_fleet.panes(answer([row()], targets=TARGETS[:1]), NARROW).split("\n")[-1] == "1 agent"
     assert "1 needs you" in render_fleet.panes(answer([row(state="error")]), NARROW)
 
 
@@ -65,7 +139,7 @@ def test_colours_have_meaning_and_are_only_added() -> None:
     assert re.sub(r"\x1b\[[0-9]*m", "", coloured) == plain
     lines = {line.split()[1]: line for line in coloured.split("\n") if line.startswith("\x1b") and "STATE" not in line}
     assert lines["\x1b[33mwaiting_input"].startswith("\x1b[33m▲\x1b[0m ")
-    assert lines["\x1b[34mrunning"].startswith("\x1b[34m●")
+    assert lines["\x1b[94mrunning"].startswith("\x1b[94m●")
     assert lines["\x1b[31merror"].startswith("\x1b[31m✗")
     assert lines["\x1b[2midle"].startswith("\x1b[2m○")
     assert "\x1b" not in plain
@@ -95,7 +169,7 @@ def test_an_agent_cannot_write_on_the_terminal() -> None:
         assert not any(letter < " " and letter != "\n" for letter in shown)
         assert "\x9b" not in shown
         assert "owned" not in shown
-    assert "rm -rf / all is well" in render_fleet.panes(answer(rows), NARROW)
+    assert "rm -rf / all is well" in render_fleet.panes(answer(rows), WIDE)
 
 
 def test_long_names_give_way_to_what_is_waited_for() -> None:
@@ -106,6 +180,7 @@ def test_long_names_give_way_to_what_is_waited_for() -> None:
     assert line[head.index("WHAT") :].startswith("Which of the")
 
 
+@settings(deadline=None)
 @given(ROWS, st.integers(40, 200), st.booleans(), st.text(max_size=80))
 def test_nothing_ever_wraps(rows: list[Row], columns: int, colour: bool, detail: str) -> None:  # noqa: FBT001
     rows = [*rows, row("host/x:0.0", "%99", "waiting_input", detail=detail.encode("utf-8", "replace").decode(), runtime_id="f" * 16)]
@@ -123,10 +198,12 @@ def test_no_agents_says_where_we_looked_and_how_to_start_one() -> None:
     assert render_fleet.panes(answer([]), NARROW).split("\n") == [
         "No agents yet",
         "  looked at  host: /tmp/tmux-1000/default",
-        "  looked at  vm1: no tmux server is running",
-        "  looked at  vm3 (down: ssh timed out): no tmux server is running",
+        "  looked at  vm1: no tmux server found",
+        "  looked at  vm3 (down: ssh timed out): no tmux server found",
         "  start one  tmux new-session -s work claude",
         "  then       covey ps",
+        "  not found  servers of tmux -S elsewhere: covey config set fleet.sockets PATH",
+        "  not seen   agents behind ssh in a pane: covey target add NAME --kind ssh",
     ]
 
 
@@ -211,7 +288,7 @@ def test_a_time_of_another_day_has_its_date() -> None:
     [(0, "0s", "0.0s ago"), (300, "0s", "0.3s ago"), (64_112, "1m", "1m 4s ago"), (3_700_000, "1h", "1h 1m ago"), (90_000_000, "1d", "1d 1h ago")],
 )
 def test_ages_are_short(milliseconds: int, age: str, ago: str) -> None:
-    assert (render_fleet.age(milliseconds), render_fleet.ago(milliseconds)) == (age, ago)
+    assert (agents_table.age(milliseconds), render_fleet.ago(milliseconds)) == (age, ago)
 
 
 def test_targets_are_listed_with_their_health() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from covey.cli import expanded
 from covey.cli.build import build
-from covey.cli.words import first_verb, named, typed_agent, unaliased
+from covey.cli.words import first_verb, named, split_lists, typed_agent, unaliased
 from covey.contract import fleet
 from covey.contract.operation import Operation, Parameter
 
@@ -62,3 +62,18 @@ def test_words_that_name_nothing_are_left_alone() -> None:
 def test_help_shows_a_percent_sign_as_it_is() -> None:
     why = next(operation for operation in fleet.OPERATIONS if operation.name == "why")
     assert "%14" in build([why])._subparsers._group_actions[0].choices["why"].format_help()  # type: ignore[union-attr, index]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--state", "idle,error"], ["--state", "idle", "--state", "error"]),
+        (["--state=idle,error", "x"], ["--state=idle", "--state=error", "x"]),
+        (["--state", "idle", "--session", "a,b"], ["--state", "idle", "--session", "a,b"]),
+        (["--agent-type", "a,b"], ["--agent-type", "a,b"]),
+        (["--state"], ["--state"]),
+    ],
+)
+def test_several_values_of_a_repeatable_flag_can_be_given_at_once(words: list[str], expected: list[str]) -> None:
+    assert split_lists(words, PANES) == expected
+    assert split_lists(words, None) == words

@@ -42,7 +42,7 @@ def flags(name: str) -> set[str]:
         ("watch", {"target", "all-targets", "scope", "format", "interval", "since", "once"}),
         ("wait", {"any", "all", "state", "timeout"}),
         ("adapters.explain", {"screen", "title", "agent-version"}),
-        ("integrate", {"remove", "verbose"}),
+        ("integrate", {"remove", "any-version", "verbose"}),
         ("target.add", {"kind", "ssh-target"}),
     ],
 )

@@ -42,18 +42,14 @@ def test_a_tmux_server_that_dies_takes_its_agents_along_and_the_next_one_brings_
     assert len(fleet.rows()) == 1
 
 
-def test_a_control_client_that_is_sent_away_does_not_keep_lists_or_changes_from_anybody(fleet: Fleet) -> None:
+def test_nothing_of_ours_is_in_the_users_server(fleet: Fleet) -> None:
     pane = fleet.agent()
     fleet.show(pane, "[ask] rm -rf build")
+    before = fleet.tmux("list-sessions"), fleet.tmux("show-hooks", "-g"), fleet.tmux("show-hooks", "-gw")
     fleet.up()
     fleet.row(pane, "waiting_approval")
-    clients = fleet.tmux("list-clients", "-F", "#{client_name}").split()
-    assert clients
-    for client in clients:
-        fleet.tmux("detach-client", "-t", client)
-    assert [row["state"] for row in fleet.rows()] == ["waiting_approval"]
-    fleet.show(pane, "[work] on it")
-    fleet.row(pane, "running")
+    assert fleet.tmux("list-clients") == ""
+    assert (fleet.tmux("list-sessions"), fleet.tmux("show-hooks", "-g"), fleet.tmux("show-hooks", "-gw")) == before
 
 
 def test_a_tmux_server_that_stands_still_is_told_of_at_once_and_seen_again_when_it_goes_on(fleet: Fleet) -> None:
@@ -91,7 +87,7 @@ def test_a_thousand_panes_that_come_and_go_leave_what_is_there(fleet: Fleet) -> 
     until(lambda: len(fleet.rows()) == 1 + 3 + 100)
     fleet.tmux("kill-session", "-t", "burst")
     until(lambda: sorted(row["identity"]["pane_id"] for row in fleet.rows()) == sorted([pane, *kept]))
-    assert fleet.row(pane)["state"] == "waiting_approval"
+    fleet.row(pane, "waiting_approval")  # on a busy machine tmux may have been silent for so long that it counted as out of reach
     assert fleet.tmux("display-message", "-p", "#{pid}") == server
     fleet.show(kept[0], "[work] on it")
     fleet.row(kept[0], "running")

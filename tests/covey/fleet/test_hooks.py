@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import random
@@ -12,17 +11,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Self
 
 import pytest
 
-from covey.fleet import hooks
-from covey.fleet.adapters.registry import load
 from covey.fleet.integrate import hook, script
 from covey.fleet.integrate.spool import Spool
-from covey.kernel.clock import ManualClock
-from covey.kernel.events import Events
-from covey.kernel.store import Store
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living
 from tests.covey.fleet.room import until
@@ -283,36 +277,43 @@ def test_what_nobody_can_be_found_for_stays_on_the_disk_until_its_agent_is_seen(
     assert fleet.heard() == wanted(count + 1)
 
 
-class Nobody:
-    """A fleet in which no agent is seen."""
-
-    registry = load(Path("none"))
-    sighted = True
-
-    def speaker(self, _: hooks.Word) -> None:
-        return None
-
-
-def test_words_that_nobody_claims_make_room_after_a_while(tmp_path: Path) -> None:
-    async def main() -> None:
-        clock = ManualClock()
-        async with await Store.open(tmp_path / "db", Events.MIGRATIONS) as store:
-            heard = hooks.Hooks(cast("Any", Nobody()), await Events.open(store, clock=clock.time), clock)
-            word = heard.read("cursor", {}, tool(0))
-            assert word is not None
-            assert [await heard.take(word) for _ in range(hooks.PENDING + 1)] == [True] * hooks.PENDING + [False]
-            clock.advance(hooks.PENDING_S)
-            assert await heard.take(word)
-
-    asyncio.run(main())
-
-
-def test_words_without_an_id_wait_in_memory_and_are_refused_when_they_are_too_much(fleet: Fleet) -> None:
+def test_words_without_an_id_wait_on_the_disk_for_their_agent(fleet: Fleet) -> None:
+    pane = fleet.agent("toy-agent")
     fleet.up()
-    large = json.dumps({"hook_event_name": "x" * 900_000}).encode()
-    statuses = [fleet.covey.request("POST", "/v1/hooks/cursor", large)[0] for _ in range(12)]
-    fit = hooks.PENDING_BYTES // len(large)
-    assert statuses == [200] * fit + [503] * (12 - fit)
+    pid = int(fleet.row(pane)["pid"])
+    server = int(fleet.tmux("display-message", "-p", "#{pid}"))
+    os.kill(server, signal.SIGSTOP)  # so that the new agent is not seen yet
+    try:
+        fleet.kill()
+        fleet.up()
+        status, _, _ = fleet.covey.request("POST", "/v1/hooks/cursor", tool(1), {"X-Covey-Pid": "1", "X-Covey-Pane": "%77"})
+        assert status == 200
+        (file,) = files(fleet)
+        (request,) = Spool(fleet.covey.node / "spool").waiting()
+        assert (request.body, request.headers["x-covey-pane"], request.file) == (tool(1), "%77", file)
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert pid
+
+
+def test_a_word_that_comes_after_a_newer_one_is_recorded_and_changes_nothing(fleet: Fleet, pid: int) -> None:
+    now = time.time_ns()
+    for number, at in ((2, now), (1, now - 5_000_000_000)):
+        assert fleet.covey.request("POST", "/v1/hooks/cursor", tool(number), headers(pid, at))[0] == 200
+    assert fleet.heard() == ["Shell: n2", "Shell: n1"]
+    assert [row["detail"] for row in fleet.rows()] == ["Shell: n2"]
+    checked = fleet.covey.run("replay", "--check").result
+    assert checked["matches"], checked
+
+
+def test_a_fifo_in_the_spool_holds_nobody_up(fleet: Fleet, pid: int) -> None:
+    folder = fleet.covey.node / "spool"
+    folder.mkdir(exist_ok=True)
+    os.mkfifo(folder / f"{5:020d}-7-5.hook")
+    fleet.kill()
+    fleet.up()
+    assert fleet.covey.request("POST", "/v1/hooks/cursor", tool(1), headers(pid, time.time_ns()))[0] in {200, 503}
+    assert fleet.rows()
 
 
 GARBAGE = [

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.fleet.judge import Rules, horizon, judge
-from covey.fleet.model import DERIVED, SEEN, STATES, SURE, Claim
+from covey.fleet.model import DERIVED, SEEN, STATES, SURE, TENTATIVE, Claim
 
 RULES = Rules()
 
@@ -55,6 +55,17 @@ def test_a_denial_without_a_hook_is_seen_when_the_dialog_has_left_the_screen() -
 
 def test_a_flicker_of_the_screen_does_not_refute_what_the_agent_said() -> None:
     assert state(hook("waiting_approval", 99.5), screen("idle", 99.9)) == "waiting_approval"
+
+
+def answer(at: float) -> Claim:
+    return Claim(source="transcript", state="completed", at=at, level=False, strength=TENTATIVE, detail="Done quickly.")
+
+
+def test_an_answer_that_may_not_be_the_last_ends_a_turn_only_if_the_screen_is_at_rest() -> None:
+    assert state(screen("running", 50), answer(90)) == "running"
+    assert state(screen("waiting_approval", 50), answer(90)) == "waiting_approval"
+    verdict = judge([screen("idle", 50), answer(90)], 100, RULES)
+    assert (verdict.state, verdict.detail) == ("completed", "Done quickly.")
 
 
 def test_a_dialog_that_is_still_there_has_not_been_answered_whatever_a_hook_says() -> None:

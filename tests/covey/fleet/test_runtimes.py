@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from covey.fleet.processes import Process, ProcessTable
-from covey.fleet.runtimes import Change, Ended, Moved, Occupant, Pane, Runtime, Runtimes, Server, Started, occupant
+from covey.fleet.runtimes import Change, Ended, Moved, Occupant, Pane, Runtime, Runtimes, Server, Started, Suspended, occupant
 from tests.captured import Capture, captures
 from tests.covey.fleet.room import Room, TmuxPane, room, until
 
@@ -241,7 +241,7 @@ def test_after_a_boot_the_same_numbers_are_another_runtime() -> None:
     assert begin(claude())[1].runtime_id != begin(rebooted)[1].runtime_id
 
 
-def test_a_suspended_agent_leaves_and_comes_back_as_the_same_runtime() -> None:
+def test_an_agent_that_runs_on_in_the_background_leaves_and_comes_back_as_the_same_runtime() -> None:
     book, runtime = begin(claude())
     suspended = shell_with(process(11, 10, "claude", front=10))
     assert book.update(SERVER, [PANE], suspended, NOW + 1) == [Ended(replace(runtime, ended_at=NOW + 1), "background")]
@@ -330,20 +330,24 @@ def two_changes(book: Runtimes, tmux: Room) -> list[Change]:
 
 
 @linux
-def test_a_real_agent_comes_goes_to_the_background_and_returns(tmux: Room) -> None:
+def test_a_real_agent_that_is_suspended_and_continued_is_the_same(tmux: Room) -> None:
     pane, book = tmux.pane(), Runtimes(identify)
     assert real_update(book, tmux) == []
     pane.type("(exec -a claude sleep 600)")
     started = only(until(lambda: real_update(book, tmux)))
     assert isinstance(started, Started)
     pane.key("C-z")
-    ended = only(until(lambda: real_update(book, tmux)))
-    assert isinstance(ended, Ended)
-    assert ended.why == "background"
+    stopped = only(until(lambda: real_update(book, tmux)))
+    assert stopped == Suspended(replace(started.runtime, suspended=True))
+    pane.type("(exec -a codex sleep 600)")
+    other = only(until(lambda: real_update(book, tmux)))
+    assert isinstance(other, Started)
+    assert (other.runtime.agent, book.in_pane("local", str(tmux.socket), pane.pane_id)) == ("codex", other.runtime)
+    pane.key("C-c")
+    assert isinstance(only(until(lambda: real_update(book, tmux))), Ended)
     pane.type("fg")
     back = only(until(lambda: real_update(book, tmux)))
-    assert isinstance(back, Started)
-    assert back.runtime.runtime_id == started.runtime.runtime_id
+    assert back == Suspended(started.runtime)
     pane.key("C-c")
     gone = only(until(lambda: real_update(book, tmux)))
     assert isinstance(gone, Ended)

@@ -336,7 +336,7 @@ def test_a_daemon_that_accepts_but_does_not_answer_is_reported(patient: Patient,
     assert listening.fileno() >= 0
     finding = patient.finding("socket", IMPATIENT)
     assert (finding.status, finding.detail) == (FAIL, f"the daemon does not answer within {IMPATIENT} s")
-    assert finding.fix == f"kill -9 $(cat {patient.home.pid_file}) && covey up"
+    assert finding.fix == "covey down && covey up"
 
 
 def test_a_socket_left_behind_is_told_from_a_living_one(patient: Patient, listening: socket.socket) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -135,6 +136,7 @@ def test_of_many_that_try_at_once_exactly_one_gets_it(path: str) -> None:
 
 def test_a_holder_whose_pid_is_not_written_yet_is_not_taken_for_one_that_crashed(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("covey.kernel.lock.ATTEMPTS", 3)
+    monkeypatch.setattr("covey.kernel.lock.LOCKS", "/nowhere")  # as on a system that does not tell who locks what
     with subprocess.Popen(["/bin/true"]) as ended:
         pass
     for text, answer in (
@@ -179,3 +181,71 @@ def test_a_place_that_cannot_be_used_is_told_with_what_to_do(tmp_path: Path) -> 
         with pytest.raises(AgentError, match="cannot be used") as caught:
             PidLock(str(place)).acquire()
         assert caught.value.suggestion
+
+
+def test_the_lock_outlives_its_file_and_the_holder_is_still_known(path: str) -> None:
+    with other(HOLD, path) as (first, _):
+        Path(path).unlink()
+        assert holder(path) == first.pid
+        assert PidLock(path).acquire() is False
+        assert not Path(path).exists(), "who was refused makes nothing"
+
+
+def test_a_pid_that_somebody_else_has_written_is_not_believed(path: str) -> None:
+    with other(HOLD, path) as (first, _):
+        Path(path).write_text(f"{os.getpid()}\n")
+        assert holder(path) == first.pid
+        Path(path).unlink()
+        Path(path).write_text(f"{os.getpid()}\n")
+        assert holder(path) == first.pid
+
+
+def test_a_file_that_was_removed_or_replaced_is_made_anew_and_locked(path: str) -> None:
+    lock = PidLock(path)
+    assert lock.acquire()
+    assert lock.restore()
+    for replacement in (None, "4711\n"):
+        Path(path).unlink()
+        if replacement:
+            Path(path).write_text(replacement)
+        assert lock.restore()
+        assert Path(path).read_text() == f"{os.getpid()}\n"
+        with other(HOLD, path) as (_, said):
+            assert said == "False"
+    lock.release()
+    assert holder(path) is None
+
+
+def test_a_directory_that_was_replaced_is_no_longer_held(tmp_path: Path) -> None:
+    node = tmp_path / "node"
+    node.mkdir()
+    lock = PidLock(str(node / "pid"))
+    assert lock.acquire()
+    node.rename(tmp_path / "moved")
+    assert lock.restore() is False
+    node.mkdir()
+    assert lock.restore() is False
+    assert list(node.iterdir()) == []
+    other_lock = PidLock(str(node / "pid"))
+    assert other_lock.acquire()
+    lock.release()
+    assert holder(str(node / "pid")) == os.getpid()
+    other_lock.release()
+
+
+def test_a_pipe_in_the_place_of_the_file_makes_nobody_wait(path: str) -> None:
+    os.mkfifo(path)
+    assert holder(path) is None
+    with pytest.raises(AgentError, match="named pipe"):
+        PidLock(path).acquire()
+
+
+def test_a_lock_on_the_file_alone_is_respected(path: str) -> None:
+    """Daemons of older versions, and of file systems that lock no directories, have no other."""
+    with open(path, "wb") as file:  # noqa: PTH123 - a descriptor is wanted
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(b"%d\n" % os.getpid())
+        file.flush()
+        assert holder(path) == os.getpid()
+        with other(HOLD, path) as (_, said):
+            assert said == "False"

@@ -10,7 +10,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import termios
 import threading
@@ -23,15 +22,13 @@ import pytest
 
 from covey.tmux.changes import Change
 from covey.tmux.executor import Executor, Local
-from covey.tmux.listing import HIDDEN_PREFIX
-from covey.tmux.watch import Pace, Watch
+from covey.tmux.schedule import Pace
+from covey.tmux.watch import Watch
 
 LIMIT_S = 30
-BRISK = Pace(glance=0.2, reconcile=0.5, poll=0.1, retry=0.05, retry_longest=0.2)
-
+BRISK = Pace(reconcile=0.5, poll=0.1, retry=0.05, retry_longest=0.2)
 PATIENT = Pace(reconcile=3600.0)
-"""No reconciling listing: nothing but hooks, notices and glances tell anything."""
-HOOKS_ALONE = Pace(glance=3600.0, reconcile=3600.0)
+"""No reconciling listing: what is noticed is noticed because the server ran."""
 
 
 def environment() -> dict[str, str]:
@@ -146,36 +143,16 @@ def until_now(true: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
-RELAY = """
-import os, subprocess, sys, threading
-far = subprocess.Popen(sys.argv[1:], stdin=-1, stdout=-1)
-def up():
-    while data := os.read(0, 65536): far.stdin.write(data); far.stdin.flush()
-    far.stdin.close()
-threading.Thread(target=up, daemon=True).start()
-while data := os.read(far.stdout.fileno(), 65536): os.write(1, data)
-os._exit(far.wait())
-"""
-
-
 class Programs(Local):
-    """This machine, but as if it were another: tmux is spoken to through its own program."""
+    """This machine, remembering what programs were started; `here` can be set to False, as if it were another one."""
 
-    here = False
-
-    def __init__(self) -> None:
+    def __init__(self, *, here: bool = True) -> None:
+        self.here = here
         self.started: list[Process] = []
 
     async def spawn(self, argv: Sequence[str]) -> Process:
         self.started.append(process := await super().spawn(argv))
         return process
-
-
-class Relayed(Programs):
-    """With a process between us and tmux that can get stuck, as ssh can."""
-
-    async def spawn(self, argv: Sequence[str]) -> Process:
-        return await super().spawn([sys.executable, "-S", "-E", "-c", RELAY, *argv])
 
 
 @contextlib.asynccontextmanager
@@ -185,7 +162,7 @@ async def watching(tmux: Tmux, pace: Pace = BRISK, executor: Executor | None = N
         reader = Reader(watch)
         reading = asyncio.create_task(reader.read())
         try:
-            await reader.until(lambda: watch.standing.liveness == "alive" and watch.link and not watch.standing.degraded)
+            await reader.until(lambda: watch.standing.liveness == "alive" and not watch.standing.degraded)
             yield reader
         finally:
             await watch.aclose()
@@ -200,11 +177,6 @@ def play(tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRI
             await body(reader)
 
     asyncio.run(main())
-
-
-async def settled(reader: Reader, tmux: Tmux) -> None:
-    """Wait until the hidden session stands and the hooks are set."""
-    await until(lambda: reader.watch.link is not None and HIDDEN_PREFIX in tmux.run("show-hooks", "-g"))
 
 
 @pytest.fixture
@@ -231,9 +203,7 @@ class Sshd:
         (folder / "sshd_config").write_text(
             f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\nPidFile none\n"
             "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
-            + (
-                f"SetEnv {' '.join(f'{name}={value}' for name, value in variables.items())}\n" if variables else ""
-            )  # of two lines sshd takes the first
+            f"SetEnv {' '.join(f'{name}={value}' for name, value in {'PATH': os.environ['PATH'], **variables}.items())}\n"  # of two lines sshd takes the first
         )
         (folder / "ssh_config").write_text(
             f"Host {alias}\n HostName 127.0.0.1\n Port {port}\n IdentityFile {folder}/user\n IdentitiesOnly yes\n IdentityAgent none\n"

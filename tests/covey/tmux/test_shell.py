@@ -8,6 +8,7 @@ from asyncio.subprocess import Process
 from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
+import uvloop
 
 from covey.tmux.errors import TmuxTimeoutError, TmuxUnreachableError
 from covey.tmux.executor import Local
@@ -93,3 +94,53 @@ def test_the_last_words_of_a_shell_that_ends_are_the_reason() -> None:
             await shell.run("true", deadline_s=10)
 
     play(Login("echo hello >&2; echo 'Permission denied (publickey).' >&2; exit 255"), body)
+
+
+def test_a_machine_that_prints_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("covey.tmux.shell.LIMIT_BYTES", 1 << 20)
+    there = Login("true")
+
+    async def body(shell: Shell) -> None:
+        with pytest.raises(TmuxUnreachableError, match="more than 1 MiB in answer to one question"):
+            await shell.run("yes", deadline_s=60)
+        assert await shell.run("printf again", deadline_s=60) == b"again"
+        assert there.started == 2
+
+    play(there, body)
+
+
+def test_a_login_that_prints_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("covey.tmux.shell.LIMIT_BYTES", 1 << 20)
+
+    async def body(shell: Shell) -> None:
+        with pytest.raises(TmuxUnreachableError, match="more than 1 MiB"):
+            await shell.run("true", deadline_s=60)
+
+    play(Login("yes"), body)
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_a_shell_that_ends_at_once_is_the_reason_in_its_own_words(loop: str) -> None:
+    """The pipe to it may be closed before anything is written: uvloop then raises a RuntimeError."""
+
+    class Closed(Login):
+        async def spawn(self, argv: Sequence[str]) -> Process:
+            process = await super().spawn(argv)
+            await process.wait()
+            assert process.stdin
+            process.stdin.close()
+            await asyncio.sleep(0.05)  # until the loop has closed the pipe
+            return process
+
+    async def main() -> None:
+        shell = Shell(Closed("echo 'Permission denied (publickey).' >&2; exit 255"))
+        try:
+            with pytest.raises(TmuxUnreachableError, match=r"^Permission denied"):
+                await shell.run("true", deadline_s=10)
+        finally:
+            await shell.aclose()
+
+    if loop == "uvloop":
+        uvloop.run(main())
+    else:
+        asyncio.run(main())

@@ -70,3 +70,28 @@ def test_sockets_are_found_through_a_shell_where_nothing_else_reaches(tmux: Tmux
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(folder / "default"))
     assert asyncio.run(found()) == [str(folder / "default")]
+
+
+def test_a_server_at_an_odd_path_is_found_if_it_is_to_be(tmux: Tmux) -> None:
+    elsewhere, anywhere = Sockets([f"{tmux.folder}/none/*"]), Sockets([f"{tmux.folder}/none/*"], anywhere=True)
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(tmux.folder / "no tmux"))
+        other.listen()
+        assert str(tmux.folder / "no tmux") not in anywhere.live(Local())
+        pid = tmux.start()
+        assert tmux.socket in anywhere.live(Local())
+        assert str(tmux.folder / "no tmux") not in anywhere.live(Local())
+        assert elsewhere.live(Local()) == []
+        os.kill(pid, signal.SIGKILL)
+        until_now(lambda: tmux.socket not in anywhere.live(Local()))
+
+
+def test_a_server_that_the_system_lists_is_not_connected_to(tmux: Tmux) -> None:
+    """It would run, and seem to have changed."""
+
+    class Untouched(Local):
+        def listening(self, path: str) -> bool | None:
+            pytest.fail(f"{path} was connected to")
+
+    tmux.start()
+    assert Sockets([f"{tmux.folder}/s"]).live(Untouched()) == [tmux.socket]

@@ -67,6 +67,12 @@ def test_the_checks_can_be_listed_without_a_tool(tmp_path: Path) -> None:
     assert all(entry["promise"].endswith(".") for entry in listed)
 
 
+def test_the_kit_tells_its_version(tmp_path: Path) -> None:
+    run = kit(tmp_path, "--version")
+    assert run.code == 0
+    assert json.loads(run.stdout)["result"].startswith("murli-conformance ")
+
+
 def test_wrong_usage_is_one_error_envelope_and_exit_code_1(tmp_path: Path) -> None:
     for args in (
         [],

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from covey.contract import Operation
     from covey.kernel.home import Home
 
-ABSENT = "#[dim]covey is not running#[default]\n"
+ABSENT = {
+    "tmux": "#[dim]covey is not running#[default]\n",
+    "swiftbar": "covey is not running\n---\nStart it in a terminal: covey up\n",
+}
+"""What is shown by bars that would otherwise be empty or vanish; scripts that read the plain form look at the exit code."""
 
 
 def bar(home: Home, operation: Operation, params: dict[str, Any]) -> int:
@@ -22,8 +26,8 @@ def bar(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     try:
         result = ask(home, operation, params)
     except NotRunning:
-        if params["format"] == "tmux":
-            out.raw(ABSENT)
+        if params["format"] in ABSENT:
+            out.raw(ABSENT[params["format"]])
         raise
     out.success(lambda shown: str(shown["text"]), result)
     return 0

@@ -93,7 +93,7 @@ def beat(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         done.pop("turns", None)
     if done["outcome"] == "error":
         if out.is_tty and params["verbose"]:
-            print(f"\n{_told(done, out)}", flush=True)  # noqa: T201 - the command line prints
+            out.line(f"\n{_told(done, out)}")
         raise failed(done, known=known)
     out.success(lambda shown: _text(shown, out), done)
     return 0

@@ -19,7 +19,7 @@ def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     from covey.kernel.offline import OFFLINE
 
     result = OFFLINE[operation.name](home, params)
-    result["findings"] += [*_adapters(home), *_development()]
+    result["findings"] += [*_adapters(home), *_integrations(home), *_development()]
     result["ok"] = all(finding["status"] != FAIL for finding in result["findings"])
     out = writer()
     text = readable([Finding(**finding) for finding in result["findings"]], colour=out.colour) if out.is_tty else ""
@@ -46,6 +46,33 @@ def _adapters(home: Home) -> list[dict[str, str]]:
     ]
     own = sum(folder in adapter.origin for adapter in registry)
     return [finding._asdict() for finding in found or [Finding("home", "adapters", OK, f"{own} of your own")]]
+
+
+def _integrations(home: Home) -> list[dict[str, str]]:
+    """Hooks in the settings of agents that an installed version does not accept."""
+    import os
+    from pathlib import Path
+
+    from covey.fleet import integrate
+    from covey.kernel.finding import FAIL, OK, Finding
+    from murli import AgentError
+
+    environment = {**os.environ, "COVEY_HOME": home.path}
+    found = []
+    for agent in integrate.NAMES:
+        status = integrate.status(agent, Path.home(), environment)
+        if status.state not in {"installed", "outdated"}:
+            continue
+        try:
+            refused = integrate.unknown_events(agent, Path.home(), environment, integrate.programs(agent, environment))
+        except AgentError:  # the settings cannot be read: `adapters list` says so
+            continue
+        for program, events in refused.items():
+            detail = f"{program} does not know {', '.join(events)}, which {status.file} has hooks for, and may ignore all its settings"
+            found.append(Finding("agents", f"{agent} hooks", FAIL, detail, f"covey integrate {agent}"))
+        if not refused:
+            found.append(Finding("agents", f"{agent} hooks", OK, status.detail or status.state))
+    return [finding._asdict() for finding in found]
 
 
 def _development() -> list[dict[str, str]]:

@@ -26,7 +26,9 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
     home.prepare()
     environment, whose = {**os.environ, "COVEY_HOME": home.path}, Path.home()
     out, agent = writer(), params["agent"]
-    plan = integration.plan(agent, whose, environment, remove=params["remove"])
+    found = [] if params["remove"] else integration.programs(agent, environment)
+    accepted = None if params["remove"] else integration.acceptance(agent, found, any_version=params["any_version"])
+    plan = integration.plan(agent, whose, environment, remove=params["remove"], versions=accepted.versions if accepted else ())
     if not out.dry_run:
         integration.apply(plan)
     result = {
@@ -34,7 +36,8 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
         "state": integration.status(agent, whose, environment).state,
         "changed": bool(plan.files),
         "files": [_told(edit, line_by_line=out.dry_run and params["verbose"]) for edit in plan.files],
-        "notes": list(plan.notes),
+        "notes": [*(accepted.notes if accepted and plan.files else ()), *plan.notes],
+        "programs": [{"path": one.path, "version": one.version} for one in found],
     }
     (out.plan if out.dry_run else out.success)(lambda shown: integrated(shown, Paint(columns(), colour=out.colour), dry_run=out.dry_run), result)
     return 0

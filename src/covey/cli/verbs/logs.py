@@ -19,7 +19,7 @@ def logs(home: Home, _: Operation, params: dict[str, Any]) -> int:
     if params["follow"]:
         for line in follow(home.log_file, last=params["lines"]):
             if out.is_tty:
-                print(render(line, colour=out.colour), flush=True)  # noqa: T201 - the command line prints
+                out.line(render(line, colour=out.colour))
             else:
                 out.event(_entry(line))
         return 0

@@ -1,4 +1,4 @@
-"""`covey target remove`: a person is asked first."""
+"""`covey target connect`, which may take a while and says so, and `covey target remove`, before which a person is asked."""
 
 from __future__ import annotations
 
@@ -13,6 +13,21 @@ if TYPE_CHECKING:
 
     from covey.contract import Operation
     from covey.kernel.home import Home
+
+
+LONGEST_S = 16
+"""How long the daemon waits for ssh and for the first answer at most."""
+
+
+def connect(home: Home, operation: Operation, params: dict[str, Any]) -> int:
+    """Try a target again now, and show how that went."""
+    from covey.cli.render import render
+
+    out = writer()
+    out.progress(f"connecting to {params['name']}, at most {LONGEST_S} s", stage="connecting")
+    result = ask(home, operation, params)
+    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    return 0
 
 
 def remove(home: Home, operation: Operation, params: dict[str, Any]) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Exit code 0: it is so; 4: the time is up; 5: the agent has ended, or there is none."""
-    from covey.fleet.moments import seconds
+    from covey.kernel.moments import seconds
 
     out, began = writer(), time.monotonic()
     most = seconds(params["timeout"], "timeout") if params["timeout"] else None
@@ -28,7 +28,6 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         """What to ask for: a daemon that comes back is told only what is left of the time."""
         return params if most is None else {**params, "timeout": f"{max(began + most - time.monotonic(), 0.0):.3f}s"}
 
-    wanted = " or ".join(params["state"])
     longest = _with_unit(params["timeout"])
     limit = f", at most {longest}" if longest else ""
     for message in _until(home.socket, operation, left, most):
@@ -36,6 +35,7 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         if message.get("event") == LOST:
             out.progress("the daemon does not answer, waiting for it", stage="waiting")
             continue
+        wanted = " or ".join(params["state"] or result["states"])
         if message.get("event") != "done":
             out.progress(f"{told(result['items'])}, waiting for {wanted}{limit} ({time.monotonic() - began:.0f}s)", stage="waiting")
             continue

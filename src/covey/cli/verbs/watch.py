@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from covey.cli.following import LOST, following
 from murli import writer
 
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from covey.cli.render_fleet import Paint
     from covey.contract import Operation
     from covey.kernel.home import Home
     from murli import Writer
@@ -23,13 +26,13 @@ def watch(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     out = writer()
     if (params["format"] or ("table" if out.is_tty else "jsonl")) == "jsonl":
         return _lines(home, operation, params, out)
-    params = {**params, "interval": params["interval"] or REDRAWN_EVERY}
-    pictures = _pictures(following(home.socket, operation, lambda: params, endless=not params["once"]))
-    if params["once"] or not out.is_tty:
-        for picture in pictures:
+    asked = {**params, "interval": params["interval"] or REDRAWN_EVERY}
+    pictures = _pictures(following(home.socket, operation, lambda: asked, endless=not params["once"]))
+    if params["once"] or not out.is_tty or os.environ.get("TERM", "dumb") == "dumb":
+        for picture in pictures if params["interval"] else different(pictures):
             out.raw("\n".join(drawn(picture, _columns(), colour=out.colour)) + "\n")
         return 0
-    return _live(pictures, out)
+    return _live(pictures, home, out)
 
 
 def drawn(picture: dict[str, Any], columns: int, *, colour: bool) -> list[str]:
@@ -40,12 +43,15 @@ def drawn(picture: dict[str, Any], columns: int, *, colour: bool) -> list[str]:
     return [*lines[:-1], "The daemon does not answer; this is how things were"] if picture.get("lost") else lines
 
 
-def fitting(lines: list[str], rows: int) -> list[str]:
-    """Lines that fit the screen: of a long table the end gives way, never the line that sums it up."""
-    if len(lines) <= rows:
-        return lines
-    kept = max(rows - 3, 1)
-    return [*lines[:kept], f"  … {len(lines) - 2 - kept} more", *lines[-2:]][:rows]
+def different(pictures: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Pictures without those that show what the one before showed, but for ages: they are printed one below the other."""
+    before = None
+    for picture in pictures:
+        items = [{name: value for name, value in item.items() if name not in {"age_ms", "as_of", "evidence"}} for item in picture["items"]]
+        shown = [items, [target["health"] for target in picture["targets"]], picture.get("lost")]
+        if shown != before:
+            before = shown
+            yield picture
 
 
 def _lines(home: Home, operation: Operation, params: dict[str, Any], out: Writer) -> int:
@@ -91,34 +97,97 @@ def changed(picture: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
     """A picture with the items of a change in place of the old ones. Until the next snapshot they stay where they are; who needs a person comes to the top."""
     news = {_key(item): item for item in line["items"]}
     kept = [news.pop(_key(item), item) for item in picture["items"]]
-    items = [*kept, *news.values()]
+    items = [item for item in [*kept, *news.values()] if _wanted(item, picture["filters"])]
     if line["event"] in {"agent.ended", "gone"}:
         gone = {_key(item) for item in line["items"]}
         items = [item for item in items if _key(item) not in gone]
     items.sort(key=lambda item: not item["needs_action"])
-    return {**picture, "items": items, "summary": line["summary"] or picture["summary"], "targets": line["targets"] or picture["targets"]}
+    kept_from = {name: line[name] or picture[name] for name in ("summary", "targets")}
+    return {**picture, **kept_from, "items": items, "generated_at": line["generated_at"]}
 
 
-def _live(pictures: Iterator[dict[str, Any]], out: Writer) -> int:
+def _wanted(item: dict[str, Any], filters: dict[str, Any]) -> bool:
+    """Whether an agent still is what was asked for after it has changed; where it is, which no change tells of here, the daemon knows."""
+    if filters.get("state") and item.get("state") not in filters["state"]:
+        return False
+    return item["needs_action"] or not filters.get("needs_action")
+
+
+def _live(pictures: Iterator[dict[str, Any]], home: Home, out: Writer) -> int:
+    """The table on the whole screen, until a key or a signal ends it."""
+    import select
+
+    from covey.cli.board import Board
+    from covey.cli.keys import keys
     from covey.cli.screen import Screen
 
-    shown: list[dict[str, Any]] = []
-
-    def draw(columns: int, rows: int) -> list[str]:
-        return fitting(drawn(shown[-1], columns, colour=out.colour), rows) if shown else ["Looking …"]
-
-    first = next(pictures)  # what is wrong is said before the screen is taken
+    board = Board(lambda reference, paint: _why(home, reference, paint), colour=out.colour)
+    board.show(next(pictures))  # what is wrong is said before the screen is taken
+    feed = Feed(pictures)
     try:
-        with Screen(draw) as screen:
-            shown.append(first)
+        with Screen(board.lines) as screen:
             screen.draw()
-            for picture in pictures:
-                shown[:] = [picture]
+            listened = [feed.ready, *([] if screen.keyboard is None else [screen.keyboard])]
+            while not board.closed:
+                for ready in select.select(listened, [], [])[0]:
+                    if ready == feed.ready:
+                        board.show(feed.newest())
+                        continue
+                    typed = os.read(ready, 1024)
+                    if not typed:  # the keyboard is gone
+                        listened.remove(ready)
+                    for key in keys(typed):
+                        board.press(key)
                 screen.draw()
-    except KeyboardInterrupt:  # how one leaves a table
+    except KeyboardInterrupt:  # Ctrl-C is one way to leave
         pass
     out.success("", None)
     return 0
+
+
+class Feed:
+    """Pictures read by a thread of its own, so that keys can be waited for at the same time."""
+
+    def __init__(self, pictures: Iterator[dict[str, Any]]) -> None:
+        import threading
+
+        self.ready, self._wake = os.pipe()
+        """A descriptor that can be read when there is news."""
+        self._pictures = pictures
+        self._newest: dict[str, Any] = {}
+        self._error: BaseException | None = None
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def newest(self) -> dict[str, Any]:
+        """The last picture. Raises what ended the stream."""
+        os.read(self.ready, 4096)
+        if self._error is not None:
+            raise self._error
+        return self._newest
+
+    def _read(self) -> None:
+        try:
+            for picture in self._pictures:
+                self._newest = picture
+                os.write(self._wake, b".")
+            self._error = KeyboardInterrupt()  # the stream has ended in order
+        except BaseException as error:  # noqa: BLE001 - it is raised in the main thread
+            self._error = error
+        os.write(self._wake, b".")
+
+
+def _why(home: Home, reference: str, paint: Paint) -> str:
+    """The answer of `covey why`, or what is wrong."""
+    from covey.cli.render_fleet import RENDERERS
+    from covey.contract import OPERATIONS
+    from covey.kernel.client import Client
+    from murli import AgentError
+
+    operation = next(operation for operation in OPERATIONS if operation.name == "why")
+    try:
+        return RENDERERS["why"](Client(home.socket).call(operation, {"ref": reference}), paint)
+    except AgentError as error:
+        return f"{error.message}\n{error.suggestion}"
 
 
 def _key(item: dict[str, Any]) -> tuple[Any, ...]:

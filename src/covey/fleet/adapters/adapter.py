@@ -12,11 +12,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from covey.fleet.adapters.versions import compare, version
+from covey.fleet.adapters.versions import text as version_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from covey.fleet.adapters.patterns import Patterns, Reading
+    from covey.fleet.adapters.versions import Version
 
 CONTRACT_VERSION = 1
 
@@ -95,18 +97,37 @@ class Adapter(Struct, frozen=True, kw_only=True):
     """What understands the agent's hooks and files, where there is such a thing."""
 
     def at(self, text: str) -> Adapter:
-        """This adapter for one version of the agent. One that is not known is read with the nearest patterns, and the caveat says so."""
+        """This adapter for one version of the agent, with the rules of that version.
+
+        The caveat says if that version was never measured. Without a version, the rules are those of the newest that was measured.
+        """
         wanted = version(text)
         if not wanted:
-            return replace(self, patterns=self.versions[0], caveat="")
-        for patterns in self.versions:
-            if wanted in patterns.when:
-                newer = bool(patterns.tested) and compare(wanted, patterns.tested) > 0
-                tested = ".".join(map(str, patterns.tested))
-                caveat = f"{self.title} {text} is newer than {tested}, with which its patterns were tested" if newer else ""
-                return replace(self, patterns=patterns, caveat=caveat)
-        nearest = self.versions[0] if compare(wanted, self.versions[0].when.start) > 0 else self.versions[-1]
-        return replace(self, patterns=nearest, caveat=f"{self.title} {text} has no patterns of its own; those for {nearest.when.text} were used")
+            newest = self.versions[0]
+            return replace(self, patterns=newest.at(newest.newest), caveat="")
+        fitting = next((patterns for patterns in self.versions if wanted in patterns.when), None)
+        if fitting is None:
+            nearest = self.versions[0] if compare(wanted, self.versions[0].when.start) > 0 else self.versions[-1]
+            caveat = f"{self.title} {text} has no patterns of its own; those for {nearest.when.text} were used"
+            return replace(self, patterns=nearest.at(wanted), caveat=caveat)
+        return replace(self, patterns=fitting.at(wanted), caveat=self._caveat(wanted))
+
+    @property
+    def tested(self) -> tuple[str, ...]:
+        """The versions that were measured, oldest first."""
+        return tuple(version_text(one) for one in sorted(one for patterns in self.versions for one in patterns.tested))
+
+    def _caveat(self, wanted: Version) -> str:
+        """Why a version may be read wrongly: nothing where it was measured, or where the description names no measured version at all."""
+        tested = sorted(one for patterns in self.versions for one in patterns.tested)
+        if not tested or any(compare(wanted, one) == 0 for one in tested):
+            return ""
+        older, newer = [one for one in tested if compare(one, wanted) < 0], [one for one in tested if compare(one, wanted) > 0]
+        if older and newer:
+            return f"{self.title} {version_text(wanted)} was never measured; {version_text(older[-1])} and {version_text(newer[0])} were"
+        if older:
+            return f"{self.title} {version_text(wanted)} is newer than {version_text(older[-1])}, the newest version that was measured"
+        return f"{self.title} {version_text(wanted)} is older than {version_text(newer[0])}, the oldest version that was measured"
 
     def identify(self, process: Process) -> bool:
         """Whether the process is this agent, with a person to talk to."""

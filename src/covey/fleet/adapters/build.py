@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 from covey.fleet.adapters import versions
 from covey.fleet.adapters.adapter import Adapter, Capabilities, ProcessShape
 from covey.fleet.adapters.composer import ComposerShape
-from covey.fleet.adapters.description import CapabilitiesTable, Description, DescriptionError, ProcessTable, TitleRule, VersionBlock
+from covey.fleet.adapters.description import CapabilitiesTable, ComposerTable, Description, DescriptionError, ProcessTable, TitleRule, VersionBlock
 from covey.fleet.adapters.patterns import Patterns, Rule
 from covey.fleet.adapters.places import line_of
 
@@ -20,8 +20,8 @@ _AnyRule = TypeVar("_AnyRule", bound=TitleRule)
 def extended(base: Description, more: Description) -> Description:
     """The base with what another description of the same agent adds or says otherwise.
 
-    Names of processes are added. A rule with a known name replaces that rule, any other is tried before the known ones. Rules outside of
-    `[[versions]]` count for every version.
+    Names of processes are added. A rule with a known name replaces the rules of that name (one with a range, `when`, only that with the same
+    range), any other is tried before the known ones. Rules outside of `[[versions]]` count for every version.
     """
     blocks = {block.when.replace(" ", ""): block for block in base.versions}
     for block in more.versions:
@@ -34,6 +34,7 @@ def extended(base: Description, more: Description) -> Description:
         capabilities=replace(base.capabilities, **_given(more.capabilities)),
         versions=list(blocks.values()),
         composer=more.composer or base.composer,
+        sidebar=more.sidebar or base.sidebar,
         screens=_rules(more.screens, base.screens),
         titles=_rules(more.titles, base.titles),
     )
@@ -42,7 +43,7 @@ def extended(base: Description, more: Description) -> Description:
 def build(description: Description, source: str = "", text: str = "", origin: str = "built-in") -> Adapter:
     """The adapter that a description makes."""
     source = source or description.name
-    everywhere = VersionBlock(composer=description.composer, screens=description.screens, titles=description.titles)
+    everywhere = VersionBlock(composer=description.composer, sidebar=description.sidebar, screens=description.screens, titles=description.titles)
     blocks = [_block_extended(block, everywhere) for block in description.versions] or [everywhere]
     process = ProcessShape(**{key: tuple(words) for key, words in asdict(description.process).items() if words})
     if not process.names and not process.paths:
@@ -54,7 +55,7 @@ def build(description: Description, source: str = "", text: str = "", origin: st
         capabilities=Capabilities(**_given(description.capabilities)),
         process=process,
         versions=tuple(patterns),
-        patterns=patterns[0],
+        patterns=patterns[0].at(patterns[0].newest),
         origin=origin,
     )
 
@@ -64,15 +65,24 @@ def _block_extended(base: VersionBlock, more: VersionBlock) -> VersionBlock:
         when=base.when,
         tested=more.tested or base.tested,
         composer=more.composer or base.composer,
+        sidebar=more.sidebar or base.sidebar,
         screens=_rules(more.screens, base.screens),
         titles=_rules(more.titles, base.titles),
     )
 
 
 def _rules(more: list[_AnyRule], base: list[_AnyRule]) -> list[_AnyRule]:
-    known = {rule.name for rule in base}
-    own = {rule.name: rule for rule in more}
-    return [*(rule for rule in more if rule.name not in known), *(own.get(rule.name, rule) for rule in base)]
+    """The rules of both. One of `more` replaces those of its name; one with a range (`when`) only that with the same range."""
+    result = [rule for rule in more if not any(_replaces(rule, known) for known in base)]
+    for known in base:
+        rule = next((one for one in more if _replaces(one, known)), known)
+        if rule not in result:
+            result.append(rule)
+    return result
+
+
+def _replaces(rule: TitleRule, known: TitleRule) -> bool:
+    return rule.name == known.name and (not rule.when or rule.when.replace(" ", "") == known.when.replace(" ", ""))
 
 
 def _given(table: CapabilitiesTable) -> dict[str, bool]:
@@ -81,24 +91,13 @@ def _given(table: CapabilitiesTable) -> dict[str, bool]:
 
 def _patterns(block: VersionBlock, source: str, text: str) -> Patterns:
     compiled = _Compiler(source, text)
-    try:
-        when = versions.parse(block.when)
-    except ValueError as error:
-        raise DescriptionError(source, compiled.line(block.when), str(error), "Give a range, or leave `when` out.") from None
-    shape = block.composer
+    tested = [block.tested] if isinstance(block.tested, str) else block.tested
+    shapes = block.composer if isinstance(block.composer, list) else [block.composer] if block.composer else []
     return Patterns(
-        when=when,
-        tested=versions.version(block.tested),
-        composer=ComposerShape(
-            prompt=compiled.pattern("composer", shape.prompt, group="text"),
-            above=compiled.optional("composer", shape.above),
-            row=compiled.optional("composer", shape.row, group="text"),
-            below=compiled.optional("composer", shape.below),
-            placeholders=compiled.all("composer", shape.placeholders),
-            reach=shape.reach,
-        )
-        if shape
-        else None,
+        when=compiled.range(block.when),
+        tested=tuple(sorted(number for one in tested if (number := versions.version(one)))),
+        composers=tuple((compiled.range(shape.when), _composer(compiled, shape)) for shape in shapes),
+        sidebar=compiled.optional("sidebar", block.sidebar),
         screens=tuple(
             Rule(
                 name=rule.name,
@@ -108,6 +107,7 @@ def _patterns(block: VersionBlock, source: str, text: str) -> Patterns:
                 unless=compiled.all(rule.name, rule.unless),
                 detail=compiled.all(rule.name, rule.detail, group="detail"),
                 tool=rule.tool,
+                when=compiled.range(rule.when),
                 zone=rule.zone,
                 lines=rule.lines,
                 composer=rule.composer,
@@ -125,9 +125,21 @@ def _patterns(block: VersionBlock, source: str, text: str) -> Patterns:
                 unless=compiled.all(rule.name, rule.unless),
                 detail=compiled.all(rule.name, rule.detail, group="detail"),
                 tool=rule.tool,
+                when=compiled.range(rule.when),
             )
             for rule in block.titles
         ),
+    )
+
+
+def _composer(compiled: _Compiler, shape: ComposerTable) -> ComposerShape:
+    return ComposerShape(
+        prompt=compiled.pattern("composer", shape.prompt, group="text"),
+        above=compiled.optional("composer", shape.above),
+        row=compiled.optional("composer", shape.row, group="text"),
+        below=compiled.optional("composer", shape.below),
+        placeholders=compiled.all("composer", shape.placeholders),
+        reach=shape.reach,
     )
 
 
@@ -154,6 +166,12 @@ class _Compiler:
 
     def all(self, rule: str, patterns: str | list[str], group: str = "") -> tuple[re.Pattern[str], ...]:
         return tuple(self.pattern(rule, pattern, group) for pattern in ([patterns] if isinstance(patterns, str) else patterns))
+
+    def range(self, when: str) -> versions.Range:
+        try:
+            return versions.parse(when)
+        except ValueError as error:
+            raise DescriptionError(self._source, self.line(when), str(error), "Give a range, or leave `when` out.") from None
 
     def line(self, value: str) -> int:
         """The first line on which a value is written as it is."""

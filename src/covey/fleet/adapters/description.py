@@ -43,6 +43,8 @@ class TitleRule(Struct, kw_only=True, forbid_unknown_fields=True):
     unless: str | list[str] = []
     detail: str | list[str] = []
     tool: str = ""
+    when: str = ""
+    """The versions for which the rule counts, within those of its block; empty for all of them."""
 
 
 class ScreenRule(TitleRule, kw_only=True, forbid_unknown_fields=True):
@@ -61,19 +63,25 @@ class ComposerTable(Struct, kw_only=True, forbid_unknown_fields=True):
     below: str = ""
     placeholders: list[str] = []
     reach: int = 30
+    when: str = ""
+    """As for rules."""
 
 
 class Looks(Struct, kw_only=True, forbid_unknown_fields=True):
     """Patterns: in a block of `[[versions]]` for those versions, at the top of a file for all."""
 
-    composer: ComposerTable | None = None
+    composer: ComposerTable | list[ComposerTable] | None = None
+    """Of several, the first whose `when` holds."""
+    sidebar: str = ""
+    """What stands at the left edge of a column beside the conversation; that column is cut off before a screen is read."""
     screens: list[ScreenRule] = []
     titles: list[TitleRule] = []
 
 
 class VersionBlock(Looks, kw_only=True, forbid_unknown_fields=True):
     when: str = ""
-    tested: str = ""
+    tested: str | list[str] = []
+    """The versions that were measured: run in the lab, their states compared with what the agent really did."""
 
 
 class ProcessTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -9,14 +9,17 @@ import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from covey.fleet.adapters.composer import ABSENT
+from covey.fleet.adapters.signals.parsing import readable_error
+from covey.fleet.adapters.versions import EVERY, FUTURE, Range, Version
 from covey.fleet.adapters.view import look
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from covey.fleet.adapters.composer import Composer, ComposerShape
-    from covey.fleet.adapters.versions import Range, Version
     from covey.fleet.adapters.view import View
 
 LONGEST_DETAIL = 300
@@ -96,6 +99,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     composer: str = "any"
     title: re.Pattern[str] | None = None
     dialog: str = ""
+    when: Range = EVERY
+    """The versions for which the rule counts."""
 
     def on_screen(self, view: View) -> Reading | Miss:
         if self.composer != "any" and (view.composer.state == "absent") is not (self.composer == "absent"):
@@ -105,7 +110,8 @@ class Rule(Struct, frozen=True, kw_only=True):
         zone = view.zone(self.zone, self.lines)
         if zone is None:
             return Miss("composer", f"there is no composer that the zone {self.zone!r} could be next to")
-        return self._read(view.rows.text, *zone, view.composer)
+        # A dialog may be drawn over a part of the screen: whatever is typed goes to it, also where the composer can still be seen.
+        return self._read(view.rows.text, *zone, ABSENT if self.dialog else view.composer)
 
     def on_title(self, title: str) -> Reading | Miss:
         return self._read(title, 0, len(title), None)
@@ -132,6 +138,7 @@ class Rule(Struct, frozen=True, kw_only=True):
                 groups = found[-1].groupdict()
                 tool = groups.get("tool") or self.tool
                 detail = one_line(_FRAME.sub("", groups["detail"] or ""), LONGEST_DETAIL)
+                detail = readable_error(detail) if self.state == "error" else detail
                 return f"{tool}: {detail}" if tool else detail
         return ""
 
@@ -140,14 +147,32 @@ class Patterns(Struct, frozen=True, kw_only=True):
     """How the versions in one range look."""
 
     when: Range
-    tested: Version = ()
-    """The newest version against whose screens the patterns were tested."""
-    composer: ComposerShape | None = None
+    tested: tuple[Version, ...] = ()
+    """The versions that were measured with these patterns, oldest first."""
+    composers: tuple[tuple[Range, ComposerShape], ...] = ()
     screens: tuple[Rule, ...] = ()
     titles: tuple[Rule, ...] = ()
+    composer: ComposerShape | None = None
+    """That of the version at hand."""
+    sidebar: re.Pattern[str] | None = None
+    """What is drawn at the left edge of a sidebar, which no rule looks at."""
+
+    def at(self, version: Version) -> Patterns:
+        """These patterns for one version: with its composer, and without the rules that are meant for other versions."""
+        return replace(
+            self,
+            composer=next((shape for when, shape in self.composers if version in when), None),
+            screens=tuple(rule for rule in self.screens if version in rule.when),
+            titles=tuple(rule for rule in self.titles if version in rule.when),
+        )
+
+    @property
+    def newest(self) -> Version:
+        """The newest version that was measured; one beyond all limits where none was."""
+        return self.tested[-1] if self.tested else FUTURE
 
     def read_screen(self, screen: str, escapes: str, title: str) -> Reading | None:
-        view = look(screen, escapes, title, self.composer)
+        view = look(screen, escapes, title, self.composer, self.sidebar)
         return next((found for rule in self.screens if isinstance(found := rule.on_screen(view), Reading)), None)
 
     def read_title(self, title: str) -> Reading | None:
@@ -155,7 +180,7 @@ class Patterns(Struct, frozen=True, kw_only=True):
 
     def try_screen(self, screen: str, escapes: str, title: str) -> tuple[Composer, tuple[Tried, ...]]:
         """How each rule fared, up to the first that held."""
-        view = look(screen, escapes, title, self.composer)
+        view = look(screen, escapes, title, self.composer, self.sidebar)
         return view.composer, _tried((rule, rule.on_screen(view)) for rule in self.screens)
 
     def try_title(self, title: str) -> tuple[Tried, ...]:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from covey.fleet.adapters.adapter import Adapter
 from covey.fleet.adapters.build import build, extended
 from covey.fleet.adapters.description import DescriptionError, parse
+from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -120,10 +121,11 @@ class _Shelf:
 
     def add_file(self, source: str, file: Path) -> None:
         try:
-            if file.stat().st_size > LARGEST_FILE:
+            data = read_regular(file, LARGEST_FILE + 1)
+            if len(data) > LARGEST_FILE:
                 self.problems.append(Problem(source, 0, f"longer than {LARGEST_FILE} bytes", "Is it the right file?"))
                 return
-            text = file.read_text(encoding="utf-8")
+            text = data.decode()
         except (OSError, UnicodeDecodeError) as error:
             self.problems.append(Problem(source, 0, f"cannot be read: {error}", "Make it a readable file in UTF-8, or move it away."))
         else:

@@ -42,6 +42,16 @@ class Range(Struct, frozen=True):
         return next((limit for operator, limit in self.terms if operator in {">=", ">", "=="}), ())
 
 
+EVERY = Range("")
+FUTURE: Version = (1 << 30,)
+"""Newer than every version there is."""
+
+
+def text(version: Version) -> str:
+    """A version as people write it: `2.1.325`."""
+    return ".".join(map(str, version))
+
+
 def parse(text: str) -> Range:
     """Read `>=2.1` or `>=1.0, <2.1`; ValueError says what is wrong."""
     terms = []

@@ -9,6 +9,8 @@ from msgspec import Struct
 from covey.fleet.adapters.composer import ABSENT, Composer
 
 if TYPE_CHECKING:
+    import re
+
     from covey.fleet.adapters.composer import ComposerShape
 
 LONGEST = 400
@@ -49,9 +51,11 @@ class View(Struct, frozen=True):
         return rows.starts[first], rows.starts[end - 1] + len(rows.lines[end - 1])
 
 
-def look(screen: str, escapes: str, title: str, shape: ComposerShape | None) -> View:
-    """Cut a screen into its parts."""
+def look(screen: str, escapes: str, title: str, shape: ComposerShape | None, sidebar: re.Pattern[str] | None = None) -> View:
+    """Cut a screen into its parts. A sidebar is left out: it begins at the column at which its pattern matches."""
     lines = [line[:LONGEST].rstrip() for line in screen.rstrip().split("\n")]
+    if sidebar and (column := max((found.start() for line in lines if (found := sidebar.search(line))), default=0)):
+        lines = [line[:column].rstrip() for line in lines]
     if beyond := max(0, len(lines) - LONGEST):
         lines, escapes = lines[beyond:], "\n".join(escapes.split("\n")[beyond:])
     starts, start = [], 0

@@ -5,7 +5,7 @@ It can also post hooks over HTTP by itself, but not SessionStart, and a bearer t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from covey.fleet.integrate.place import Launch
 from covey.fleet.integrate.table import HooksTable
@@ -39,6 +39,20 @@ class Claude(HooksTable):
         "Elicitation",
         "ElicitationResult",
     )
+    program = "claude"
+    # By the names in every release of npm from 2.0.0 to 2.1.90, and in 2.1.236 and 2.1.325.
+    since: ClassVar = {
+        "SubagentStart": "2.0.44",
+        "PermissionRequest": "2.0.45",
+        "PostToolUseFailure": "2.0.56",
+        "Elicitation": "2.1.63",
+        "ElicitationResult": "2.1.63",
+        "PostCompact": "2.1.76",
+        "StopFailure": "2.1.78",
+        "PermissionDenied": "2.1.88",
+    }
+    tried = ("2.1.48", "2.1.77", "2.1.87", "2.1.88", "2.1.236", "2.1.325")
+    strict = "it stops at every start with a message about its settings, and may ignore the whole file, deny rules included"
     remarks = ("Sessions that run already may have to be restarted before they call the hooks.",)
 
     def file(self, place: Place) -> Path:

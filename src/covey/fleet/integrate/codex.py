@@ -32,6 +32,9 @@ class Codex(HooksTable):
         "PreCompact",
         "PostCompact",
     )
+    program = "codex"
+    # 0.101.0 has no hooks and does not read the file; 0.148.0 leaves out the events that it does not know.
+    tried = ("0.148.0", "0.166.0")
     remarks = (
         'At its next start Codex asks once whether to trust the new hooks ("Hooks need review"): choose to trust them. Until then they do not run.',
     )

@@ -13,27 +13,28 @@ if TYPE_CHECKING:
 
     from covey.fleet.integrate.place import Place
 
-# In this spelling payloads name their event; in Copilot's own, `agentStop` and so on, they do not.
-EVENTS = (
-    "SessionStart",
-    "SessionEnd",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PermissionRequest",
-    "Notification",
-    "Stop",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "ErrorOccurred",
-)
-
 
 class Copilot(Integration):
     name = "copilot"
     title = "GitHub Copilot CLI"
+    program = "copilot"
+    # In this spelling payloads name their event; in Copilot's own, `agentStop` and so on, they do not.
+    events = (
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PermissionRequest",
+        "Notification",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "ErrorOccurred",
+    )
+    tried = ("1.0.12", "1.0.80", "1.0.102")
     remarks = ("Copilot reads its hooks when it starts: restart sessions that run already.",)
 
     def file(self, place: Place) -> Path:
@@ -41,7 +42,7 @@ class Copilot(Integration):
 
     def content(self, place: Place) -> bytes:
         hook = {"type": "command", "bash": place.command(self.name), "timeoutSec": 5}
-        return json.dumps({"version": 1, "hooks": {event: [hook] for event in EVENTS}}, indent=2).encode() + b"\n"
+        return json.dumps({"version": 1, "hooks": {event: [hook] for event in self.events}}, indent=2).encode() + b"\n"
 
     def launch(self, place: Place) -> Launch:
         """A plugin named on the command line, which brings its hooks."""

@@ -30,6 +30,8 @@ class Cursor(HooksTable):
         "preCompact",
         "stop",
     )
+    program = "cursor-agent"
+    strict = "it ignores the whole file, hooks of others included"
     required: ClassVar = {"version": 1}
     remarks = ("Cursor has no hook for a question or an approval: those are still read from the screen.",)
 

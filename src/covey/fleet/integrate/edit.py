@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.kernel.home import quoted, write_file
+from covey.kernel.regular_file import NotRegularError, read_regular
 from murli import AgentError, conflict, permission_denied, tool_error
 
 if TYPE_CHECKING:
@@ -67,15 +68,13 @@ def apply(plan: Plan) -> None:
 def read(path: Path) -> bytes | None:
     """The content of a file, through links; `None` if there is none."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe in its place must not make us wait
+        content = read_regular(path, LARGEST_FILE + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except NotRegularError as error:
+        raise NotEditable(path, "is not a file", f"Look at it: ls -l {quoted(str(path))}") from error
     except OSError as error:
         raise permission_denied(f"{path} cannot be read: {error.strerror or error}", f"Look at it: ls -l {quoted(str(path))}") from error
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NotEditable(path, "is not a file", f"Look at it: ls -l {quoted(str(path))}")
-        content = file.read(LARGEST_FILE + 1)
     if len(content) > LARGEST_FILE:
         raise NotEditable(path, "is too large for a file of settings", f"Look at it: ls -l {quoted(str(path))}")
     return content

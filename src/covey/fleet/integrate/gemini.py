@@ -21,6 +21,8 @@ class Gemini(HooksTable):
     comments = True
     # Not BeforeModel and its like: AfterModel runs for every piece of a stream, and the status line names each run for three seconds.
     events = ("SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "PreCompress", "Notification")
+    program = "gemini"
+    tried = ("0.55.1", "0.61.0")
     remarks = (
         "Gemini reads its hooks when it starts: restart sessions that run already.",
         'Its status line shows "Executing Hook: covey" for some seconds; set "hooksConfig": {"notifications": false} in the same file if you mind.',

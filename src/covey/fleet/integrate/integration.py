@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+import copy
+from typing import TYPE_CHECKING, ClassVar, Self
 
+from covey.fleet.adapters.versions import compare, version
 from covey.fleet.integrate.edit import NotEditable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from covey.fleet.integrate.place import Launch, Place
@@ -19,6 +22,34 @@ class Integration:
     title: ClassVar[str]
     remarks: ClassVar[tuple[str, ...]] = ()
     """What a person should know who has just installed the hooks."""
+    program: ClassVar[str]
+    """The agent's command on PATH."""
+    events: tuple[str, ...] = ()
+    """The events for which hooks are installed."""
+    since: ClassVar[Mapping[str, str]] = {}
+    """The first version that knows an event; events that are not named here are known to every version that was tried."""
+    tried: ClassVar[tuple[str, ...]] = ()
+    """Versions that were really started with these hooks, oldest first."""
+    strict: ClassVar[str] = ""
+    """What the agent does about an event that it does not know; empty if it ignores it."""
+
+    def for_versions(self, versions: Sequence[str]) -> Self:
+        """This integration with the events that all of these versions know; with all events if no version is given."""
+        known = [version(one) for one in versions]
+        limited = copy.copy(self)
+        limited.events = tuple(event for event in self.events if all(compare(one, version(self.since.get(event, "0"))) >= 0 for one in known))
+        return limited
+
+    def variants(self) -> list[Self]:
+        """This integration as it is for each group of versions that know the same events, newest first."""
+        found = {one.events: one for first in {"", *self.since.values()} for one in self._around(first)}
+        return sorted(found.values(), key=lambda one: len(one.events), reverse=True)
+
+    def _around(self, first: str) -> list[Self]:
+        """For the version with which something began, and for those before it."""
+        begun = version(first)
+        before = (*begun[:-1], begun[-1] - 1) if begun else ()
+        return [self.for_versions([".".join(map(str, one))] if one else []) for one in (begun, before)]
 
     @property
     def adds(self) -> str:

@@ -18,12 +18,12 @@ from covey.fleet.integrate.place import Launch, Place
 from murli import AgentError, user_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from covey.fleet.integrate.integration import Integration
 
-_KNOWN: dict[str, Integration] = {one.name: one for one in (Claude(), Codex(), Copilot(), Cursor(), Gemini(), OpenCode())}
-NAMES = tuple(_KNOWN)
+KNOWN: dict[str, Integration] = {one.name: one for one in (Claude(), Codex(), Copilot(), Cursor(), Gemini(), OpenCode())}
+NAMES = tuple(KNOWN)
 ABSENT, INSTALLED, OUTDATED, BLOCKED = "absent", "installed", "outdated", "blocked"
 
 
@@ -36,9 +36,13 @@ class Status(NamedTuple):
     detail: str = ""
 
 
-def plan(agent: str, home: Path, environ: Mapping[str, str], *, remove: bool = False) -> Plan:
-    """What integrating an agent, or taking that back, would change. `home` is the user's home directory. Looks, and changes nothing."""
-    integration, place = _find(agent), Place(home, environ)
+def plan(agent: str, home: Path, environ: Mapping[str, str], *, remove: bool = False, versions: Sequence[str] = ()) -> Plan:
+    """What integrating an agent, or taking that back, would change. `home` is the user's home directory. Looks, and changes nothing.
+
+    `versions` are those of the agent that will read the settings: only events that all of them know are written. Whether a version was ever
+    tried is for `acceptance` to say.
+    """
+    integration, place = find(agent).for_versions(versions), Place(home, environ)
     path = _real(integration.file(place))
     before = read(path)
     edits = _removal(integration, path, before, place) if remove else [*_script(place), *_installation(integration, path, before, place)]
@@ -52,13 +56,13 @@ def plan(agent: str, home: Path, environ: Mapping[str, str], *, remove: bool = F
 
 def status(agent: str, home: Path, environ: Mapping[str, str]) -> Status:
     """How an agent's settings and the hook itself are."""
-    integration, place = _find(agent), Place(home, environ)
+    integration, place = find(agent), Place(home, environ)
     path = _real(integration.file(place))
     try:
         content = read(path)
         if content is None or not integration.has_ours(path, content):
             return Status(agent, ABSENT, path)
-        if integration.installed(path, content, place) != content:
+        if all(variant.installed(path, content, place) != content for variant in integration.variants()):
             return Status(agent, OUTDATED, path, "its hooks are those of another version of Covey, or some are missing")
         if _script(place):
             return Status(agent, OUTDATED, path, "the hook program itself is missing, or that of another version")
@@ -67,9 +71,12 @@ def status(agent: str, home: Path, environ: Mapping[str, str]) -> Status:
         return Status(agent, BLOCKED, path, error.message)
 
 
-def launch(agent: str, home: Path, environ: Mapping[str, str]) -> Launch | None:
-    """How to start an agent with our hooks and its settings untouched: nothing to add if it is integrated, `None` if it knows no way. Writes into Covey's home only."""
-    integration, place = _find(agent), Place(home, environ)
+def launch(agent: str, home: Path, environ: Mapping[str, str], *, versions: Sequence[str] = ()) -> Launch | None:
+    """How to start an agent with our hooks and its settings untouched: nothing to add if it is integrated, `None` if it knows no way.
+
+    Writes into Covey's home only. `versions` as for `plan`.
+    """
+    integration, place = find(agent).for_versions(versions), Place(home, environ)
     if status(agent, home, environ).state == INSTALLED:
         return Launch()
     found = integration.launch(place)
@@ -89,10 +96,11 @@ def refresh(home: Path, environ: Mapping[str, str]) -> bool:
     return needed
 
 
-def _find(agent: str) -> Integration:
-    if agent not in _KNOWN:
+def find(agent: str) -> Integration:
+    """The integration of an agent; AgentError if there is none."""
+    if agent not in KNOWN:
         raise user_error(f"there is no integration for {agent!r}", f"Choose one of: {', '.join(NAMES)}.", field="agent", valid_values=NAMES)
-    return _KNOWN[agent]
+    return KNOWN[agent]
 
 
 def _installation(integration: Integration, path: Path, before: bytes | None, place: Place) -> list[Edit]:
@@ -112,7 +120,7 @@ def _removal(integration: Integration, path: Path, before: bytes | None, place: 
     for file, content in kept.items():
         if _comes_from(integration, path, before, content, place):
             return [Edit(path, before, content, mode_of(path), about="as it was before"), Edit(file, content, None, about="the copy of that")]
-    if not kept and before == integration.installed(path, None, place):
+    if not kept and any(before == variant.installed(path, None, place) for variant in integration.variants()):
         return [Edit(path, before, None, mode_of(path), about="it held Covey's hooks and nothing else")]
     after = integration.removed(path, before)
     return [Edit(path, before, after, mode_of(path), None if after is None else next_backup(path), "Covey's hooks taken out, all else as it is")]
@@ -120,7 +128,7 @@ def _removal(integration: Integration, path: Path, before: bytes | None, place: 
 
 def _comes_from(integration: Integration, path: Path, now: bytes, original: bytes, place: Place) -> bool:
     try:
-        return not integration.has_ours(path, original) and integration.installed(path, original, place) == now
+        return not integration.has_ours(path, original) and any(variant.installed(path, original, place) == now for variant in integration.variants())
     except NotEditable:
         return False
 

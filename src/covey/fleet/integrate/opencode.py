@@ -44,6 +44,8 @@ export const Covey = async () => ({
 class OpenCode(Integration):
     name = "opencode"
     title = "opencode"
+    program = "opencode"
+    tried = ("1.1.65", "1.18.18", "1.18.33")
     remarks = (
         "opencode loads plugins when it starts: restart sessions that run already. With its first plugin it fetches its plugin library from npm.",
     )

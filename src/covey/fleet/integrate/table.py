@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 class HooksTable(Integration):
     """Adds one entry for each event at the end of its list. Entries of others, and all else in the file, keep every byte."""
 
-    events: ClassVar[tuple[str, ...]]
     comments: ClassVar[bool] = False
     """Whether the agent itself reads a file with comments in it."""
     required: ClassVar[Mapping[str, object]] = {}
@@ -68,10 +67,14 @@ class HooksTable(Integration):
         return mark + text.text.encode("utf-8", "surrogatepass")
 
     def has_ours(self, path: Path, content: bytes) -> bool:
+        return bool(self.own_events(path, content))
+
+    def own_events(self, path: Path, content: bytes) -> list[str]:
+        """The events for which a hook of ours is in the file."""
         if not content.strip():
-            return False
+            return []
         _, text = self._read(path, content)
-        return any(is_our_entry(entry) for entries in text.value.get("hooks", {}).values() for entry in _listed(entries))
+        return [event for event, entries in text.value.get("hooks", {}).items() if any(is_our_entry(entry) for entry in _listed(entries))]
 
     def _complete(self, document: dict[str, Any], entry: dict[str, Any]) -> bool:
         """Whether our entry, and no other of ours, is there once for each event."""

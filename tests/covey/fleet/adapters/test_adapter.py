@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from covey.fleet.adapters.adapter import CONTRACT_VERSION, Adapter
+from covey.fleet.adapters.build import build, extended
+from covey.fleet.adapters.description import parse
 from covey.fleet.adapters.registry import BUILT_IN
-from tests.captured import captures
-from tests.covey.fleet.adapters.adapters_seen import REGISTRY, Seen
+from tests.captured import all_captures, captures
+from tests.covey.fleet.adapters.adapters_seen import REGISTRY, Seen, read
 
 
 @pytest.mark.parametrize(
@@ -59,10 +61,72 @@ def test_a_newer_version_is_read_with_the_newest_patterns_and_that_is_said() -> 
     reading = adapter.at("9.0.0").read_screen(capture.screen)
     assert reading
     assert reading.state == "waiting_approval"
-    assert reading.caveat == "Claude Code 9.0.0 is newer than 2.1.325, with which its patterns were tested"
+    assert reading.caveat == "Claude Code 9.0.0 is newer than 2.1.325, the newest version that was measured"
     tested = adapter.at("2.1.325").read_screen(capture.screen)
     assert tested
     assert not tested.caveat
+
+
+@pytest.mark.parametrize(
+    ("version", "caveat"),
+    [
+        ("1.4", ""),
+        ("1.4.0", ""),
+        ("1.5", "Tool 1.5 was never measured; 1.4 and 2.0 were"),
+        ("2.1", "Tool 2.1 is newer than 2.0, the newest version that was measured"),
+        ("1.3", "Tool 1.3 is older than 1.4, the oldest version that was measured"),
+        ("0.9", "Tool 0.9 has no patterns of its own; those for >=1 were used"),
+    ],
+)
+def test_a_version_that_was_never_measured_is_said(version: str, caveat: str) -> None:
+    description = parse("tool", 'name="tool"\ntitle="Tool"\nprocess.names=["t"]\n[[versions]]\nwhen=">=1"\ntested=["2.0","1.4"]\n')
+    adapter = build(description)
+    assert adapter.tested == ("1.4", "2.0")
+    assert adapter.at(version).caveat == caveat
+
+
+def test_a_rule_counts_only_for_the_versions_it_names() -> None:
+    text = """
+        name = "tool"
+        process.names = ["t"]
+        [[versions]]
+        when = ">=1"
+        tested = ["1.4", "2.0"]
+        [[versions.composer]]
+        when = "<2"
+        prompt = '> (?P<text>.*)$'
+        [[versions.composer]]
+        prompt = '» (?P<text>.*)$'
+        [[versions.screens]]
+        name = "asks"
+        state = "waiting_approval"
+        match = 'Sure'
+        when = "<1.5"
+        [[versions.screens]]
+        name = "asks"
+        state = "waiting_approval"
+        match = 'Really'
+        when = ">=1.5"
+        [[versions.screens]]
+        name = "ready"
+        state = "idle"
+        composer = "present"
+        """
+    adapter = build(parse("tool", text))
+
+    def state(version: str, screen: str) -> str | None:
+        reading = adapter.at(version).read_screen(screen)
+        return reading.state if reading else None
+
+    assert [state(version, "Sure") for version in ("1.4", "1.5", "2.0", "")] == ["waiting_approval", None, None, None]
+    assert [state(version, "Really") for version in ("1.4", "1.5", "2.0", "")] == [None, "waiting_approval", "waiting_approval", "waiting_approval"]
+    assert [state(version, "> x") for version in ("1.4", "2.0", "")] == ["idle", None, None]
+    assert [state(version, "» x") for version in ("1.4", "2.0", "")] == [None, "idle", "idle"]
+    assert adapter.read_screen("» x"), "without a version, as the newest that was measured"
+    assert adapter.at("1.4").at("2.0").read_screen("Really"), "nothing is lost on the way"
+
+    mine = build(extended(parse("tool", text), parse("mine", 'name="tool"\n[[screens]]\nname="asks"\nstate="waiting_input"\nmatch="Sure|Really"')))
+    assert [reading.state for version in ("1.4", "2.0") if (reading := mine.at(version).read_screen("Sure"))] == ["waiting_input"] * 2
 
 
 def test_a_version_before_all_ranges_is_read_with_the_oldest_patterns_and_that_is_said() -> None:
@@ -86,10 +150,10 @@ def test_every_rule_is_needed_or_known_to_be_unseen(adapter: Adapter) -> None:
     """A rule that no capture needs was written for other widths, other settings or from what others report, and is listed here."""
     unseen = {"claude": {"spinner"}, "codex": {"plan", "title-still"}, "cursor": {"question-answer"}}
     held = set()
-    for capture in captures(adapter.name):
-        reading = adapter.read_screen(capture.screen, capture.escapes, capture.pane["pane_title"])
+    for capture in all_captures(adapter.name):
+        reading = read(capture)
         held |= {reading.evidence.pattern} if reading else set()
-    assert {rule.name for rule in adapter.patterns.screens} - held == unseen.get(adapter.name, set())
+    assert {rule.name for patterns in adapter.versions for rule in patterns.screens} - held == unseen.get(adapter.name, set())
 
 
 def test_a_spinner_tells_even_where_the_footer_has_no_room_to_say_so() -> None:

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from tests.captured import Capture, captures
+from tests.captured import Capture, all_captures
 from tests.covey.fleet.adapters.adapters_seen import REGISTRY, at_rest, processes, read
 
-ALL = captures()
+ALL = all_captures()
 LIVE = [capture for capture in ALL if capture.state != "gone"]
 BY_NAME = {str(capture): capture for capture in ALL}
 
@@ -26,7 +26,7 @@ DETAILS = {
     "approval-write": "notes.txt",
     "approval-edit": "notes.txt",
     "approval-fetch": "http://127.0.0.1:9/manual.html",
-    "approval-mcp": "lab — Ping",
+    "approval-mcp": "ping",
     "approval-path": "../../..",
     "question": "Which of the two ways should it be?",
 }
@@ -77,7 +77,7 @@ def test_a_title_that_tells_a_state_tells_the_true_one(capture: Capture) -> None
         assert told == at_rest(capture.state)
     else:
         assert capture.about["agent"] == "codex", "Gemini's title always tells"
-        assert capture.state != "running"
+        assert capture.state != "running" or capture.about["version"] == "0.101.0", "only older releases set no title"
 
 
 @pytest.mark.parametrize("capture", [capture for capture in LIVE if capture.about["agent"] not in {"codex", "gemini"}], ids=str)
@@ -95,6 +95,8 @@ def test_the_composer_is_read(capture: Capture) -> None:
         assert reading.composer.state == "draft"
         assert not reading.composer.free
         assert reading.composer.text.startswith(("rename the function but first", "[Past"))
+    elif case == "slash-popup":
+        assert (reading.composer.state, reading.composer.text) == ("draft", "/mod")
     elif capture.state.startswith("waiting") or reading.dialog:
         assert reading.composer.state == "absent"
         assert not reading.composer.free
@@ -119,7 +121,7 @@ def test_what_is_waited_for_is_told(capture: Capture) -> None:
     assert reading
     assert reading.dialog
     case = capture.about["case"]
-    assert DETAILS.get(case, "") in reading.detail
+    assert DETAILS.get(case, "").lower() in reading.detail.lower()
     if case == "approval-shell":
         assert reading.detail == f"{SHELL[capture.about['agent']]}: touch marker && sleep 3"
     if case == "question":

@@ -179,6 +179,7 @@ def session_file(owner: Owner) -> Callable[[str], Level | None]:
             reason=brief(waits).replace(" ", "_") or status,
             evidence=f"session file says {brief(status)}{f', {brief(waits)}' if waits else ''}",
             session_id=plain(said.get("sessionId")),
+            version=plain(said.get("version")),
         )
 
     return read
@@ -193,4 +194,4 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     return found
 
 
-SIGNALS = Signals(hooks=ClaudeHooks, sources=sources)
+SIGNALS = Signals(hooks=ClaudeHooks, sources=sources, events=frozenset(WORDS))

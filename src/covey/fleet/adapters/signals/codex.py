@@ -140,4 +140,4 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     return [Source(name="transcript", pattern=pattern, follower=CodexTranscript, owns=None if plain(session_id) else owns)]
 
 
-SIGNALS = Signals(hooks=CodexHooks, sources=sources)
+SIGNALS = Signals(hooks=CodexHooks, sources=sources, events=frozenset(WORDS))

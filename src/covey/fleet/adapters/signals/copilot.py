@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.fleet.adapters.signals.parsing import action, brief, dedupe, fields, moment, parse, plain, question, spot, text
+from covey.fleet.adapters.signals.parsing import action, brief, dedupe, fields, moment, parse, plain, question, readable_error, spot, text
 from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened, stamped
 
 QUESTIONS = ("AskUserQuestion", "ask_user")
@@ -78,7 +78,7 @@ def _notified(said: dict[str, Any]) -> Word | None:
 def _failed(said: dict[str, Any]) -> Word:
     """One attempt; the last is like the others."""
     message = text(fields(said.get("error")).get("message"))
-    detail = text(parse(message).get("message")) or message
+    detail = readable_error(message)
     return ("error", "api_error", detail) if said.get("recoverable") is False else ("running", "retrying", detail)
 
 
@@ -103,6 +103,8 @@ class CopilotTranscript(Lines):
         """By id, what is waited for: state, reason, detail."""
         self._calls = False
         """Whether the model's last message calls tools: then the end of its turn is not the end of the work."""
+        self._words = ""
+        """The model's last message."""
 
     def say(self, entry: dict[str, Any], at: float) -> Notice | None:
         kind, data = text(entry.get("type")), fields(entry.get("data"))
@@ -143,21 +145,23 @@ class CopilotTranscript(Lines):
     def _main_line(self, kind: str, data: dict[str, Any], notice: Notice) -> Notice | None:
         if kind in {"assistant.turn_start", "assistant.message"}:
             self._calls = bool(data.get("toolRequests"))
+            self._words = text(data.get("content"))
         if kind == "assistant.turn_end" and self._calls:
             return None
         if kind in {"abort", "session.error", "assistant.turn_end"}:
             self._waits.clear()
+        if kind == "assistant.turn_end":
+            return notice.says("completed", "turn_completed", self._words)
         return notice.hears(LINES, kind, data)
 
 
 LINES: Words = {
     "user.message": lambda data: ("running", "prompt_submitted", text(data.get("content"))),
     "assistant.turn_start": lambda _: ("running", "generating", ""),
-    "assistant.turn_end": lambda _: ("completed", "turn_completed", ""),
     "tool.execution_start": lambda data: ("running", "tool", action(data.get("toolName"), data.get("arguments"))),
     "session.compaction_start": lambda _: ("running", "compacting", ""),
     "session.compaction_complete": lambda _: ("idle", "compacted", ""),
-    "session.error": lambda data: ("error", plain(data.get("errorType")) or "api_error", text(data.get("message"))),
+    "session.error": lambda data: ("error", plain(data.get("errorType")) or "api_error", readable_error(data.get("message"))),
     "abort": lambda _: ("idle", "interrupted", ""),
 }
 
@@ -174,4 +178,4 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     return [Source(name="transcript", pattern=pattern, follower=CopilotTranscript, owns=None if known else owns)]
 
 
-SIGNALS = Signals(hooks=CopilotHooks, sources=sources)
+SIGNALS = Signals(hooks=CopilotHooks, sources=sources, events=frozenset(WORDS))

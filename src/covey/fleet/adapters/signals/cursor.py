@@ -72,4 +72,4 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     return [Source(name="transcript", pattern=pattern, follower=CursorTranscript, owns=None if known else owns)]
 
 
-SIGNALS = Signals(hooks=CursorHooks, sources=sources)
+SIGNALS = Signals(hooks=CursorHooks, sources=sources, events=frozenset(WORDS))

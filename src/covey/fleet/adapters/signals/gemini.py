@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from covey.fleet.adapters.signals.parsing import action, brief, dedupe, entries, fields, moment, parse, plain, question, spot, text
+from msgspec.structs import replace
+
+from covey.fleet.adapters.signals.parsing import action, brief, dedupe, entries, fields, moment, parse, plain, question, readable_error, spot, text
 from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened, stamped
+from covey.fleet.model import TENTATIVE
 
 QUESTION = "ask_user"
 SILENT = "[no response text]"
@@ -65,7 +68,8 @@ WORDS: Words = {
 
 
 class GeminiTranscript(Lines):
-    """What the model says is written while its tools still wait for leave, so an answer is no end: only prompts, cancellations and errors tell."""
+    """Prompts, cancellations and errors tell the state. What the model says does so only tentatively: it is written before the tools that it calls
+    are named, so it may or may not be the end of the turn."""
 
     def say(self, entry: dict[str, Any], at: float) -> Notice | None:
         kind, own = text(entry.get("type")), text(entry.get("id"))
@@ -78,8 +82,10 @@ class GeminiTranscript(Lines):
             case "user", content:
                 said = content if isinstance(content, str) else text(fields(next(iter(entries(content)), {})).get("text"))
                 return notice.says("running", "prompt_submitted", said) if said and not said.startswith(CONTEXT) else None
+            case "gemini", str(answer) if answer.strip() and not entry.get("toolCalls"):
+                return replace(notice.says("completed", "turn_completed", answer), strength=TENTATIVE)
             case "error", content:
-                return notice.says("error", "api_error", text(content))
+                return notice.says("error", "api_error", readable_error(content))
             case "info", "Request cancelled.":
                 return notice.says("idle", "interrupted")
             case "info", "":  # all that is left of the message about a compression
@@ -102,4 +108,4 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     return [Source(name="transcript", pattern=pattern, follower=GeminiTranscript, owns=None if known else owns)]
 
 
-SIGNALS = Signals(hooks=GeminiHooks, sources=sources)
+SIGNALS = Signals(hooks=GeminiHooks, sources=sources, events=frozenset(WORDS))

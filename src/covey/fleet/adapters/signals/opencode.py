@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.fleet.adapters.signals.parsing import action, dedupe, entries, fields, moment, plain, question, text
+from covey.fleet.adapters.signals.parsing import action, dedupe, entries, fields, moment, plain, question, readable_error, text
 from covey.fleet.adapters.signals.requests import Conversation
 from covey.fleet.adapters.signals.signals import Notice, Owner, Signals, Source, Word, Words
 
@@ -86,7 +86,7 @@ def _failed(said: dict[str, Any], _: float) -> Word:
     error = fields(fields(said.get("properties")).get("error"))
     if error.get("name") == ABORTED:
         return "idle", "interrupted", ""
-    return "error", "api_error", text(fields(error.get("data")).get("message"))
+    return "error", "api_error", readable_error(fields(error.get("data")).get("message"))
 
 
 def _status(said: dict[str, Any], at: float) -> Word | None:

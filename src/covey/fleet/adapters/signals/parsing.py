@@ -56,6 +56,24 @@ def brief(value: object) -> str:
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
+_MESSAGE = re.compile(r'"message"\s*:\s*"((?:[^"\\]|\\.)+)"')
+_STATUS = re.compile(r'"(?:code|status|statusCode)"\s*:\s*"?(\d{3})\b')
+
+
+def readable_error(value: object) -> str:
+    """Return an error in words, e.g. `API Error 401: invalid key`: the JSON document of an API gives way to its innermost message."""
+    said = text(value)
+    start = said.find("{")
+    messages = _MESSAGE.findall(said[start:].replace('\\"', '"')) if start >= 0 else []
+    if not messages:
+        return brief(said)
+    label = said[:start].strip(" [:(")
+    status = _STATUS.search(said, start)
+    if status and status[1] not in label and status[1] not in messages[-1]:
+        label = f"{label} {status[1]}".strip()
+    return brief(f"{label}: {messages[-1]}" if label else messages[-1])
+
+
 def action(tool: object, arguments: object, cwd: object = "") -> str:
     """A call of a tool for people: `Bash: rm -rf build/`, `Write: notes.txt`."""
     name, given = text(tool), fields(arguments)

@@ -92,6 +92,8 @@ class Level(Struct, frozen=True, kw_only=True):
     evidence: str = ""
     session_id: str = ""
     strength: int = SURE
+    version: str = ""
+    """Of the agent, where the file names it."""
 
     def claim(self, source: str) -> Claim:
         return Claim(
@@ -175,6 +177,8 @@ class Signals(Struct, frozen=True, kw_only=True):
     hooks: Callable[[], Hooks]
     sources: Callable[[Owner, str], list[Source]]
     """Where it writes; the second argument is its session's id, as far as known. Ask again when another session begins."""
+    events: frozenset[str] = frozenset()
+    """The names of hook events that say something about a state; empty if events have no names."""
 
 
 class Lines:
@@ -189,7 +193,7 @@ class Lines:
         if notice is None or notice.state is None:
             return None
         self._latest = max(self._latest, notice.at)
-        return replace(notice, at=self._latest, strength=DERIVED)
+        return replace(notice, at=self._latest, strength=min(notice.strength, DERIVED))
 
     def say(self, entry: dict[str, Any], at: float) -> Notice | None:
         """What an entry says; `at` is when it was read."""

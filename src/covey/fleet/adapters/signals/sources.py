@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from covey.fleet.adapters.signals.signals import Candidate, Level, Notice, Owner, Source
+from covey.kernel.regular_file import open_regular, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -83,7 +84,7 @@ class Tail:
         if size == self._at:
             return []
         try:
-            with Path(self.path).open("rb") as file:
+            with open_regular(self.path) as file:
                 file.seek(self._at)
                 data = file.read(CHUNK)
         except OSError:
@@ -184,15 +185,14 @@ def _stamp(path: str) -> tuple[tuple[int, int], int, int]:
 
 def _content(path: str) -> str:
     try:
-        with Path(path).open("rb") as file:
-            return file.read(CHUNK).decode(errors="replace")
+        return read_regular(path, CHUNK).decode(errors="replace")
     except OSError:
         return ""
 
 
 def _head(path: str) -> str:
     try:
-        with Path(path).open("rb") as file:
+        with open_regular(path) as file:
             return file.readline(HEAD).decode(errors="replace")
     except OSError:
         return ""

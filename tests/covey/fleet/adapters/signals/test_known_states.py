@@ -65,7 +65,11 @@ FILES: Gaps = {
     "gemini": TRUST
     | gap(UNTIL_THE_FIRST_PROMPT, "none", "its transcript starts with the first prompt")
     | gap((*APPROVALS, "question"), "running", "what waits is written down only when it is answered")
-    | gap(("completed", "flood"), "running", "an answer is no end: the call of a tool may follow, and is written later")
+    | gap(
+        ("approval-shell", "approved", "compacting"),
+        "idle",
+        "an answer is an end only tentatively: the call of a tool may follow, and is written later",
+    )
     | gap(("error-rate-limit",), "running", "its quota dialog is only on the screen"),
     "opencode": {str(capture.about["case"]): ("none", "it writes no file that tells its state") for capture in captures("opencode")},
 }

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from covey.fleet.adapters.signals.claude import ClaudeTranscript, session_file
 from covey.fleet.adapters.signals.copilot import CopilotTranscript
+from covey.fleet.adapters.signals.gemini import GeminiTranscript
 from covey.fleet.adapters.signals.signals import Owner
-from covey.fleet.model import DERIVED, STATES
+from covey.fleet.model import DERIVED, STATES, TENTATIVE
 from tests.captured import Capture, captures
 from tests.covey.fleet.adapters.signals.evidence import AGENTS, followed, owner, signals
 
@@ -49,6 +50,32 @@ def test_a_turn_of_copilot_that_calls_tools_is_not_the_end() -> None:
     assert copilot(follower, "assistant.turn_end") == "completed"
 
 
+def test_a_completed_turn_of_copilot_gives_its_last_words() -> None:
+    follower = CopilotTranscript()
+    copilot(follower, "assistant.turn_start")
+    copilot(follower, "assistant.message", content="It is done.")
+    ended = follower.feed(json.dumps({"type": "assistant.turn_end", "data": {}, "id": "e", "timestamp": "2026-01-01T00:00:00Z"}), 0.0)
+    assert ended
+    assert (ended.state, ended.detail) == ("completed", "It is done.")
+
+
+def test_an_answer_of_gemini_ends_its_turn_tentatively_and_gives_the_last_words() -> None:
+    follower = GeminiTranscript()
+    follower.feed(json.dumps({"type": "user", "id": "a", "content": [{"text": "quick"}], "timestamp": "2026-01-01T00:00:00Z"}), 0.0)
+    answer = follower.feed(json.dumps({"type": "gemini", "id": "b", "content": "Done quickly.", "timestamp": "2026-01-01T00:00:01Z"}), 0.0)
+    assert answer
+    assert (answer.state, answer.reason, answer.detail, answer.strength) == ("completed", "turn_completed", "Done quickly.", TENTATIVE)
+    assert follower.feed(json.dumps({"type": "gemini", "id": "c", "content": "Wait.", "toolCalls": [{"name": "ls"}]}), 0.0) is None
+    assert follower.feed(json.dumps({"type": "gemini", "id": "d", "content": ""}), 0.0) is None
+
+
+def test_an_error_of_gemini_is_told_in_words() -> None:
+    error = {"type": "error", "id": "a", "content": '[API Error: {"error":{"code":401,"message":"scripted failure"}}]'}
+    notice = GeminiTranscript().feed(json.dumps(error), 0.0)
+    assert notice
+    assert (notice.state, notice.detail) == ("error", "API Error 401: scripted failure")
+
+
 def test_claude_does_not_call_a_turn_completed_that_was_interrupted_or_failed() -> None:
     follower = ClaudeTranscript()
     interrupted = {"type": "user", "message": {"content": [{"type": "text", "text": "[Request interrupted by user]"}]}}
@@ -64,7 +91,7 @@ def test_claude_does_not_call_a_turn_completed_that_was_interrupted_or_failed() 
 def test_times_follow_the_order_of_the_lines_and_what_is_derived_is_called_so(capture: Capture) -> None:
     notices = followed(capture)
     assert [notice.at for notice in notices] == sorted(notice.at for notice in notices)
-    assert {notice.strength for notice in notices} <= {DERIVED}
+    assert {notice.strength for notice in notices} <= {DERIVED, TENTATIVE}
 
 
 def spoil(line: str, place: int, value: Any) -> str:

@@ -1,0 +1,32 @@
+"""What an agent that needs a person asks for: the words and the values of its `attention.asked`. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from covey.fleet.view import Row
+
+WORDS = {"waiting_approval": "asks for approval", "waiting_input": "has a question", "error": "has failed"}
+
+
+def key_of(runtime_id: str) -> str:
+    """The key under which an agent is in the attention queue: once, however often it asks."""
+    return f"agent:{runtime_id}"
+
+
+def asked(row: Row) -> dict[str, Any]:
+    """The data of the event: the question in the title, and enough to find the agent."""
+    place = f"{row.target}/{row.session_name}:{row.window_index}.{row.pane_index}"
+    question = f": {row.detail}" if row.detail else ""
+    return {
+        "title": f"{row.agent} {place} {WORDS[row.state]}{question}",
+        "detail": "\n".join(filter(None, (row.detail, f"in {row.cwd}" if row.cwd else "", f"covey why {row.pane_id}"))),
+        "runtime_id": row.runtime_id,
+        "ref": row.ref,
+        "agent": row.agent,
+        "state": row.state,
+        "reason": row.reason,
+        "cwd": row.cwd,
+        "settled_by": "asker",
+    }

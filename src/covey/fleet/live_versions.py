@@ -1,0 +1,62 @@
+"""The versions of the agents that run: looked up off the event loop, and put to use when they are known."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from covey.fleet.adapters.running_version import running_version
+from covey.fleet.processes import described
+from covey.kernel.program_version import ProgramVersions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from covey.fleet.adapters.registry import Registry
+    from covey.fleet.processes import Process
+    from covey.fleet.runtimes import Runtime, Runtimes
+    from covey.fleet.watched import Watched
+
+
+class LiveVersions:
+    """`changed` is called with the id of a runtime whose version has become known, and the adapter is then the one of that version."""
+
+    def __init__(self, registry: Registry, runtimes: Runtimes, watched: dict[str, Watched], changed: Callable[[str], None]) -> None:
+        self.programs = ProgramVersions(os.environ)
+        self._registry = registry
+        self._runtimes = runtimes
+        self._watched = watched
+        self._changed = changed
+        self._lookups: set[asyncio.Task[None]] = set()
+
+    def begin(self, runtime: Runtime, now: Callable[[], float], *, here: bool) -> None:
+        """Find out the version of an agent, without keeping anybody waiting. Only of one on this machine (`here`) are there files to look at."""
+        self._watched[runtime.runtime_id].on_version = lambda version: self._use(runtime.runtime_id, version, now())
+        if runtime.version:
+            self._use(runtime.runtime_id, runtime.version, now())
+            return
+        process = self._runtimes.process(runtime.runtime_id) or described(runtime.pid, runtime.process_started)
+        if here and process is not None:
+            task = asyncio.create_task(self._find(runtime, process, now), name=f"version of {runtime.runtime_id}")
+            self._lookups.add(task)
+            task.add_done_callback(self._lookups.discard)
+
+    async def aclose(self) -> None:
+        for task in self._lookups:
+            task.cancel()
+        await asyncio.gather(*self._lookups, return_exceptions=True)
+
+    async def _find(self, runtime: Runtime, process: Process, now: Callable[[], float]) -> None:
+        adapter = self._registry.adapters[runtime.agent]
+        found = await asyncio.to_thread(running_version, process, runtime.started_at, adapter, self.programs)
+        watched = self._watched.get(runtime.runtime_id)
+        if found and watched is not None and not watched.version:  # a file of the agent itself knows better
+            self._use(runtime.runtime_id, found, now())
+
+    def _use(self, runtime_id: str, version: str, now: float) -> None:
+        watched = self._watched[runtime_id]
+        caveat = self._registry.adapters[watched.runtime.agent].at(version).caveat
+        watched.runtime = self._runtimes.know_version(runtime_id, version, caveat)
+        watched.use_version(version, now)
+        self._changed(runtime_id)

@@ -1,0 +1,141 @@
+"""The agents in the database: who they are, their states, and what each source said last. A daemon that starts goes on from here.
+
+Each change is written in the transaction of the event that tells of it, so the tables and the journal never disagree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, convert, json
+
+from covey.fleet.engine import Signal
+from covey.fleet.model import PROCESS, Claim
+from covey.fleet.picture import row_of
+from covey.fleet.record import ASKED, BEGUN, CHANGED, ENDED, HEARD, SETTLED
+from covey.fleet.runtimes import Runtime
+from covey.fleet.view import Row  # noqa: TC001 - a Struct reads its annotations
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Mapping
+
+MIGRATION = """
+CREATE TABLE agent_runtime (
+    runtime_id      TEXT PRIMARY KEY,
+    target          TEXT NOT NULL,
+    socket          TEXT NOT NULL,
+    window_id       TEXT NOT NULL,
+    pane_id         TEXT NOT NULL,
+    pane_epoch      TEXT NOT NULL,
+    agent           TEXT NOT NULL,
+    pid             INTEGER NOT NULL,
+    process_started INTEGER NOT NULL,
+    started_at      REAL NOT NULL
+) STRICT;
+CREATE TABLE agent_state (
+    runtime_id    TEXT PRIMARY KEY REFERENCES agent_runtime ON DELETE CASCADE,
+    state         TEXT NOT NULL,
+    reason        TEXT NOT NULL,
+    state_version INTEGER NOT NULL,
+    last_seen_at  REAL NOT NULL,
+    asked         INTEGER NOT NULL,
+    row           TEXT NOT NULL
+) STRICT;
+CREATE TABLE agent_source (
+    runtime_id TEXT NOT NULL REFERENCES agent_runtime ON DELETE CASCADE,
+    source     TEXT NOT NULL,
+    claim      TEXT,
+    cursor     TEXT NOT NULL,
+    PRIMARY KEY (runtime_id, source)
+) STRICT;
+"""
+"""`asked`: whether a person was asked for it. `row`: as events have it. `claim`: what the source claims, if anything; `cursor`: its last signal."""
+
+_FIELDS = tuple(name for name in Runtime.__struct_fields__ if name not in {"ended_at", "suspended", "version", "version_note"})
+_RUNTIME = f"INSERT OR REPLACE INTO agent_runtime ({', '.join(_FIELDS)}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608 - our own names
+_STATE = (
+    "INSERT INTO agent_state (runtime_id, state, reason, state_version, last_seen_at, asked, row) SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6 "
+    "WHERE EXISTS (SELECT 1 FROM agent_runtime WHERE runtime_id = ?1) "
+    "ON CONFLICT (runtime_id) DO UPDATE SET state = ?2, reason = ?3, state_version = ?4, last_seen_at = ?5, row = ?6"
+)
+_SOURCE = (
+    "INSERT INTO agent_source (runtime_id, source, claim, cursor) SELECT ?1, ?2, ?3, ?4 "
+    "WHERE EXISTS (SELECT 1 FROM agent_runtime WHERE runtime_id = ?1) "
+    "ON CONFLICT (runtime_id, source) DO UPDATE SET claim = ?3, cursor = ?4"
+)
+
+
+class SavedAgent(Struct, frozen=True, kw_only=True):
+    """One agent as the last daemon knew it."""
+
+    runtime: Runtime
+    row: Row
+    claims: tuple[Claim, ...] = ()
+    cursors: tuple[Signal, ...] = ()
+    asked: bool = False
+
+
+def change(
+    kind: str, runtime: Runtime | None, subject: str, data: Mapping[str, Any], at: float, claim: Claim | None
+) -> Callable[[sqlite3.Connection], None] | None:
+    """What an event of the fleet changes in the tables; None if nothing. `claim`: what the source of a signal claims now, with all that the engine knows."""
+    if kind == HEARD and data["applied"]:
+        cursor = json.encode({**data, "claim": None}).decode()
+        values = (subject, data["source"], None if claim is None else json.encode(claim).decode(), cursor)
+
+        def heard(connection: sqlite3.Connection) -> None:
+            connection.execute(_SOURCE, values)
+            connection.execute("UPDATE agent_state SET last_seen_at = ? WHERE runtime_id = ?", (at, subject))
+
+        return heard
+    if kind in {BEGUN, CHANGED} and runtime is not None:
+        identity = tuple(getattr(runtime, name) for name in _FIELDS)
+        state = (subject, data["state"], data["reason"], data["state_version"], at, json.encode(data).decode())
+
+        def changed(connection: sqlite3.Connection) -> None:
+            if kind == BEGUN:
+                connection.execute(_RUNTIME, identity)
+            connection.execute(_STATE, state)
+
+        return changed
+    if kind == ENDED:
+        return lambda connection: _run(connection, "DELETE FROM agent_runtime WHERE runtime_id = ?", (subject,))
+    if kind in {ASKED, SETTLED}:
+        asked = (kind == ASKED, data["runtime_id"])
+        return lambda connection: _run(connection, "UPDATE agent_state SET asked = ? WHERE runtime_id = ?", asked)
+    return None
+
+
+def _run(connection: sqlite3.Connection, statement: str, values: tuple[Any, ...]) -> None:
+    connection.execute(statement, values)
+
+
+def load(connection: sqlite3.Connection) -> list[SavedAgent]:
+    """Every agent that the last daemon knew."""
+    claims: dict[str, list[Claim]] = {}
+    cursors: dict[str, list[Signal]] = {}
+    for runtime_id, claim, cursor in connection.execute("SELECT runtime_id, claim, cursor FROM agent_source ORDER BY runtime_id, source"):
+        cursors.setdefault(runtime_id, []).append(json.decode(cursor, type=Signal))
+        if claim is not None:
+            claims.setdefault(runtime_id, []).append(json.decode(claim, type=Claim))
+    query = (
+        f"SELECT {', '.join(f'r.{name}' for name in _FIELDS)}, asked, row FROM agent_runtime r JOIN agent_state USING (runtime_id) ORDER BY r.rowid"  # noqa: S608
+    )
+    found = []
+    for *identity, asked, row in connection.execute(query):
+        fields = dict(zip(_FIELDS, identity, strict=True))
+        whose = fields["runtime_id"]
+        stopped = any(claim.source == PROCESS for claim in claims.get(whose, ()))
+        saved = row_of(json.decode(row))
+        runtime = convert({**fields, "suspended": stopped, "version": saved.version, "version_note": saved.version_note}, Runtime)
+        found.append(
+            SavedAgent(
+                runtime=runtime,
+                row=saved,
+                claims=tuple(claims.get(whose, ())),
+                cursors=tuple(cursors.get(whose, ())),
+                asked=bool(asked),
+            )
+        )
+    return found

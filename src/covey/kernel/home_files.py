@@ -1,0 +1,61 @@
+"""The files by which a running daemon is found: checked every few seconds, and made anew if somebody has removed them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from covey.kernel.home import quoted
+
+if TYPE_CHECKING:
+    from covey.kernel.home import Home
+    from covey.kernel.lock import PidLock
+    from covey.kernel.server import HttpServer
+
+CHECK_EVERY_S = 3.0
+"""A check is five calls of `stat`: about 20 microseconds."""
+
+log = logging.getLogger("covey.daemon")
+
+
+class HomeFiles:
+    """What a daemon keeps in place while it runs: socket, pid file, port and token. The database cannot be made anew; that it is gone is a problem."""
+
+    def __init__(self, home: Home, lock: PidLock | None, server: HttpServer) -> None:
+        self.problems: list[str] = []
+        """What is wrong and could not be mended, each a sentence with what to do."""
+        self._home = home
+        self._lock = lock
+        self._server = server
+        self._database = _identity(home.database)
+
+    async def check(self) -> bool:
+        """Make anew what is missing. False if the directory of the daemon itself was removed or replaced, so that the daemon has to end."""
+        problems: list[str] = []
+        try:
+            if self._lock is not None and not self._lock.restore():
+                log.error("the directory of the daemon was removed or replaced: the daemon stops", extra={"directory": self._home.node_dir})
+                return False
+            for path in await self._server.restore():
+                log.warning("a file of the daemon was removed, and has been made anew", extra={"file": path})
+        except OSError as error:
+            problems.append(f"a file of the daemon was removed and cannot be made anew: {error}")
+        if _identity(self._home.database) != self._database:
+            problems.append(
+                f"{self._home.database} was removed or replaced while the daemon uses it, and what it writes will be lost when it stops. "
+                f"Save it: covey backup {quoted(self._home.database + '.saved')}; then covey down, mv the copy into its place, covey up"
+            )
+        for problem in problems:
+            if problem not in self.problems:
+                log.error("%s", problem)
+        self.problems = problems
+        return True
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,105 @@
+"""The messages that a tmux client and its server exchange over the socket, as bytes. Pure.
+
+Protocol version 8, which tmux 3.2 to 3.8 speak. No descriptor is ever passed: with one the header differs between versions (3.6 moved its mark), without one all of them are alike
+on a little-endian machine.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from covey.tmux.errors import TmuxProtocolError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+HEADER = struct.Struct("=IIII")
+"""Kind, length including the header, version of the protocol, and a process id that nobody reads."""
+NUMBER, TWO_NUMBERS, FLAGS = struct.Struct("=i"), struct.Struct("=ii"), struct.Struct("=Q")
+PROTOCOL = 8
+LONGEST_BYTES = 16384
+"""tmux accepts no longer message."""
+VERSION_MISMATCH = 12
+IDENTIFY_TERM, IDENTIFY_TTY, IDENTIFY_DONE, IDENTIFY_PID, IDENTIFY_FOLDER, IDENTIFY_FLAGS = 101, 102, 106, 107, 108, 111
+COMMAND, EXIT, SHUTDOWN = 200, 203, 210
+READ_OPEN, READ_DONE, WRITE_OPEN, WRITE, WRITE_READY = 300, 302, 303, 304, 305
+UTF8 = 0x10000
+
+
+class Message(NamedTuple):
+    kind: int
+    body: bytes
+
+    def number(self) -> int:
+        """The first number of the body. `TmuxProtocolError` if the body is too short for one."""
+        if len(self.body) < NUMBER.size:
+            raise TmuxProtocolError(f"a message of kind {self.kind} from the server is too short")
+        return int(NUMBER.unpack_from(self.body)[0])
+
+
+def encode(kind: int, body: bytes = b"") -> bytes:
+    """One message. `ValueError` if it is longer than tmux accepts."""
+    length = HEADER.size + len(body)
+    if length > LONGEST_BYTES:
+        raise ValueError(f"tmux accepts no command longer than {LONGEST_BYTES} bytes")
+    return HEADER.pack(kind, length, PROTOCOL, 0) + body
+
+
+def request(words: Sequence[str]) -> bytes:
+    """All that an unattached client sends: who it is, and one command, or several with `;` between them.
+
+    Neither a terminal nor a session nor control mode is asked for, so tmux answers, ends the conversation, and keeps nothing.
+    """
+    return b"".join(
+        (
+            encode(IDENTIFY_FLAGS, FLAGS.pack(UTF8)),
+            encode(IDENTIFY_TERM, _text("")),
+            encode(IDENTIFY_TTY, _text("")),
+            encode(IDENTIFY_FOLDER, _text("/")),
+            encode(IDENTIFY_PID, NUMBER.pack(os.getpid())),
+            encode(IDENTIFY_DONE),
+            encode(COMMAND, NUMBER.pack(len(words)) + b"".join(map(_text, words))),
+        )
+    )
+
+
+def ready(stream: int) -> bytes:
+    """The reply to WRITE_OPEN that lets the server write."""
+    return encode(WRITE_READY, TWO_NUMBERS.pack(stream, 0))
+
+
+def refuse_write(stream: int, error: int) -> bytes:
+    """The reply to WRITE_OPEN of a file that we do not write."""
+    return encode(WRITE_READY, TWO_NUMBERS.pack(stream, error))
+
+
+def refuse_read(stream: int, error: int) -> bytes:
+    """The reply to READ_OPEN of a file that we do not read."""
+    return encode(READ_DONE, TWO_NUMBERS.pack(stream, error))
+
+
+class Decoder:
+    """Turns bytes, in whatever pieces they arrive, into messages."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """The messages that are complete with these bytes. `TmuxProtocolError` if they cannot come from a tmux server."""
+        self._rest += data
+        while len(self._rest) >= HEADER.size:
+            kind, length, *_ = HEADER.unpack_from(self._rest)
+            if not HEADER.size <= length <= LONGEST_BYTES:
+                raise TmuxProtocolError(f"what answers at the socket does not speak tmux's protocol: {self._rest[:16]!r}")
+            if len(self._rest) < length:
+                return
+            message, self._rest = Message(kind, self._rest[HEADER.size : length]), self._rest[length:]
+            yield message
+
+
+def _text(text: str) -> bytes:
+    if "\0" in text:
+        raise ValueError("a word of a tmux command cannot contain a NUL")
+    return os.fsencode(text) + b"\0"

@@ -1,0 +1,11 @@
+"""Signals as a terminal gives them, also for a suite that was started with `nohup ./run test &`.
+
+There SIGINT and SIGHUP are ignored, every child inherits that, and tests that interrupt a program would wait for ever.
+"""
+
+from __future__ import annotations
+
+import signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)

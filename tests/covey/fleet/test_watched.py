@@ -1,0 +1,146 @@
+"""What one agent's title and screen become: claims, told when they change, also when nothing is drawn any more. Time is moved by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from msgspec.structs import replace
+
+from covey.fleet.adapters.registry import load
+from covey.fleet.judge import Rules, horizon, judge
+from covey.fleet.model import Claim, Verdict
+from covey.fleet.runtimes import Runtime
+from covey.fleet.watched import BLIND_S, STARTING_S, Watched
+from covey.kernel.clock import ManualClock
+from tests.covey.fleet.living import TOY
+
+STRANGE = "A dialog that no rule knows. Continue (y/n)"
+
+
+class Desk:
+    """One watched agent, on a clock that is moved by hand, and what is claimed about it."""
+
+    def __init__(self, age: float) -> None:
+        self.clock = ManualClock()
+        self.claims: dict[str, Claim] = {}
+        self.told: list[tuple[str, str]] = []
+        runtime = Runtime(
+            runtime_id="r",
+            target="host",
+            socket="/s",
+            window_id="@1",
+            pane_id="%1",
+            pane_epoch="",
+            agent="toy",
+            pid=1,
+            process_started=1,
+            started_at=self.clock.time() - age,
+        )
+        self.watched = Watched(runtime, load(TOY.parent).adapters["toy"], self._say, self.clock, here=False)
+
+    def _say(self, source: str, claim: Claim | None, _key: str, _at: float) -> None:
+        self.claims.pop(source, None)
+        if claim is not None:
+            self.claims[source] = claim
+        verdict = self.verdict
+        self.told.append((verdict.state, verdict.reason))
+
+    @property
+    def verdict(self) -> Verdict:
+        return judge(self.claims.values(), self.clock.time(), Rules())
+
+    def draw(self, screen: str) -> None:
+        self.watched.screen(screen, "", self.clock.time())
+
+    async def wait(self, seconds: float) -> None:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        self.clock.advance(seconds)
+        for _ in range(3):
+            await asyncio.sleep(0)
+
+
+def desk(main: Callable[[Desk], Coroutine[Any, Any, None]], age: float = 1000.0) -> None:
+    async def run() -> None:
+        made = Desk(age)
+        try:
+            await main(made)
+        finally:
+            made.watched.stop()
+
+    asyncio.run(run())
+
+
+def test_a_screen_that_cannot_be_read_and_stands_still_ends_the_state_before() -> None:
+    async def main(desk: Desk) -> None:
+        desk.draw("[ask] rm -rf build/")
+        assert desk.verdict.state == "waiting_approval"
+        desk.watched.version = "1.2.3"
+        desk.draw(STRANGE)
+        await desk.wait(BLIND_S / 2)
+        assert desk.verdict.state == "waiting_approval", "it may be half drawn"
+        await desk.wait(BLIND_S / 2)
+        verdict = desk.verdict
+        assert (verdict.state, verdict.reason, verdict.confidence) == ("unknown", "unsupported_signal", "low")
+        assert verdict.detail == "its screen is not understood (Toy agent 1.2.3)"
+        desk.draw("[work]")
+        assert desk.verdict.state == "running"
+
+    desk(main)
+
+
+def test_a_frame_that_is_half_drawn_changes_nothing() -> None:
+    async def main(desk: Desk) -> None:
+        desk.draw("[work]")
+        desk.draw(STRANGE)
+        await desk.wait(BLIND_S / 2)
+        desk.draw("[work]")
+        await desk.wait(BLIND_S * 10)
+        assert desk.told == [("running", "work")]
+        assert desk.clock.sleepers == 0
+
+    desk(main)
+
+
+def test_an_agent_that_has_drawn_nothing_yet_is_starting_but_not_for_ever() -> None:
+    async def main(desk: Desk) -> None:
+        desk.draw("")
+        assert (desk.verdict.state, desk.verdict.reason) == ("unknown", "starting")
+        await desk.wait(STARTING_S)
+        assert (desk.verdict.state, desk.verdict.reason) == ("unknown", "unsupported_signal")
+
+    desk(main, age=0.0)
+
+
+def test_whoever_knows_more_than_the_screen_is_believed() -> None:
+    async def main(desk: Desk) -> None:
+        desk.draw("[ask] rm -rf build/")
+        desk.claims["hook"] = Claim(source="hook", state="running", at=desk.clock.time(), level=False, strength=3, reason="tool_use")
+        desk.draw(STRANGE)
+        await desk.wait(BLIND_S)
+        verdict = desk.verdict
+        assert (verdict.state, verdict.confidence) == ("running", "high")
+        assert [one.claim.reason for one in verdict.overruled] == ["unsupported_signal"]
+        stale = replace(desk.claims["hook"], at=desk.clock.time() - 7200)
+        assert judge([stale, desk.claims["screen"]], desk.clock.time(), Rules()).reason == "unsupported_signal"
+
+    desk(main)
+
+
+def test_a_turn_that_was_seen_to_end_is_completed_for_a_while() -> None:
+    async def main(desk: Desk) -> None:
+        desk.draw("> ")
+        assert desk.verdict.state == "idle", "nobody has seen it work"
+        desk.draw("[work]")
+        desk.draw("> ")
+        assert (desk.verdict.state, desk.verdict.reason) == ("completed", "turn_ended")
+        assert horizon(desk.claims.values(), desk.clock.time() + 1, Rules()) == desk.clock.time() + Rules().completed_for
+        await desk.wait(Rules().completed_for + 0.1)
+        assert desk.verdict.state == "idle"
+        desk.draw("[ask] x")
+        desk.draw("> ")
+        assert desk.verdict.state == "idle", "the question was left without an answer"
+
+    desk(main)

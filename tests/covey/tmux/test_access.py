@@ -1,0 +1,173 @@
+"""The ways to ask a server: what each answers, when it leaves the server alone, and which one is taken."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from covey.tmux import client
+from covey.tmux.access import Access, find
+from covey.tmux.errors import TmuxGoneError, TmuxReplacedError
+from covey.tmux.executor import Local, run
+from covey.tmux.listing import Question
+from covey.tmux.server import Address
+from covey.tmux.watch import Watch
+from tests.covey.tmux.conftest import BRISK, Programs, Tmux, until, watching
+
+WAYS = ("socket", "program", "shell")
+
+
+@asynccontextmanager
+async def reached(tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Access, Programs]]:
+    executor = Programs(here=way != "shell")
+    if way == "program":
+        monkeypatch.setattr(client, "VERSIONS", frozenset())
+    access = await find(Address(executor, tmux.socket))
+    try:
+        yield access, executor
+    finally:
+        await access.aclose()
+
+
+def everything() -> Question:
+    question = Question()
+    question.all_panes()
+    question.glance()
+    return question
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_gives_the_same_answer_and_a_server_that_has_not_run_is_not_asked(tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = tmux.start("one", "two")
+
+    async def main() -> None:
+        async with reached(tmux, way, monkeypatch) as (access, _):
+            found = await access.listing(everything())
+            assert found
+            listing, ran = found
+            assert ran
+            assert listing.panes
+            assert [pane.session_name for pane in listing.panes.values()] == ["one", "two"]
+            assert listing.head.pid == access.identity.pid == server
+            assert access.way.counts
+
+            async def still() -> bool:
+                return await access.listing(everything(), if_ran=True) is None
+
+            async with asyncio.timeout(30):
+                while not await still():  # noqa: ASYNC110 - it may have done something just after its answer
+                    await asyncio.sleep(0.01)
+            tmux.run("new-session", "-d", "-s", "three", "exec sleep 1000")
+            found = await access.listing(everything(), if_ran=True)
+            assert found
+            assert found[1]
+            assert found[0].panes
+            assert len(found[0].panes) == 3
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(("way", "started"), [("socket", 1), ("program", 4), ("shell", 1)])
+def test_only_versions_that_were_not_tried_cost_a_process_for_each_question(
+    tmux: Tmux, way: str, started: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmux.start()
+
+    async def main() -> None:
+        async with reached(tmux, way, monkeypatch) as (access, executor):
+            for _ in range(3):
+                assert await access.listing(everything())
+            assert len(executor.started) == started
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_server_that_was_replaced_or_is_gone_is_not_taken_for_the_former(tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = tmux.start()
+
+    async def main() -> None:
+        async with reached(tmux, way, monkeypatch) as (access, _):
+            os.kill(server, signal.SIGKILL)
+            await until(lambda: Local().listening(tmux.socket) is False)
+            with pytest.raises(TmuxGoneError):
+                await access.listing(everything())
+            tmux.start()
+            with pytest.raises((TmuxReplacedError, TmuxGoneError)):  # its program is gone with it
+                await access.listing(everything())
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_server_without_sessions_has_no_panes_and_is_no_error(tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmux.start("user")
+    tmux.run("set-option", "-s", "exit-empty", "off")
+    tmux.run("kill-session", "-t", "user")
+
+    async def main() -> None:
+        async with reached(tmux, way, monkeypatch) as (access, _):
+            found = await access.listing(everything())
+            assert found
+            assert found[0].panes == {}
+
+    asyncio.run(main())
+
+
+def test_the_program_of_the_server_is_asked_and_not_another_one_in_path(tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an upgrade the one in PATH may not understand the server."""
+    server = tmux.start()
+    if Path(f"/proc/{server}/exe").resolve().name != "tmux":
+        pytest.xfail("this tmux was started through a loader")
+    other = tmux.folder / "bin"
+    other.mkdir()
+    (other / "tmux").write_text("#!/bin/sh\necho 'server exited unexpectedly' >&2; exit 1\n")
+    (other / "tmux").chmod(stat.S_IRWXU)
+    monkeypatch.setenv("PATH", f"{other}:{os.environ['PATH']}")
+
+    async def main() -> None:
+        assert (await run(Local(), ["tmux"], deadline_s=30))[0] == 1
+        async with watching(tmux) as reader:
+            assert list(reader.watch.panes) == ["%0"]
+
+    asyncio.run(main())
+
+
+MANGLING = """#!/bin/sh
+# A tmux that prints control characters escaped, as some versions do with all but tabs.
+tmux=$0; PATH=${PATH#*:}
+tmux "$@" | sed 's/\\t/\\\\011/g'
+"""
+
+
+def test_an_answer_that_cannot_be_read_makes_the_server_degraded_with_the_reason_and_logs_it_once(
+    tmux: Tmux, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tmux.start()
+    odd = tmux.folder / "bin"
+    odd.mkdir()
+    (odd / "tmux").write_text(MANGLING)
+    (odd / "tmux").chmod(stat.S_IRWXU)
+    monkeypatch.setenv("PATH", f"{odd}:{os.environ['PATH']}")
+
+    async def main() -> None:
+        async with Watch(Programs(here=False), tmux.socket, pace=BRISK) as watch:
+            change = await anext(watch)
+            assert change.standing.degraded
+            assert change.standing.liveness == "alive"
+            assert "asked for who it is and printed" in change.standing.reason
+            assert "(tmux " in change.standing.reason
+            await asyncio.sleep(1)  # several tries
+            assert watch.standing == change.standing
+            with pytest.raises(Exception, match="asked for who it is"):
+                await watch.capture("%0")
+
+    asyncio.run(main())
+    assert len([record for record in caplog.records if record.message == "a tmux server cannot be watched"]) == 1

@@ -1,0 +1,61 @@
+"""`lab play`: a live agent with a scripted model, which ends with everything it started."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lab import agents, live, processes
+
+ROOT = Path(__file__).parents[2]
+LIMIT_S = 60.0
+
+
+@pytest.mark.parametrize("name", agents.NAMES)
+def test_the_model_knows_prompts_for_every_agent(name: str) -> None:
+    known = live.prompts(agents.find(name))
+    assert {"answer", "approve", "error"} <= set(known)
+    assert ("ask" in known) is ("question" in agents.find(name).tools)
+
+
+def test_a_live_agent_answers_prompts_until_it_is_ended(tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": "/tmp", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "lab", "play", "cursor", "--size", "80x24"]
+    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr
+        told = json.loads(process.stderr.readline())["message"]
+        found = re.search(r"tmux -S (\S+) attach -t =cursor", told)
+        assert found, told
+        socket = found[1]
+        assert "approve" in told
+        assert tmux(socket, "display-message", "-p", "-t", "=cursor:", "#{window_width}x#{window_height}").strip() == "80x24"
+        tmux(socket, "send-keys", "-t", "=cursor:", "approve")
+        wait_for(socket, "approve")
+        tmux(socket, "send-keys", "-t", "=cursor:", "Enter")
+        wait_for(socket, "touch marker")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 0, out + err
+    assert not Path(socket).parent.exists(), "its folder is removed"
+    assert [one for one in processes.table().values() if str(Path(socket).parent) in one.command] == []
+
+
+def tmux(socket: str, *arguments: str) -> str:
+    return subprocess.run(["tmux", "-S", socket, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def wait_for(socket: str, text: str) -> None:
+    end = time.monotonic() + LIMIT_S
+    while text not in tmux(socket, "capture-pane", "-p", "-t", "=cursor:"):
+        assert time.monotonic() < end, tmux(socket, "capture-pane", "-p", "-t", "=cursor:")
+        time.sleep(0.1)
