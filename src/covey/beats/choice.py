@@ -21,7 +21,11 @@ UNSCHEDULED = "1d"
 
 
 def beat_at(path: str, name: str | None, workspaces: Sequence[Mapping[str, Any]], home: str) -> Beat:
-    """The beat of a folder, whether it is scheduled or not. A folder without a HEARTBEAT.md has one too, which cannot run: see `absent`."""
+    """The beat of a folder, whether it is scheduled or not.
+
+    A folder without a HEARTBEAT.md has one too, which cannot run: see `absent`. Raises `AgentError` if no folder or no
+    single beat is meant, or if its file cannot be used.
+    """
     if not os.path.isdir(path):  # noqa: PTH112 - a text
         raise not_found(f"{path} is not a folder", "Name the folder in which a HEARTBEAT.md is.", field="path")
     known = Book.load(workspaces, home, AGENTS).entries if workspaces else ()
@@ -40,7 +44,7 @@ def beat_at(path: str, name: str | None, workspaces: Sequence[Mapping[str, Any]]
 
 
 def absent(entry: Entry) -> Beat:
-    """Stands for the beat whose file is missing, so that its run is recorded like any other: as an error of kind `prompt_missing`."""
+    """Stands for the beat whose file is missing, so that its run is recorded: as an error of kind `prompt_missing`."""
     return Beat(name=entry.name, workspace=entry.workspace, file=entry.file, schedule=Interval(DAY_S))
 
 

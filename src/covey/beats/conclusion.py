@@ -33,8 +33,8 @@ DENIALS, DENIAL_CHARACTERS = 100, 300
 def concluded(run: Run, finished: Finished, prices: money.Prices = UNPRICED, looked: Run | None = None) -> Run:
     """The run, over, with its outcome; one that was withdrawn has none.
 
-    `prices`: what earlier runs have cost, for one that ended before it told its own cost. `looked`: the run in which a model last looked, for one whose probe has
-    found nothing new: what was found then still holds.
+    `prices`: what earlier runs have cost, for one that ended before it told its own cost. `looked`: the run in which a
+    model last looked, for one whose probe has found nothing new: what was found then still holds.
     """
     report, verdict = finished.report, classify(finished.report)
     failure, cost = verdict.failure, finished.report.usage.cost_usd

@@ -51,7 +51,7 @@ class Folder:
 
     def prepare(self, task: Mapping[str, Any], prompt: str, files: Mapping[str, str]) -> None:
         """Write down what to do. Done twice it is the same as once."""
-        _make_private(self.path)
+        make_private(self.path)
         for name, text in {**files, "prompt": prompt}.items():
             self._put(name, text)
         self._put("task.json", json.dumps(task))
@@ -89,7 +89,7 @@ class Folder:
 
     def hand_over(self, record: Mapping[str, Any]) -> None:
         """Leave a run that was begun without a daemon to the next one; also one that has no folder yet."""
-        _make_private(self.path)
+        make_private(self.path)
         self._put(HANDED_OVER, json.dumps(record))
 
     def reduce(self) -> None:
@@ -175,17 +175,11 @@ class Folder:
         return None
 
 
-def _make_private(path: Path) -> None:
-    """Make a directory and what is missing above it, closed to everybody else; `parents=True` would leave those above open."""
-    for missing in [*reversed([one for one in path.parents if not one.exists()]), path]:
-        missing.mkdir(mode=0o700, exist_ok=True)
-
-
-def folders(path: Path) -> list[Folder]:
-    """Of all runs that have one."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        return [Folder(one) for one in sorted(path.iterdir())]
-    return []
+def make_private(path: Path) -> None:
+    """Create a folder, and those above it that are missing, for its owner alone."""
+    for folder in (*reversed(path.parents), path):
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def prune(path: Path, keep: int) -> None:

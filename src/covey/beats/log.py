@@ -11,6 +11,7 @@ import re
 import tempfile
 from typing import TYPE_CHECKING, Any
 
+from covey.beats.folder import make_private
 from covey.kernel.regular_file import descriptor_of, open_regular
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class HeartbeatLog:
     def append(self, entry: Mapping[str, Any]) -> None:
         """One more line, on the disk when this returns. A half line that a crash has left is ended first."""
         line = memoryview(json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._folder)
         fd = descriptor_of(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
@@ -54,7 +55,7 @@ class HeartbeatLog:
 
     def keep_conversation(self, workspace: str, conversation: Mapping[str, Any]) -> None:
         """The conversation of the last run in a workspace, in place of the one before."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._folder)
         path = self._folder / f"last-beat-{slug(workspace)}.json"
         fd, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=self._folder)  # runs in one workspace may end at the same time
         with open(fd, "w", encoding="utf-8", errors="backslashreplace") as file:  # noqa: PTH123 - by descriptor
@@ -71,7 +72,10 @@ def _run(line: bytes) -> str | None:
 
 
 def slug(workspace: str) -> str:
-    """A workspace as part of a file name. One whose name was changed by more than its slashes gets a digest, so that /a/b and /a-b have two files."""
+    """A workspace as part of a file name.
+
+    One that was changed by more than its slashes gets a digest, so that /a/b and /a-b have two files.
+    """
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace).strip("-")[-120:] or "root"
     if f"/{name.replace('-', '/')}" == workspace or workspace == "/":
         return name

@@ -79,8 +79,9 @@ def limits(day_usd: float, month_usd: float) -> Budget | None:
 def estimated(usage: Usage, prices: Prices, budget: Budget, *, timed_out: bool) -> float | None:
     """What a run has cost whose agent ended before it told its cost; None if there is nothing to estimate it from.
 
-    The tokens that were told count at the price of the beat's earlier runs, or at the list price where there is none. An agent that hung without telling any
-    tokens was asked nevertheless: it counts as much as an earlier run, or as much as one run may cost.
+    The tokens that were told count at the price of the beat's earlier runs, or at the list price where there is none. An
+    agent that hung without telling any tokens was asked nevertheless: it counts as much as an earlier run, or as much as
+    one run may cost.
     """
     if usage.tokens:
         return usage.tokens * prices.usd_per_token if prices.usd_per_token is not None else usage.list_usd

@@ -57,7 +57,11 @@ def read_murmur(text: str) -> Murmur:
 
 
 def import_file(home: Home, source: str, user_home: str) -> dict[str, Any]:
-    """Take over the workspaces of a config.json: `{source, file, imported, present, problems, left_out}`. Doing it twice changes nothing; the rest of the file stays, byte for byte."""
+    """Take over the workspaces of a config.json: `{source, file, imported, present, problems, left_out}`.
+
+    Doing it twice changes nothing; the rest of the file stays, byte for byte. Raises `AgentError` if the file cannot be
+    used, or nothing in it.
+    """
     murmur = _read(source)
     if murmur.left_out and not murmur.tables:
         raise user_error(

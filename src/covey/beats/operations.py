@@ -13,6 +13,7 @@ from covey.beats import view
 from covey.beats.agents.registry import AGENTS
 from covey.beats.book import Book
 from covey.beats.choice import beat_at
+from covey.beats.folder import make_private
 from covey.beats.ledger import MIGRATIONS, Ledger
 from covey.beats.log import HeartbeatLog
 from covey.beats.service import Beats
@@ -37,6 +38,10 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
     """The beats while the daemon lives, and their handlers."""
     folder = Path(daemon.home.path) / "beats"
     home = str(Path.home())
+    for private in (folder, folder / "runs"):
+        with contextlib.suppress(OSError):  # whoever needs it says so
+            make_private(private)
+            private.chmod(0o700)  # earlier versions made them readable by all
 
     def setting(key: str) -> Any:
         return daemon.config.current.get(key)

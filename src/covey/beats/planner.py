@@ -71,8 +71,9 @@ class Skip(Struct, frozen=True, kw_only=True):
 def take_up(beat: Beat, standing: Standing | None, now: float, spread_s: float = SPREAD_S) -> Standing:
     """The standing of a beat as it is written now; the same object if nothing has changed. To be called whenever the beats are read.
 
-    A new interval is counted from now, or from the last run if the next is not due yet; a new cron expression begins now. A last slot in the future comes from a
-    clock that has been set back. If it lies further ahead than `tolerance` it is forgotten, and so is a park: otherwise the beat would be silent until then.
+    A new interval is counted from now, or from the last run if the next is not due yet; a new cron expression begins now.
+    A last slot in the future comes from a clock that has been set back. If it lies further ahead than `tolerance` it is
+    forgotten, and so is a park: otherwise the beat would be silent until then.
     """
     rhythm = json.encode((beat.schedule, beat.tz, spread_s)).decode()
     every = beat.schedule.seconds if isinstance(beat.schedule, Interval) else 0.0
@@ -89,9 +90,10 @@ def take_up(beat: Beat, standing: Standing | None, now: float, spread_s: float =
 
 
 def tolerance(schedule: Interval | Cron) -> float:
-    """By how many seconds a clock may be set back without a slot coming twice: one period, at least a minute and at most an hour.
+    """By how many seconds a clock may be set back without a slot coming twice: one period, between a minute and an hour.
 
-    A beat is silent for so long after the clock was set back, so it must be short; a small correction by NTP must not run a nightly beat a second time.
+    A beat is silent for so long after the clock was set back, so it must be short; a small correction by NTP must not run
+    a nightly beat a second time.
     """
     return min(max(period(schedule), LEAST_TOLERANCE_S), MOST_TOLERANCE_S)
 

@@ -20,7 +20,10 @@ ErrorKind = Literal[
     "api",
     "withdrawn",
 ]
-"""`withdrawn`: it was due and never begun. `crash`: the agent, or the machine under it, ended without an answer. `interrupted`: somebody ended it. `api`: the provider failed in another way."""
+"""`crash`: the agent, or the machine under it, ended without an answer. `interrupted`: somebody ended it.
+
+`api`: the provider failed in another way. `withdrawn`: it was due and never begun.
+"""
 
 
 class Failure(Struct, frozen=True, kw_only=True):
@@ -59,7 +62,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     """In and out together, cached ones included."""
     list_usd: float | None = None
-    """What these tokens cost at the highest list price of the agent's provider: an upper estimate while no cost is told. None if tokens are all that is known."""
+    """What these tokens cost at the highest list price of the agent's provider: an estimate while no cost is told."""
 
 
 class Report(Struct, frozen=True, kw_only=True):

@@ -250,7 +250,8 @@ class Runs:
     async def _follow_up(self, done: Run, turns: list[Any], *, news: bool) -> None:
         """What comes after a run is written down: telling people, and the log. Done again after a crash, it does no harm.
 
-        `news`: the outcome is another one than before. A run that was withdrawn is told nobody and is no heartbeat: it is in the history only.
+        `news`: the outcome is another one than before. A run that was withdrawn is reported to nobody and is no heartbeat:
+        it is in the history only.
         """
         key = f"beat:{done.file}"
         if done.error_kind == "withdrawn":
@@ -277,7 +278,10 @@ class Runs:
             await self._ledger.logged(done.run)
 
     def _told_otherwise(self, done: Run) -> bool:
-        """Who ended a run knows it, and so does who runs a folder by hand; that a beat is paused for its money or has no file is a matter of its own."""
+        """Whether this error needs no attention item of its own.
+
+        Whoever interrupts a run knows it; that a beat is paused by its budget, or has no file, has an item already.
+        """
         return done.error_kind in {"interrupted", "prompt_missing"} or (done.error_kind == "budget" and done.file in self._standings)
 
     # After a daemon that has gone.

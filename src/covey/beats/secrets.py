@@ -1,7 +1,7 @@
 """Secrets in what agents and probes write, replaced before anything of it is kept, logged, shown or sent.
 
-Everything that an agent writes passes here before it is cut or put together: half a secret would not be recognised. What comes later (the database, events,
-attention, notifications, the log of heartbeats) can then hold none.
+Everything that an agent writes passes here before it is cut or put together: half a secret would not be recognised. What
+comes later (the database, events, attention, notifications, the log of heartbeats) can then hold none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from covey.kernel.logs import redactor
 from covey.kernel.redact import REDACTED, is_sensitive
 
 KEPT_CHARACTERS = 32 * 1024
-"""Of the beginning and of the end of a long text: more is never kept of one, and searching through megabytes would keep the daemon waiting."""
+"""Of the beginning and of the end of a long text: more is never kept, and searching megabytes takes the daemon's time."""
 
 
 def redacted_text(text: str) -> str:

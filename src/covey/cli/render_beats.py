@@ -69,7 +69,10 @@ def _row(item: dict[str, Any], now: float) -> dict[str, str]:
 
 
 def _fitting(rows: list[dict[str, str]], columns: int) -> dict[str, list[str]]:
-    """The columns of the table for a terminal so wide. The name is what `pause` and `resume` need: rather than cut it, others are left out, and WHAT is cut."""
+    """The columns of the table for a terminal of this width.
+
+    The name is what `pause` and `resume` need: rather than cut it, other columns are left out, and WHAT is cut.
+    """
     table_of = {name: [row[name] for row in rows] for name in rows[0]}
 
     def room() -> int:

@@ -21,6 +21,8 @@ if wish["children"]:
     subprocess.Popen(["sleep", "1000"])
 print(json.dumps({{"type": "assistant", "parent_tool_use_id": None, "message": {{"id": "m1", "usage": {{"input_tokens": wish["streams"]}},
     "content": [{{"type": "tool_use", "id": "t1", "name": "Bash", "input": {{"command": "ls"}}}}]}}}}), flush=True)
+while wish["waits"] and not os.path.exists(os.path.join(folder, "go")):
+    time.sleep(0.02)
 time.sleep(wish["seconds"])
 if wish["dies"]:
     os.kill(os.getpid(), 9)
@@ -51,12 +53,17 @@ class Pretended:
         children: bool = False,
         streams: int = 100,
         dies: bool = False,
+        waits: bool = False,
     ) -> None:
-        """How the next runs go. `streams`: the tokens told at once. `dies`: killed before a result is told."""
-        wish = {"says": says, "seconds": seconds, "cost": cost, "code": code, "children": children, "streams": streams, "dies": dies}
+        """How the next runs go. `streams`: the tokens told at once. `dies`: killed before a result is told. `waits`: until `let_go`."""
+        wish = {"says": says, "seconds": seconds, "cost": cost, "code": code, "children": children, "streams": streams, "dies": dies, "waits": waits}
         draft = self.folder / "draft"
         draft.write_text(json.dumps(wish))
         draft.replace(self.folder / "wish.json")
+
+    def let_go(self) -> None:
+        """End the waiting of all runs, now and later."""
+        (self.folder / "go").touch()
 
     @property
     def starts(self) -> list[str]:

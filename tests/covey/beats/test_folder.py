@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.beats.folder import MARK, Folder, marked
+from covey.beats.folder import MARK, Folder, make_private, marked
 from tests.covey.beats.pretended import until
 
 TASK = {"cwd": "/", "argv": ["true"], "environment": {}, "timeout_s": 5, "probe": None}
@@ -122,3 +122,8 @@ def test_a_run_that_never_began_can_be_handed_over(folder: Folder) -> None:
     assert folder.touched > 0
     folder.remove()
     assert folder.touched == 0.0
+
+
+def test_folders_are_for_their_owner_alone(tmp_path: Path) -> None:
+    make_private(tmp_path / "beats" / "runs")
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "beats", tmp_path / "beats" / "runs")} == {0o700}

@@ -49,8 +49,11 @@ LIST_USD_PER_MILLION = {
     "cache_creation_input_tokens": 30.0,
     "cache_read_input_tokens": 1.5,
 }
-"""Dollars per million tokens of the most expensive Claude model in common use (Opus 4), cache writes at the price of the one hour cache. Used only when the agent
-ended before it told its cost and the beat has no earlier price of its own: an estimate that is too high pauses a beat too early, one that is too low lets it overspend."""
+"""Dollars per million tokens of the most expensive Claude model in common use (Opus 4), with a cache of one hour.
+
+Used only when the agent ended before it told its cost and the beat has no earlier price of its own. An estimate that is
+too high pauses a beat too early, one that is too low lets it overspend.
+"""
 
 
 class Claude:
@@ -136,7 +139,8 @@ class ClaudeReader:
         streamed = sum(sum(message.values()) for message in self._spent.values())
         spent = sum(number(usage.get(name)) for name in LIST_USD_PER_MILLION) if usage else streamed
         by_models = sum(number(table(model).get(name)) for model in models for name in _TOKENS_OF_MODEL)  # helpers and the last turn too
-        list_usd = sum(count * LIST_USD_PER_MILLION[name] for message in self._spent.values() for name, count in message.items()) / 1e6
+        counts = [item for message in self._spent.values() for item in message.items()]
+        list_usd = sum(count * LIST_USD_PER_MILLION[name] for name, count in counts) / 1e6
         return Usage(
             cost_usd=cost(self._result.get("total_cost_usd")),
             tokens=max(spent, by_models) if self._result or self._spent else None,
