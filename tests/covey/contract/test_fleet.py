@@ -38,7 +38,7 @@ def flags(name: str) -> set[str]:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("list.panes", {"target", "all-targets", "target-session", "session", *ROW, "sort"}),
+        ("list.panes", {"target", "all-targets", "target-session", "session", *ROW, "sort", "wide"}),
         ("list.windows", {"target", "all-targets", "target-session", "session", "socket", "with-agent-status"}),
         ("list.sessions", {"target", "all-targets", "socket", "agent-summary", "group-by"}),
         ("watch", {"target", "all-targets", "target-session", "session", *ROW, "scope", "format", "interval", "since", "once"}),
@@ -73,7 +73,7 @@ def test_help_breaks_between_words_and_tells_choices_and_aliases(columns: int, m
     assert re.search(r"\n  ps +List every agent,", page)
     commands = next(action for action in root._actions if isinstance(action, argparse._SubParsersAction)).choices
     waiting = commands["wait"].format_help()
-    assert "One of: error, waiting_approval," in " ".join(waiting.split())
+    assert "between: error, waiting_approval," in " ".join(waiting.split())
     assert "panes (default), windows" in " ".join(commands["watch"].format_help().split())
     for shown in (page, waiting):
         assert all(len(line) <= columns or " " not in line.strip() for line in shown.splitlines())
