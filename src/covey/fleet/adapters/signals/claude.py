@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from covey.fleet.adapters.signals.parsing import action, brief, dedupe, entries, fields, moment, parse, plain, question, spot, text
@@ -21,6 +22,8 @@ INPUTS = frozenset({"input needed", "dialog open"})
 STATUSES = {"idle": "idle", "busy": "running", "waiting": "waiting_approval"}
 ERRORS = {"authentication_failed": "signed_out", "rate_limit": "rate_limited"}
 """Its names for errors that have one name for all agents."""
+STATUS_ERRORS = {"401": "signed_out", "429": "rate_limited"}
+FAILED = re.compile(r'API Error: (?:(\d{3}) \{"|Connection error)')
 
 
 def _error(kind: object) -> str:
@@ -84,7 +87,10 @@ def _stopped(said: dict[str, Any]) -> Word:
     working = [task for task in left if task.get("type") != "shell" and task.get("status", "running") == "running"]
     if working:
         return "running", "background_tasks", text(working[0].get("description"))
-    return "completed", "turn_completed", text(said.get("last_assistant_message"))
+    last = text(said.get("last_assistant_message"))
+    if failed := FAILED.match(last):  # releases without StopFailure say Stop
+        return "error", STATUS_ERRORS.get(failed[1], "api_error"), last
+    return "completed", "turn_completed", last
 
 
 WORDS: Words = {
