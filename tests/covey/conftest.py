@@ -16,10 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 COMMAND = str(Path(sys.executable).parent / "covey")
 TIME_LIMIT = 60
 MANY_DESCRIPTORS = 64
+
+settings.register_profile("covey", deadline=None)  # how long an example takes tells more about the machine than about us
+settings.load_profile("covey")
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 ASKED, SETTLED = "attention.asked", "attention.settled"
 """What others say: the subject is the key of a matter, so that asking twice is asking once. `title` and `detail` are for people; `why` it is settled too.
 
-The seam: whatever else is to be in the queue (agents that wait, say) says these two, and nothing here has to know it.
+Whatever else is to be in the queue emits these two, and nothing here has to know it. An asker whose `settled_by` is `asker` settles its items itself:
+nobody else can put them away while it still asks, so that the queue never says less than the asker does.
 """
+SETTLED_BY, ASKER = "settled_by", "asker"
 OPENED, CHANGED, CLOSED = "attention.opened", "attention.changed", "attention.closed"
 """What the queue says."""
 TITLE_CHARACTERS, DETAIL_CHARACTERS = 200, 4000

@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from covey.attention import queue, reader
+from covey.attention.item import ASKER, SETTLED_BY
 from covey.attention.notify import Notifier
 from covey.attention.queue import Queue
 from covey.contract.attention import OPERATIONS
@@ -63,7 +64,15 @@ class AttentionOperations:
         return {"items": [self._shown(item) for item in found], "open": len(self._queue.open)}
 
     async def done(self, call: Call) -> dict[str, Any]:
-        return self._shown(await self._queue.close(one_of(await self._queue.find(call.params["item"]), call.params["item"]), "done by hand"))
+        item = one_of(await self._queue.find(call.params["item"]), call.params["item"])
+        if item.closed_at is None and item.data.get(SETTLED_BY) == ASKER:
+            raise user_error(
+                f"{item.title} is not settled: only an answer there does that",
+                "Answer it where it asks; the item goes away by itself.",
+                error="attention_open",
+                field="item",
+            )
+        return self._shown(await self._queue.close(item, "done by hand"))
 
     def _shown(self, item: Item) -> dict[str, Any]:
         return {**item.as_dict(), "age_ms": max(int((self._clock.time() - item.opened_at) * 1000), 0)}

@@ -17,7 +17,11 @@ def _switch(name: str, text: str) -> Parameter:
     return Parameter(name, text, type="bool", default=False)
 
 
-REF = Parameter("ref", "Which agent: %14, api, api:2.1, pane:<target>/<session>/<window>/<pane> or runtime:<id>.", positional=True)
+REF = Parameter(
+    "ref",
+    "Which agent: %14, api, api:2.1, host@work/api (in tmux -L work), pane:<target>/<session>/<window>/<pane> or runtime:<id>.",
+    positional=True,
+)
 TARGET_FLAGS = [
     Parameter("target", "Only this target."),
     _switch("all_targets", "All targets, as without this flag."),
@@ -25,6 +29,17 @@ TARGET_FLAGS = [
 SESSION_FLAGS = [
     Parameter("target_session", "Only this session of this target: <target>/<session>."),
     Parameter("session", "Only sessions of this name."),
+]
+SOCKET = Parameter("socket", "Only this tmux server: its name as for tmux -L, or the path of its socket.")
+STATE_FLAG = Parameter(
+    "state", f"Only agents in this state, or in several with commas between. One of: {', '.join(STATES)}; repeatable.", multiple=True
+)
+ROW_FLAGS = [
+    SOCKET,
+    Parameter("cwd", "Only agents that work in this folder or below.", content="raw"),
+    STATE_FLAG,
+    Parameter("agent_type", "Only this kind of agent, such as claude; repeatable.", multiple=True),
+    _switch("needs_action", "Only agents that wait for a person or have failed."),
 ]
 AGENT = Parameter("agent", "Name of an agent program, such as claude.", required=True, positional=True, content="id")
 INTEGRATED = ["claude", "codex", "copilot", "cursor", "gemini", "opencode"]
@@ -43,9 +58,13 @@ OPERATIONS = (
         parameters=[
             *TARGET_FLAGS,
             *SESSION_FLAGS,
-            Parameter("state", "Only agents in this state; repeatable.", enum=STATES, multiple=True),
-            Parameter("agent_type", "Only this kind of agent, such as claude; repeatable.", multiple=True),
-            _switch("needs_action", "Only agents that wait for a person or have failed."),
+            *ROW_FLAGS,
+            Parameter(
+                "sort",
+                "The order: who needs you first, by how long, by place, by kind of agent or by folder.",
+                enum=["needs", "age", "where", "agent", "folder"],
+                default="needs",
+            ),
         ],
         result=listing(ROW),
         idempotent=True,
@@ -56,7 +75,7 @@ OPERATIONS = (
         "List the windows that hold agents, with the top state of each.",
         cli=["list", "windows"],
         route="/v1/windows",
-        parameters=[*TARGET_FLAGS, *SESSION_FLAGS, _switch("with_agent_status", "Name the agents of each window and their states.")],
+        parameters=[*TARGET_FLAGS, *SESSION_FLAGS, SOCKET, _switch("with_agent_status", "Name the agents of each window and their states.")],
         result=listing(WINDOW),
         idempotent=True,
     ),
@@ -67,6 +86,7 @@ OPERATIONS = (
         route="/v1/sessions",
         parameters=[
             *TARGET_FLAGS,
+            SOCKET,
             _switch("agent_summary", "Count by kind of agent as well."),
             Parameter(
                 "group_by",
@@ -88,6 +108,8 @@ OPERATIONS = (
         "server-sent events, resumable by Last-Event-ID.",
         parameters=[
             *TARGET_FLAGS,
+            *SESSION_FLAGS,
+            *ROW_FLAGS,
             Parameter("scope", "What a row stands for.", enum=["panes", "windows", "sessions"], default="panes"),
             Parameter("format", "How the command line shows it; table on a terminal, else jsonl.", enum=["table", "jsonl"]),
             Parameter("interval", "Tell everything anew this often, such as 5s; a table does so every 2s anyway."),
@@ -129,7 +151,7 @@ OPERATIONS = (
     ),
     Operation(
         "wait",
-        "Wait until an agent is in a state.",
+        "Wait until an agent needs you or is done, or is in a state.",
         cli=["wait"],
         route="/v1/wait",
         description="Ends at once if it is so already. Exit code 0: it is so; 4: the time is up; 5: there is no such agent, or it has ended. Over HTTP the "
@@ -139,7 +161,12 @@ OPERATIONS = (
             REF,
             _switch("any", "Wait for any agent."),
             _switch("all", "Wait for all agents that there are."),
-            Parameter("state", "The state to wait for; repeatable: any of them will do.", required=True, enum=STATES, multiple=True),
+            Parameter(
+                "state",
+                f"The state to wait for, or several with commas between. One of: {', '.join(STATES)}; repeatable. "
+                "Without it, until the agent needs you, is done or is gone.",
+                multiple=True,
+            ),
             Parameter("timeout", "How long to wait at most, such as 30s or 10m; without it, for ever."),
         ],
         result=shape(
@@ -225,7 +252,7 @@ OPERATIONS = (
         ),
         idempotent=True,
         mcp=False,
-        examples=[("covey adapters explain --pane %5", "Make a bug report about an agent whose screen is not understood", 0)],
+        examples=[("covey adapters explain --pane %5", "Make a bug report about an agent whose screen is not understood", 2)],
     ),
     Operation(
         "integrate",

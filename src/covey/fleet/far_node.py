@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from covey.tmux.executor import Executor
 
 NONE = "none"
-HELLO_S, SILENCE_S = 15.0, 4 * PULSE_S
+HELLO_S, SILENCE_S = 15.0, 3 * PULSE_S
 """Until the first word: a connection may have to be made, and a Python started. Between words: a teller has a pulse."""
 RETRY_S, RETRY_LONGEST_S = 0.5, 60.0
 STEADY_S = 30.0

@@ -19,13 +19,14 @@ from covey.fleet.hooks import Hooks
 from covey.fleet.live_versions import LiveVersions
 from covey.fleet.model import PROCESS
 from covey.fleet.outbox import Outbox
-from covey.fleet.record import ADDED, HEALTH, HEARD, PICTURE, REMOVED
+from covey.fleet.record import ADDED, BEGUN, HEALTH, HEARD, PICTURE, REMOVED
 from covey.fleet.rows import UNREACHABLE
 from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started, Suspended
 from covey.fleet.saved_agents import change as saved_change
 from covey.fleet.states import Look, States
 from covey.fleet.target_watch import NOT_YET, TargetWatch
 from covey.fleet.targets import LOCAL
+from covey.fleet.view import with_servers
 from covey.fleet.watched import Watched
 from covey.kernel.ids import Ulids
 from covey.kernel.store_errors import StoreError
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
 
+CATCH_UP_S = 2.0
+"""Between attempts to write to a journal that could not be written."""
 VERIFY_S = 15.0
 """What a file or a far node said before the restart stands so long without being said again."""
 SEEN_IN_PANE = frozenset({"title", "screen"})
@@ -77,7 +80,10 @@ class Fleet:
         self._saved = saved
         self._unverified: dict[str, set[str]] = {}
         """Sources whose levels are known from the last daemon only."""
-        self._outbox = Outbox(events)
+        self._unannounced: set[str] = set()
+        """Agents whose `agent.started` could not be written."""
+        self._catching_up: asyncio.Task[None] | None = None
+        self._outbox = Outbox(events, self._unwritten)
         self._states = States(rules, self._look, self._tell_saved)
         self._clock = clock
         self._ids = Ulids(clock.time)
@@ -118,7 +124,7 @@ class Fleet:
     # What lists see.
 
     def rows(self) -> list[Row]:
-        return list(self._states.rows.values())
+        return with_servers(self._states.rows.values(), self.targets())
 
     def targets(self) -> list[Target]:
         return [watch.target for watch, _ in self._targets.values()]
@@ -126,10 +132,32 @@ class Fleet:
     def verdict(self, runtime_id: str) -> Verdict:
         return self._states.verdicts[runtime_id]
 
-    def leave_picture(self) -> None:
-        """Put all that is known into the journal, between what happened before and what happens after."""
+    def leave_picture(self, *, gap: bool = False) -> None:
+        """Put all that is known into the journal, between what happened before and what happens after. `gap`: some of what happened before is missing."""
         told = [{"target": target.target, "health": target.health, "reason": target.reason} for target in self.targets()]
-        self._outbox.tell(PICTURE, "", {**self._states.picture(), "targets": told}, self._now())
+        self._outbox.tell(PICTURE, "", {**self._states.picture(), "targets": told, "gap": gap}, self._now())
+
+    # What the journal lacks after a full disk.
+
+    def _unwritten(self, kind: str, subject: str) -> None:
+        if kind == BEGUN:
+            self._unannounced.add(subject)
+        if self._catching_up is None:
+            self._catching_up = asyncio.create_task(self._catch_up(), name="what the journal lacks")
+            self._tasks.append(self._catching_up)
+
+    async def _catch_up(self) -> None:
+        """As soon as the journal can be written again, say how things are, and who was never said to have started."""
+        written = False
+        while not written:
+            await self._clock.sleep(CATCH_UP_S)
+            self.leave_picture(gap=True)
+            written = await self._outbox.written
+        self._catching_up = None
+        for runtime_id in sorted(self._unannounced & self._states.rows.keys()):
+            row = self._states.rows[runtime_id]
+            self._tell_saved(BEGUN, runtime_id, {**row.as_dict(), "previous": None, "late": True}, self._now())
+        self._unannounced.clear()
 
     # Which targets are looked at.
 

@@ -115,7 +115,7 @@ class FleetOperations:
         return {"targets": [asdict(target) for target in targets], "summary": summary(self._fleet.rows(), [target.target for target in targets])}
 
     async def panes(self, call: Call) -> dict[str, Any]:
-        return panes(*self._asked(call))
+        return panes(*self._asked(call), sort=call.params["sort"])
 
     async def windows(self, call: Call) -> dict[str, Any]:
         return windows(*self._asked(call), with_agent_status=call.params["with_agent_status"])

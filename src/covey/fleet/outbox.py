@@ -26,8 +26,10 @@ log = logging.getLogger("covey.fleet")
 class Outbox:
     """`tell` never waits. `run` is its life; `aclose`, after that, writes what is left."""
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: Events, failed: Callable[[str, str], None] = lambda _kind, _subject: None) -> None:
+        """`failed` is called with the kind and the subject of an event that could not be written."""
         self._events = events
+        self._failed = failed
         self.written: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether what was told last is in the journal, as soon as that is known. What was told before it is, then, too."""
         self._waiting: asyncio.Queue[tuple[str, str, dict[str, Any], float, Also | None, asyncio.Future[bool]]] = asyncio.Queue()
@@ -54,7 +56,14 @@ class Outbox:
 
     def _begin(self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None, written: asyncio.Future[bool]) -> None:
         task = asyncio.create_task(self._write(kind, subject, data, at, also))
-        task.add_done_callback(lambda task: written.set_result(not task.cancelled() and task.exception() is None))
+
+        def done(task: asyncio.Task[None]) -> None:
+            well = not task.cancelled() and task.exception() is None
+            written.set_result(well)
+            if not well and not task.cancelled():
+                self._failed(kind, subject)
+
+        task.add_done_callback(done)
         self._writing.append(task)
 
     async def _write(self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None) -> None:

@@ -51,7 +51,7 @@ class Picture:
     def add(self, event: Event) -> None:
         if event.kind in {BEGUN, CHANGED}:
             self._rows[event.subject] = row_of(event.data)
-            if event.kind == BEGUN:
+            if event.kind == BEGUN and not event.data.get("late"):
                 self._engine.resume(event.subject, ())
         elif event.kind == HEARD:
             self._hear(event)

@@ -1,5 +1,7 @@
 """How an agent is named: `runtime:<id>`, `pane:<target>/<session>/<window>/<pane>`, and the short forms that people type.
 
+Wherever a target may stand, so may one of its tmux servers: `<target>@<server>`, the server by the name of its socket (`tmux -L <server>`).
+
 AgentError
 ├── ReferenceNotFound    E_REF_NOT_FOUND: nothing has this name
 └── ReferenceAmbiguous   E_REF_AMBIGUOUS: several have it; `valid_values` names each of them
@@ -11,6 +13,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from covey.fleet.view import server_name
 from murli import EXIT_NOT_FOUND, EXIT_USER_ERROR, AgentError
 
 if TYPE_CHECKING:
@@ -18,13 +21,15 @@ if TYPE_CHECKING:
 
     from covey.fleet.view import Row
 
+SHOWN = 8
+"""Candidates that the error of an ambiguous name describes."""
 SHORTEST_PREFIX = 4
 """Letters of a runtime id that are taken for one: fewer would be a typing mistake."""
 
 _PLACE = re.compile(r"(?P<session>[^:]+):(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?")
 _PANE_ID = re.compile(r"%[0-9]+")
 _PREFIX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},}}")
-_GRAMMAR = "A name is %14, api, api:2.1, host/api:2.1, pane:host/api/@2/%14 or runtime:<id>."
+_GRAMMAR = "A name is %14, api, api:2.1, host/api:2.1, host@work/api:2.1 (in `tmux -L work`), pane:host/api/@2/%14 or runtime:<id>."
 
 
 class ReferenceNotFound(AgentError):  # noqa: N818 - a state of the world
@@ -44,14 +49,16 @@ class ReferenceNotFound(AgentError):  # noqa: N818 - a state of the world
 class ReferenceAmbiguous(AgentError):  # noqa: N818 - as above
     """Several have this name: none of them is meant."""
 
-    def __init__(self, reference: str, candidates: Sequence[str]) -> None:
+    def __init__(self, reference: str, candidates: Sequence[Row]) -> None:
+        named = names(candidates)
+        told = "; ".join(f"{name} ({_described(row)})" for name, row in list(zip(named, candidates, strict=True))[:SHOWN])
         super().__init__(
             f"{reference[:120]!r} names {len(candidates)} agents",
             code=EXIT_USER_ERROR,
             error="E_REF_AMBIGUOUS",
-            suggestion="Use the name of one of them.",
+            suggestion=f"Use the name of one of them: {told}",
             recoverable=True,
-            valid_values=candidates,
+            valid_values=named,
             field="ref",
         )
 
@@ -63,8 +70,10 @@ def resolve(reference: str, rows: Iterable[Row]) -> Row:
     found = [row for row in rows if named(row)]
     if not found:
         raise ReferenceNotFound(f"no agent is called {reference[:120]!r}", f"See `covey ps` for those that there are. {_GRAMMAR}")
+    if len({(row.target, row.socket, row.pane_id) for row in found}) == 1:  # of those in one pane, the one in front rather than a suspended one
+        found = [row for row in found if row.reason != "suspended"] or found
     if len(found) > 1:
-        raise ReferenceAmbiguous(reference, names(found))
+        raise ReferenceAmbiguous(reference, found)
     return found[0]
 
 
@@ -74,13 +83,19 @@ def names(rows: Sequence[Row]) -> list[str]:
     return [row.ref if refs[row.ref] == 1 else f"runtime:{row.runtime_id}" for row in rows]
 
 
+def _described(row: Row) -> str:
+    """What tells an agent from another one of the same name."""
+    return f"{row.agent}, {row.state} in {row.cwd or '?'}, tmux {server_name(row.socket) or '?'}"
+
+
 def _reader(reference: str) -> Callable[[Row], bool]:
     """Whether a row has this name."""
     kind, _, rest = reference.partition(":")
     if kind == "runtime" and rest:
-        return lambda row: row.runtime_id == rest
+        return lambda row: row.runtime_id == rest or (len(rest) >= SHORTEST_PREFIX and row.runtime_id.startswith(rest))
     if kind == "pane" and rest.count("/") >= 3:  # noqa: PLR2004 - four parts; a session's name may hold slashes itself
-        return lambda row: row.ref == reference
+        target, _, place = rest.partition("/")
+        return lambda row: target in _targets(row) and place == row.ref.partition("/")[2]
     return _short(reference)
 
 
@@ -90,13 +105,19 @@ def _short(reference: str) -> Callable[[Row], bool]:
         return lambda row: row.pane_id == reference
     target, slash, pane = reference.partition("/")
     if slash and _PANE_ID.fullmatch(pane):
-        return lambda row: (row.target, row.pane_id) == (target, pane)
+        return lambda row: target in _targets(row) and row.pane_id == pane
     if place := _PLACE.fullmatch(reference):
         session, window, index = place["session"], int(place["window"]), place["pane"]
-        return lambda row: (
-            session in {row.session_name, f"{row.target}/{row.session_name}"}
-            and row.window_index == window
-            and (index is None or row.pane_index == int(index))
-        )
+        return lambda row: session in _sessions(row) and row.window_index == window and (index is None or row.pane_index == int(index))
     begins = bool(_PREFIX.fullmatch(reference))
-    return lambda row: reference in {row.session_name, f"{row.target}/{row.session_name}"} or (begins and row.runtime_id.startswith(reference))
+    return lambda row: reference in _sessions(row) or (begins and row.runtime_id.startswith(reference))
+
+
+def _targets(row: Row) -> set[str]:
+    """How the target of a row may be written: alone, or with its tmux server."""
+    return {row.target, f"{row.target}@{server_name(row.socket)}"}
+
+
+def _sessions(row: Row) -> set[str]:
+    """How the session of a row may be written."""
+    return {row.session_name, *(f"{target}/{row.session_name}" for target in _targets(row))}

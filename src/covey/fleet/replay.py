@@ -86,7 +86,8 @@ class Rederivation:
         elif event.kind == PICTURE:
             self._go_on(event)
         elif event.kind == BEGUN:
-            self._begin(event)
+            if not event.data.get("late"):  # else the picture before it has told of the agent
+                self._begin(event)
         elif event.kind in {HEARD, CHANGED, ENDED}:
             life = self._lives.get(event.subject)
             if life is None:
@@ -119,7 +120,11 @@ class Rederivation:
         self._engine.rules = convert(event.data["rules"], Rules)
         for row in event.data["rows"]:
             runtime_id = row["runtime_id"]
-            if runtime_id not in self._lives:
+            life = self._lives.get(runtime_id)
+            lacking = bool(event.data.get("gap")) and (life is None or life.told != told_by(row))
+            if lacking:
+                self._differ(event, event.time, f"the journal lacks how {runtime_id} came to it", told_by(row), life.told if life else None)
+            if life is None or lacking:
                 resume(self._engine, runtime_id, event.data)
                 self._lives[runtime_id] = _Life(told_by(row), event.time)
 

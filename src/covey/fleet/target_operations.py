@@ -8,6 +8,7 @@ from covey.fleet.place import Here, There
 from covey.fleet.targets import LOCAL
 from covey.kernel.clock import timestamp
 from covey.tmux.sockets import usual
+from murli import EXIT_TIMEOUT, AgentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +50,17 @@ class TargetOperations:
         name = call.params["name"]
         self._fleet.book.get(name)
         await self._fleet.target(name).connect()
-        return self._shown(self._fleet.book.get(name))  # it may have been removed meanwhile
+        shown = self._shown(self._fleet.book.get(name))  # it may have been removed meanwhile
+        if shown["health"] == "down":
+            raise AgentError(
+                f"{name} cannot be reached: {shown['reason']}",
+                code=EXIT_TIMEOUT,
+                error="E_TARGET_DOWN",
+                suggestion=f"Try `ssh {shown['ssh_target']} true`; Covey tries again by itself." if shown["ssh_target"] else "See `covey status`.",
+                recoverable=True,
+                field="name",
+            )
+        return shown
 
     async def list(self, _: Call) -> dict[str, Any]:
         return {"items": [self._shown(known) for known in self._fleet.book.all]}

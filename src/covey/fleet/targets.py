@@ -14,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from covey.fleet.view import target_not_found
-from covey.tmux.executor import ALIAS
 from murli import EXIT_CONFLICT, EXIT_USER_ERROR, AgentError
 
 if TYPE_CHECKING:
@@ -41,6 +40,9 @@ INSERT INTO target (target_name, kind, connection_ref, is_default, health, updat
 """
 """This machine is a target from the beginning; whoever removes it, or gives it another name, is not contradicted at the next start."""
 
+_SSH_TARGET = re.compile(r"[\w\[][\w.@:%\[\]/+-]*")
+"""Without what a shell would take for more than a name: an alias may get into commands that people copy."""
+_PASSWORD = re.compile(r"^(?:[a-z]+://)?[^@/\[]*:[^@]*@")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 _READ = "SELECT target_name, kind, connection_ref, is_default, health, last_seen_at FROM target ORDER BY target_id"
 _ADD = "INSERT INTO target (target_name, kind, connection_ref, is_default, health, updated_at) VALUES (?, ?, ?, ?, ?, ?)"
@@ -110,7 +112,11 @@ class Targets:
         if kind == LOCAL and alias:
             raise TargetInvalid("this machine is not reached by ssh", "Leave --ssh-target out, or pass --kind ssh.", "ssh_target")
         alias = (alias or name) if kind == SSH else ""
-        if alias and not ALIAS.fullmatch(alias):
+        if _PASSWORD.search(alias):
+            raise TargetInvalid(
+                "an ssh target cannot hold a password", "Pass user@host or an alias; set up a key, or an agent, with ssh itself.", "ssh_target"
+            )
+        if alias and not _SSH_TARGET.fullmatch(alias):
             raise TargetInvalid(f"{alias[:80]!r} is no ssh alias", "Pass what you would give to ssh: ssh <alias>.", "ssh_target")
         if name in self._known:
             raise TargetExists(f"there is a target {name!r} already")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from covey.kernel.events import Events
 
 PROTOCOL = 1
-PULSE_S = 5.0
+PULSE_S = 2.0
 """A teller is never silent for longer."""
 SEEN_FROM_AFAR = frozenset({"title", "screen"})
 """Sources that whoever watches the tmux server has as well."""

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, convert
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from covey.fleet.model import NEEDS_ACTION, STATES
 from covey.kernel.clock import timestamp
@@ -70,7 +70,8 @@ class Row(Struct, frozen=True, kw_only=True):
 
     @property
     def ref(self) -> str:
-        return f"pane:{self.target}/{self.session_name}/{self.window_id}/{self.pane_id}"
+        target = f"{self.target}@{self.server}" if self.server else self.target
+        return f"pane:{target}/{self.session_name}/{self.window_id}/{self.pane_id}"
 
     @property
     def needs_action(self) -> bool:
@@ -103,12 +104,27 @@ class Target(Struct, frozen=True, kw_only=True):
     """The Covey there, as far as it helps: `ok <version>` or `none`."""
 
 
+def server_name(socket: str) -> str:
+    """The name of a tmux server: that of its socket, as for `tmux -L`."""
+    return socket.rpartition("/")[2]
+
+
+def with_servers(rows: Iterable[Row], targets: Iterable[Target]) -> list[Row]:
+    """Rows that name their tmux server where their target has several."""
+    several = {target.target for target in targets if len(target.sockets) > 1}
+    return [replace(row, server=server_name(row.socket)) if row.target in several and row.socket else row for row in rows]
+
+
 class Filters(Struct, frozen=True, kw_only=True):
     """What is asked for; all of it must hold. Empty means any."""
 
     target: str = ""
     target_session: str = ""
     session: str = ""
+    socket: str = ""
+    """The path of a tmux server's socket, or its name."""
+    cwd: str = ""
+    """A folder: agents that work in it or below."""
     state: tuple[str, ...] = ()
     agent_type: tuple[str, ...] = ()
     needs_action: bool = False
@@ -118,7 +134,8 @@ class Filters(Struct, frozen=True, kw_only=True):
         """The filters among the parameters of an operation, checked against the targets that there are."""
         if params.get("target") and params.get("all_targets"):
             raise user_error("--target and --all-targets exclude each other", "Pass one of them.", error="flag_error", field="target")
-        filters = convert({name: params[name] for name in cls.__struct_fields__ if params.get(name)}, cls)
+        given = {name: params[name] for name in cls.__struct_fields__ if params.get(name)}
+        filters = convert({**given, **({"state": states(given["state"])} if "state" in given else {})}, cls)
         if filters.target_session and not all(filters.target_session.partition("/")):
             raise user_error(
                 f"{filters.target_session!r} is not a target and a session", "Write --target-session <target>/<session>.", field="target_session"
@@ -134,6 +151,8 @@ class Filters(Struct, frozen=True, kw_only=True):
             (not self.target or row.target == self.target)
             and (not self.target_session or f"{row.target}/{row.session_name}" == self.target_session)
             and (not self.session or row.session_name == self.session)
+            and (not self.socket or self.socket in {row.socket, server_name(row.socket)})
+            and (not self.cwd or f"{row.cwd}/".startswith(f"{self.cwd.rstrip('/')}/"))
             and (not self.state or row.state in self.state)
             and (not self.agent_type or row.agent in self.agent_type)
             and (not self.needs_action or row.needs_action)
@@ -142,6 +161,17 @@ class Filters(Struct, frozen=True, kw_only=True):
     def covers(self, target: str) -> bool:
         """Whether rows of a target can match."""
         return target in {self.target or target} & {self.target_session.partition("/")[0] or target}
+
+
+def states(values: Sequence[str]) -> tuple[str, ...]:
+    """States as they were asked for: each value is one, or several with commas between. `AgentError` if one is none."""
+    found = tuple(dict.fromkeys(word.strip() for value in values for word in value.split(",") if word.strip()))
+    for word in found:
+        if word not in STATES:
+            raise user_error(
+                f"{word[:60]!r} is no state", f"States are {', '.join(STATES)}.", error="argument_error", field="state", valid_values=STATES
+            )
+    return found
 
 
 def target_not_found(name: str, known: Iterable[str], field: str = "name") -> AgentError:
@@ -161,11 +191,14 @@ def age_ms(since: float, now: float) -> int:
     return max(round((now - since) * 1000), 0)
 
 
-def ordered(rows: Iterable[Row]) -> list[Row]:
-    """Who needs a person first, the longest waiting at the top; then by precedence, what changed last at the top."""
+def ordered(rows: Iterable[Row], sort: str = "needs") -> list[Row]:
+    """Rows in order. `needs`: who needs a person first, the longest waiting at the top; then by precedence, what changed last at the top."""
 
     def key(row: Row) -> tuple[Any, ...]:
-        return (*((0, 0, row.since) if row.needs_action else (1, RANK[row.state], -row.since)), row.ref, row.runtime_id)
+        needs = (0, 0, row.since) if row.needs_action else (1, RANK[row.state], -row.since)
+        place = (row.target, row.socket, row.session_name, row.window_index, row.pane_index)
+        first = {"needs": needs, "age": (row.since,), "where": place, "agent": (row.agent, *needs), "folder": (row.cwd, *needs)}[sort]
+        return (*first, row.ref, row.runtime_id)
 
     return sorted(rows, key=key)
 
@@ -183,9 +216,9 @@ def summary(rows: Sequence[Row], targets: Iterable[str] = ()) -> dict[str, Any]:
     }
 
 
-def panes(rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float) -> dict[str, Any]:
+def panes(rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, *, sort: str = "needs") -> dict[str, Any]:
     """One item for each agent."""
-    return _answer(rows, targets, filters, now, lambda found: [row.as_dict(now) for row in ordered(found)])
+    return _answer(rows, targets, filters, now, lambda found: [row.as_dict(now) for row in ordered(found, sort)])
 
 
 def windows(rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, *, with_agent_status: bool = False) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.fleet.moments import seconds
 from covey.fleet.references import ReferenceNotFound, resolve
+from covey.fleet.view import states
 from covey.fleet.watch import HEARTBEAT_S, KINDS, Fleet, item_of
 from covey.kernel.event import encode
 from murli import user_error
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from covey.kernel.event import Event
     from covey.kernel.events import Events
 
+REST_OR_NEEDS = ("error", "waiting_approval", "waiting_input", "completed", "idle")
+"""What is waited for by default: the agent needs a person, or is done."""
 WAITING, MET, TIMEOUT, GONE = "waiting", "met", "timeout", "gone"
 
 
@@ -28,7 +31,7 @@ class Wait:
         if len(named) != 1:
             raise user_error(
                 "name one agent, or pass --any or --all" if not named else "a name, --any and --all exclude each other",
-                "Write `covey wait %14 --state idle` or `covey wait --any --state waiting_approval`.",
+                "Write `covey wait %14` or `covey wait --any --state waiting_approval`.",
                 error="argument_error",
                 field="ref",
             )
@@ -36,7 +39,9 @@ class Wait:
         self._events = events
         self._clock = clock
         self._all = bool(params["all"])
-        self._states = frozenset(params["state"])
+        self._states = frozenset(states(params["state"]) or REST_OR_NEEDS)
+        self._end_counts = not params["state"]
+        """Without a state that was asked for, one waits until there is something to do: an end is that too."""
         self._limit = seconds(params["timeout"], "timeout") if params["timeout"] else None
         self._runtime_id = resolve(params["ref"], fleet.rows()).runtime_id if params["ref"] else ""
         if self._all and not fleet.rows():
@@ -65,7 +70,7 @@ class Wait:
         for event in news:
             if self._runtime_id in {"", event.subject}:
                 if event.kind == "agent.ended" and self._runtime_id:
-                    return GONE, [item_of(event, self._clock.time())[0]]
+                    return MET if self._end_counts else GONE, [item_of(event, self._clock.time())[0]]
                 if event.kind != "agent.ended" and event.data["state"] in self._states:
                     return MET, [item_of(event, self._clock.time())[0]]
         return None
@@ -76,7 +81,7 @@ class Wait:
         there = [row for row in rows if row.state in self._states]
         met = len(there) == len(rows) if self._all else bool(there)
         gone = not rows and (self._all or self._runtime_id)
-        outcome = GONE if gone else MET if met else WAITING
+        outcome = (MET if self._end_counts else GONE) if gone else MET if met else WAITING
         return outcome, [row.as_dict(self._clock.time()) for row in (there if outcome == MET else rows)]
 
     def _line(self, outcome: str, items: list[dict[str, Any]], waited: float) -> bytes:

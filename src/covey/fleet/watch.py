@@ -8,7 +8,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from msgspec.structs import asdict, replace
+
 from covey.fleet.moments import moment, seconds
+from covey.fleet.picture import row_of
 from covey.fleet.view import SCHEMA_VERSION, Filters, Row, Target, age_ms, panes, sessions, windows
 from covey.kernel.clock import timestamp
 from covey.kernel.event import SlowReader, encode
@@ -84,8 +87,10 @@ class Watch:
         return cursor
 
     def _answer(self) -> dict[str, Any]:
-        list_ = {"panes": panes, "windows": windows, "sessions": sessions}[self._scope]
-        return list_(self._fleet.rows(), self._fleet.targets(), self._filters, self._clock.time())
+        asked = self._fleet.rows(), self._fleet.targets(), self._filters, self._clock.time()
+        if self._scope == "panes":
+            return panes(*asked)
+        return windows(*asked) if self._scope == "windows" else sessions(*asked)
 
     def _snapshot(self, cursor: int) -> bytes:
         answer = self._answer()
@@ -112,7 +117,10 @@ class Watch:
         return self._line(event.kind, event.cursor, answer, [item], previous)
 
     def _covers(self, event: Event) -> bool:
-        return self._filters.covers(event.data["identity"]["target"])
+        """Whether an event is of an agent that was asked for: one that no longer has the wanted state is told to have left it."""
+        row = row_of(event.data)
+        before = replace(row, state=event.data.get("previous") or row.state)
+        return self._filters.match(row) or self._filters.match(before)
 
     def _line(self, event: str, cursor: int, answer: Mapping[str, Any], items: Iterable[Mapping[str, Any]], previous: str | None = None) -> bytes:
         told = {
@@ -120,7 +128,7 @@ class Watch:
             "generated_at": timestamp(self._clock.time()),
             "cursor": cursor,
             "scope": self._scope,
-            "filters": {"target": self._filters.target},
+            "filters": asdict(self._filters),
             "event": event,
             "previous": previous,
             "summary": answer.get("summary"),

@@ -307,6 +307,8 @@ def test_an_integration_that_the_installed_version_may_refuse_is_not_made_and_on
     refused = seen.run("integrate", "claude", PATH=old)
     assert (refused.code, json.loads(refused.stderr or refused.stdout)["error"]) == (1, "not_accepted")
     assert not (seen.folder / ".claude" / "settings.json").exists()
+    planned = seen.run("integrate", "claude", "--dry-run", PATH=old).result
+    assert "would be refused without --any-version" in planned["notes"][0]
     assert seen.run("integrate", "claude", "--any-version", PATH=claude_on_path(seen.folder, "2.1.325")).result["state"] == "installed"
     looked = json.loads(seen.run("doctor", PATH=claude_on_path(seen.folder, "2.1.77")).stdout)["result"]
     told = next(finding for finding in looked["findings"] if finding["name"] == "claude hooks")

@@ -24,6 +24,8 @@ from murli.argparse import describe
 
 OPERATIONS = (*fleet.OPERATIONS, *(operation for operation in TARGETS if operation not in fleet.OPERATIONS))
 
+ROW = {"socket", "cwd", "state", "agent-type", "needs-action"}
+
 
 def by_name(name: str) -> Operation:
     return next(operation for operation in OPERATIONS if operation.name == name)
@@ -36,10 +38,10 @@ def flags(name: str) -> set[str]:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("list.panes", {"target", "all-targets", "target-session", "session", "state", "agent-type", "needs-action"}),
-        ("list.windows", {"target", "all-targets", "target-session", "session", "with-agent-status"}),
-        ("list.sessions", {"target", "all-targets", "agent-summary", "group-by"}),
-        ("watch", {"target", "all-targets", "scope", "format", "interval", "since", "once"}),
+        ("list.panes", {"target", "all-targets", "target-session", "session", *ROW, "sort"}),
+        ("list.windows", {"target", "all-targets", "target-session", "session", "socket", "with-agent-status"}),
+        ("list.sessions", {"target", "all-targets", "socket", "agent-summary", "group-by"}),
+        ("watch", {"target", "all-targets", "target-session", "session", *ROW, "scope", "format", "interval", "since", "once"}),
         ("wait", {"any", "all", "state", "timeout"}),
         ("adapters.explain", {"pane", "screen", "redact", "title", "agent-version"}),
         ("integrate", {"remove", "any-version", "verbose"}),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.fleet.references import ReferenceAmbiguous, ReferenceNotFound, names, resolve
-from covey.fleet.view import Row
+from covey.fleet.view import Row, Target, with_servers
 from tests.covey.fleet.fleets import ROWS, row, sketch
 
 
@@ -39,7 +39,9 @@ def test_an_agent_answers_to_every_form_of_its_name(reference: str) -> None:
         "vm1/api:2.1",
         "vm1/%14",
         "runtime:",
-        "runtime:abcd",
+        "runtime:abc",
+        "runtime:abce",
+        "host@work/api",
         "pane:%14",
         "pane:host/api/@2/%15",
         "abc",
@@ -81,6 +83,32 @@ def test_panes_of_the_same_place_on_two_tmux_servers_are_told_apart_by_their_run
     with pytest.raises(ReferenceAmbiguous) as caught:
         resolve(twins[0].ref, twins)
     assert caught.value.valid_values == [f"runtime:{'a' * 16}", f"runtime:{'b' * 16}"]
+
+
+def test_a_tmux_server_may_be_named_with_its_target() -> None:
+    work = row(socket="/tmp/tmux-1/work", runtime_id="a" * 16, cwd="/src/api")
+    home = row(socket="/tmp/tmux-1/home", runtime_id="b" * 16, cwd="/src/web", agent="codex")
+    for target, wanted in (("host@work", work), ("host@home", home)):
+        for reference in (f"{target}/api", f"{target}/api:2", f"{target}/api:2.1", f"{target}/%14", f"pane:{target}/api/@2/%14"):
+            assert resolve(reference, [work, home]) == wanted
+    for reference in ("api", "host/api:2.1", "%14"):
+        with pytest.raises(ReferenceAmbiguous) as caught:
+            resolve(reference, [work, home])
+        assert "claude, running in /src/api, tmux work" in caught.value.suggestion
+        assert "codex, running in /src/web, tmux home" in caught.value.suggestion
+    told = with_servers([work, home], [Target(target="host", sockets=("/tmp/tmux-1/home", "/tmp/tmux-1/work"))])
+    assert names(told) == ["pane:host@work/api/@2/%14", "pane:host@home/api/@2/%14"]
+    assert with_servers([work], [Target(target="host", sockets=("/tmp/tmux-1/work",))]) == [work]
+
+
+def test_the_beginning_of_a_runtime_id_is_enough() -> None:
+    assert resolve("runtime:abcd", sketch()) == resolve("abcd", sketch()) == resolve("runtime:abcd1234abcd1234", sketch())
+
+
+def test_of_two_agents_in_a_pane_the_one_in_front_is_meant() -> None:
+    stopped, front = row(runtime_id="a" * 16, state="unknown", reason="suspended"), row(runtime_id="b" * 16)
+    assert resolve("%14", [stopped, front]) == front
+    assert resolve("%14", [stopped]) == stopped
 
 
 def test_a_session_may_have_slashes_in_its_name() -> None:

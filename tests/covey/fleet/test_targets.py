@@ -137,9 +137,10 @@ def test_a_host_that_cannot_be_reached_says_why(covey: Covey) -> None:
     fleet = Fleet(covey)
     added = fleet.ask("target", "add", "vm1", "--kind", "ssh", "--ssh-target", "nobody")
     assert (added["ssh_target"], added["last_seen_at"]) == ("nobody", None)
-    tried = fleet.ask("target", "connect", "vm1")
-    assert tried["health"] == "down"
-    assert "Connection refused" in tried["reason"]
+    tried = fleet.covey.run("target", "connect", "vm1")
+    assert (tried.code, tried.error["error"]) == (4, "E_TARGET_DOWN")
+    assert "Connection refused" in tried.error["message"]
+    assert fleet.target("vm1")["health"] == "down"
     assert fleet.target("host")["health"] == "ok"
 
 
@@ -197,6 +198,11 @@ def test_targets_outlive_the_daemon_and_this_machine_may_have_another_name(covey
         (["add", "a b", "--kind", "ssh"], 1, "E_TARGET_INVALID"),
         (["add", "x" * 64, "--kind", "ssh"], 1, "E_TARGET_INVALID"),
         (["add", "vm2", "--kind", "ssh", "--ssh-target", "a b"], 1, "E_TARGET_INVALID"),
+        (["add", "vm2", "--kind", "ssh", "--ssh-target", "x;touch"], 1, "E_TARGET_INVALID"),
+        (["add", "vm2", "--kind", "ssh", "--ssh-target", "$(id)"], 1, "E_TARGET_INVALID"),
+        (["add", "vm2", "--kind", "ssh", "--ssh-target", "root:secret@127.0.0.1"], 1, "E_TARGET_INVALID"),
+        (["add", "vm2", "--kind", "ssh", "--ssh-target", "ssh://root:secret@127.0.0.1"], 1, "E_TARGET_INVALID"),
+        (["connect", "vm1"], 4, "E_TARGET_DOWN"),
         (["add", "vm2", "--kind", "local", "--ssh-target", "vm2"], 1, "E_TARGET_INVALID"),
         (["add", "vm2", "--kind", "telnet"], 1, "flag_error"),
         (["add", "vm2"], 1, "flag_error"),

@@ -229,3 +229,42 @@ def test_every_answer_has_the_shape_that_the_contract_promises(rows: list[Row]) 
 
 def test_targets_need_nothing_but_a_name() -> None:
     assert Target(target="host").health == "ok"
+
+
+def test_rows_are_filtered_by_tmux_server_and_folder() -> None:
+    rows = [row(pane="%1", socket="/tmp/t/work", cwd="/src/api"), row(pane="%2", socket="/tmp/t/home", cwd="/src/api-v2")]
+    for asked, wanted in (
+        ({"socket": "work"}, "%1"),
+        ({"socket": "/tmp/t/home"}, "%2"),
+        ({"cwd": "/src/api"}, "%1"),
+        ({"cwd": "/src/api-v2/"}, "%2"),
+    ):
+        filters = Filters.of(asked, TARGETS)
+        assert [one.pane_id for one in rows if filters.match(one)] == [wanted]
+    assert all(Filters.of({"cwd": "/src"}, TARGETS).match(one) for one in rows)
+
+
+def test_several_states_may_be_asked_for_with_commas() -> None:
+    assert Filters.of({"state": ["idle,completed", "error"]}, TARGETS).state == ("idle", "completed", "error")
+    with pytest.raises(AgentError, match="'ide' is no state") as caught:
+        Filters.of({"state": ["idle,ide"]}, TARGETS)
+    assert caught.value.valid_values == list(STATES)
+
+
+@pytest.mark.parametrize(
+    ("sort", "wanted"),
+    [
+        ("needs", ["%3", "%1", "%2"]),
+        ("age", ["%2", "%1", "%3"]),
+        ("where", ["%1", "%2", "%3"]),
+        ("agent", ["%2", "%3", "%1"]),
+        ("folder", ["%3", "%2", "%1"]),
+    ],
+)
+def test_rows_are_sorted_as_asked(sort: str, wanted: list[str]) -> None:
+    rows = [
+        row("host/a:0.0", "%1", "running", 60, cwd="/c"),
+        row("host/a:0.1", "%2", "idle", 90, agent="aider", cwd="/b"),
+        row("host/b:0.0", "%3", "error", 5, cwd="/a"),
+    ]
+    assert [item["identity"]["pane_id"] for item in panes(rows, TARGETS, Filters(), NOW, sort=sort)["items"]] == wanted

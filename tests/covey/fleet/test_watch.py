@@ -221,6 +221,44 @@ def test_a_wait_ends_at_once_if_it_is_so_already(tmp_path: Path) -> None:
     run(tmp_path, body)
 
 
+def test_a_wait_without_a_state_ends_when_there_is_something_to_do_or_nobody_left(tmp_path: Path) -> None:
+    async def body(fleet: Fleet) -> None:
+        [line] = await fleet.wait(ref="%14").rest()
+        assert line["data"]["outcome"] == "met"
+        lines = fleet.wait(ref="%9")
+        assert (await lines.next())["data"]["outcome"] == "waiting"
+        await fleet.becomes("%9", "completed")
+        assert (await lines.rest())[-1]["data"]["outcome"] == "met"
+        await fleet.becomes("%9", "running")
+        lines = fleet.wait(ref="%9")
+        assert (await lines.next())["data"]["outcome"] == "waiting"
+        await fleet.ends("%9")
+        assert (await lines.rest())[-1]["data"]["outcome"] == "met"
+        [line] = await fleet.wait(ref="%14", state=["idle,waiting_approval"]).rest()
+        assert line["data"]["states"] == ["idle", "waiting_approval"]
+
+    run(tmp_path, body)
+
+
+def test_a_watcher_of_some_states_hears_of_agents_that_come_to_them_and_leave_them(tmp_path: Path) -> None:
+    async def body(fleet: Fleet) -> None:
+        lines = fleet.watch(needs_action=True, agent_type=["claude"])
+        first = await lines.next()
+        assert [item["identity"]["pane_id"] for item in first["data"]["items"]] == ["%14"]
+        await fleet.becomes("%1", "waiting_approval")  # of another kind
+        await fleet.becomes("%7", "running")
+        await fleet.becomes("%9", "error")
+        await fleet.becomes("%14", "running")
+        told = [await lines.next(), await lines.next()]
+        assert [(one["data"]["items"][0]["identity"]["pane_id"], one["data"]["items"][0]["state"]) for one in told] == [
+            ("%9", "error"),
+            ("%14", "running"),
+        ]
+        await lines.aclose()
+
+    run(tmp_path, body)
+
+
 def test_a_wait_ends_when_it_becomes_so_however_short_it_was(tmp_path: Path) -> None:
     async def body(fleet: Fleet) -> None:
         lines = fleet.wait(ref="%9", state=["waiting_input"])

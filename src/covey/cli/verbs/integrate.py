@@ -6,11 +6,13 @@ from murli import writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from covey.contract import Operation
     from covey.fleet.integrate import Edit
     from covey.kernel.home import Home
+    from covey.kernel.program_version import Program
 
 
 def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
@@ -27,8 +29,8 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
     environment, whose = {**os.environ, "COVEY_HOME": home.path}, Path.home()
     out, agent = writer(), params["agent"]
     found = [] if params["remove"] else integration.programs(agent, environment)
-    accepted = None if params["remove"] else integration.acceptance(agent, found, any_version=params["any_version"])
-    plan = integration.plan(agent, whose, environment, remove=params["remove"], versions=accepted.versions if accepted else ())
+    versions, notes = ([], []) if params["remove"] else _accepted(agent, found, any_version=params["any_version"], dry_run=out.dry_run)
+    plan = integration.plan(agent, whose, environment, remove=params["remove"], versions=versions)
     if not out.dry_run:
         integration.apply(plan)
     result = {
@@ -36,11 +38,25 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
         "state": integration.status(agent, whose, environment).state,
         "changed": bool(plan.files),
         "files": [_told(edit, line_by_line=out.dry_run and params["verbose"]) for edit in plan.files],
-        "notes": [*(accepted.notes if accepted and plan.files else ()), *plan.notes],
+        "notes": [*(notes if plan.files else ()), *plan.notes],
         "programs": [{"path": one.path, "version": one.version} for one in found],
     }
     (out.plan if out.dry_run else out.success)(lambda shown: integrated(shown, Paint(columns(), colour=out.colour), dry_run=out.dry_run), result)
     return 0
+
+
+def _accepted(agent: str, found: Sequence[Program], *, any_version: bool, dry_run: bool) -> tuple[list[str], list[str]]:
+    """The versions to write hooks for, and what to say about them. A dry run of what would be refused is a plan that says so."""
+    from covey.fleet import integrate as integration
+
+    try:
+        versions, notes = integration.acceptance(agent, found, any_version=any_version)
+    except integration.NotAccepted as refused:
+        if not dry_run:
+            raise
+        versions, notes = integration.acceptance(agent, found, any_version=True)
+        notes = [f"It would be refused without --any-version: {refused.message}", *notes]
+    return versions, notes
 
 
 def _told(edit: Edit, *, line_by_line: bool) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         """What to ask for: a daemon that comes back is told only what is left of the time."""
         return params if most is None else {**params, "timeout": f"{max(began + most - time.monotonic(), 0.0):.3f}s"}
 
-    wanted = " or ".join(params["state"])
+    wanted = " or ".join(params["state"]) or "in need of you or done"
     longest = _with_unit(params["timeout"])
     limit = f", at most {longest}" if longest else ""
     for message in _until(home.socket, operation, left, most):

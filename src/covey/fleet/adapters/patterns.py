@@ -12,7 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from covey.fleet.adapters.composer import ABSENT
-from covey.fleet.adapters.signals.parsing import error_reason, readable_error
+from covey.fleet.adapters.reasons import reason_of
+from covey.fleet.adapters.signals.parsing import readable_error
 from covey.fleet.adapters.versions import EVERY, FUTURE, Range, Version
 from covey.fleet.adapters.view import look
 
@@ -128,7 +129,7 @@ class Rule(Struct, frozen=True, kw_only=True):
                 return Miss("unless", pattern.pattern, one_line(found[0], LONGEST_EVIDENCE))
         evidence = Evidence(self.name, one_line(seen, LONGEST_EVIDENCE))
         detail = self._detail(text, start, end)
-        reason = error_reason(self.reason, f"{seen} {detail}") if self.state == "error" else self.reason
+        reason = reason_of(self.state, self.reason, detail)
         return Reading(state=self.state, reason=reason, evidence=evidence, detail=detail, composer=composer, dialog=self.dialog)
 
     def _detail(self, text: str, start: int, end: int) -> str:

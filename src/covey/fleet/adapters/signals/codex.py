@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 from covey.fleet.adapters.signals.parsing import action, brief, dedupe, entries, fields, moment, parse, plain, question, spot, text
@@ -9,6 +11,9 @@ from covey.fleet.adapters.signals.requests import Conversation, Requests, called
 from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened
 
 QUESTION = "request_user_input"
+CALLED = re.compile(r"\btools\.(\w+)\(\s*")
+COMMAND = re.compile(r"""\bcmd\W+["'`](.*?)["'`]\s*[,}\n]""")
+SHELLS = frozenset({"exec_command", "shell", "local_shell", "Bash"})
 CALLS = {"PreToolUse": "call", "PermissionRequest": "ask", "PostToolUse": "end"}
 TURNS = frozenset({"SessionStart", "UserPromptSubmit", "Interrupt", "Stop"})
 """When these come, nobody is asked any more."""
@@ -70,8 +75,28 @@ class CodexHooks:
         return notice.hears(WORDS, event, said)
 
 
+def _script(source: str) -> str:
+    """A program that the model wrote, told by the first tool that it calls: `Shell: ls`; by its first line if it calls none."""
+    found = CALLED.search(source)
+    if found is None:
+        return action("Script", {"input": source.strip().partition("\n")[0]})
+    try:
+        arguments = json.JSONDecoder().raw_decode(source, found.end())[0]
+    except (ValueError, RecursionError):  # JavaScript that is no JSON
+        command = COMMAND.search(source, found.end())
+        arguments = {"cmd": command[1]} if command else {}
+    return _call(found[1], arguments)
+
+
+def _custom(said: dict[str, Any]) -> Word:
+    name, source = said.get("name"), text(said.get("input"))
+    return "running", "tool", _script(source) if name == "exec" else _call(name, {"command": source})
+
+
 def _call(tool: object, arguments: object) -> str:
-    """A patch is told by the first file it changes."""
+    """A command is one of a shell, whatever the tool is called. A patch is told by the first file it changes."""
+    if tool in SHELLS:
+        return action("Shell", arguments)
     for line in text(fields(arguments).get("command")).splitlines() if tool == "apply_patch" else []:
         for mark in FILES:
             if line.startswith(mark):
@@ -110,7 +135,7 @@ LINES: Words = {
     "turn_aborted": lambda _: ("idle", "interrupted", ""),
     "function_call": lambda said: _tool({"tool_name": said.get("name"), "tool_input": parse(text(said.get("arguments")))}),
     "function_call_output": lambda _: ("running", "tool_finished", ""),
-    "custom_tool_call": lambda said: ("running", "tool", action(said.get("name"), said)),
+    "custom_tool_call": _custom,
 }
 
 

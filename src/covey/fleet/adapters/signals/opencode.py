@@ -97,7 +97,7 @@ def _status(said: dict[str, Any], at: float) -> Word | None:
         case "retry":
             due = moment(status.get("next"))
             late = due is not None and due - at > LONG
-            return ("error", "rate_limit", text(status.get("message"))) if late else ("running", "retrying", text(status.get("message")))
+            return ("error", "rate_limited", text(status.get("message"))) if late else ("running", "retrying", text(status.get("message")))
     return None
 
 

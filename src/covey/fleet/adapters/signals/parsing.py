@@ -74,20 +74,6 @@ def readable_error(value: object) -> str:
     return brief(f"{label}: {messages[-1]}" if label else messages[-1])
 
 
-_SIGNED_OUT = re.compile(r"\b401\b|UNAUTHENTICATED|[Aa]uthentication failed|/login\b")
-_LIMITED = re.compile(r"\b429\b|RESOURCE_EXHAUSTED|[Rr]ate limit|[Uu]sage limit|[Qq]uota exceeded")
-_SAME_ERRORS = {"authentication_failed": "signed_out", "authentication": "signed_out"}
-
-
-def error_reason(name: str, words: str) -> str:
-    """Return one name for the same error of every agent: `signed_out`, `rate_limit`, or the given name where it is neither."""
-    if name != "api_error":
-        return _SAME_ERRORS.get(name, name)
-    if _SIGNED_OUT.search(words):
-        return "signed_out"
-    return "rate_limit" if _LIMITED.search(words) else name
-
-
 def action(tool: object, arguments: object, cwd: object = "") -> str:
     """A call of a tool for people: `Bash: rm -rf build/`, `Write: notes.txt`."""
     name, given = text(tool), fields(arguments)

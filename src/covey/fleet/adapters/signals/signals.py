@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.fleet.adapters.signals.parsing import brief, dedupe, error_reason, fields, moment, parse, plain
+from covey.fleet.adapters.reasons import reason_of
+from covey.fleet.adapters.signals.parsing import brief, dedupe, fields, moment, parse, plain
 from covey.fleet.model import DERIVED, SURE, Claim
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ class Notice(Struct, frozen=True, kw_only=True):
     strength: int = SURE
 
     def says(self, state: str, reason: str, detail: str = "") -> Notice:
-        known = error_reason(reason, detail) if state == "error" else reason
-        return replace(self, kind=STATE, state=state, reason=known, detail=brief(detail))
+        return replace(self, kind=STATE, state=state, reason=reason, detail=brief(detail))
 
     def hears(self, words: Words, event: str, said: dict[str, Any]) -> Notice:
         """The notice with what its event says; as it is, if that is nothing."""
@@ -65,7 +65,7 @@ class Notice(Struct, frozen=True, kw_only=True):
             at=self.at,
             level=False,
             strength=self.strength,
-            reason=self.reason,
+            reason=reason_of(self.state, self.reason, self.detail),
             detail=self.detail,
             evidence=self.evidence,
         )
@@ -103,7 +103,7 @@ class Level(Struct, frozen=True, kw_only=True):
             at=self.at,
             level=True,
             strength=self.strength,
-            reason=self.reason,
+            reason=reason_of(self.state, self.reason, self.detail),
             detail=self.detail,
             evidence=self.evidence,
         )
