@@ -86,13 +86,22 @@ def read(name: str, table: dict[str, Any]) -> Scenario:
             frozenset(table["agents"]) if "agents" in table else None,
             table.get("trusted", True),
             table.get("retries", 0),
-            (table["opens"][0], table["opens"][1]) if "opens" in table else None,
+            _opening(table.get("opens")),
             frozenset(table.get("options", ())),
         )
     except KeyError as missing:
         raise ScriptError(f"scenario {name} lacks {missing}") from None
     except ScriptError as error:
         raise ScriptError(f"scenario {name}: {error}") from None
+
+
+def _opening(value: object) -> tuple[str, str] | None:
+    match value:
+        case None:
+            return None
+        case [str(state), str(pattern)]:
+            return state, pattern
+    raise ScriptError("`opens` must name a state and what the screen then shows")
 
 
 def load(name: str, folder: Path = FOLDER) -> Scenario:

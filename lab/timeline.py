@@ -182,9 +182,10 @@ PERSON = {"submitted", "approved", "denied", "answered_question", "interrupted",
 
 
 def _asks(later: Sequence[Fact]) -> bool:
-    """Whether the agent asks the model before anything else is done to it."""
-    first = next((fact for fact in later if fact.kind == "request" or fact.kind in PERSON), None)
-    return first is not None and first.kind == "request"
+    """Whether the agent asks the model, or shows a dialog, before anything else is done to it."""
+    effects = {"request", "dialog"}
+    first = next((fact for fact in later if fact.kind in effects or fact.kind in PERSON), None)
+    return first is not None and first.kind in effects
 
 
 def _repeated(request: Fact, later: Sequence[Fact]) -> bool:

@@ -3,8 +3,11 @@ from __future__ import annotations
 import pytest
 
 from lab import agents
+from lab.agents.agent import Agent
 from lab.scenario import BARE, PERSON, Act, act, load, names, read
 from lab.script import ScriptError
+
+EVERY_RELEASE = agents.chosen([f"{name}@all" for name in agents.NAMES])
 
 
 def test_every_scenario_of_the_lab_reads_and_says_what_it_is_about() -> None:
@@ -12,17 +15,15 @@ def test_every_scenario_of_the_lab_reads_and_says_what_it_is_about() -> None:
         assert load(name).about.endswith(".")
 
 
-@pytest.mark.parametrize("agent", agents.NAMES)
-def test_every_agent_plays_most_scenarios_and_gives_a_reason_for_the_others(agent: str) -> None:
-    kind = agents.find(agent)
+@pytest.mark.parametrize("kind", EVERY_RELEASE, ids=lambda kind: f"{kind.name}-{kind.version}")
+def test_every_agent_plays_most_scenarios_and_gives_a_reason_for_the_others(kind: type[Agent]) -> None:
     assert set(kind.skips) <= set(names()), "a skipped scenario must exist"
     assert all(len(reason) > 10 for reason in kind.skips.values())
     assert sum(1 for name in names() if load(name).fits(kind)) >= 10
 
 
-@pytest.mark.parametrize("agent", agents.NAMES)
-def test_every_agent_has_the_tools_that_its_scenarios_call(agent: str) -> None:
-    kind = agents.find(agent)
+@pytest.mark.parametrize("kind", EVERY_RELEASE, ids=lambda kind: f"{kind.name}-{kind.version}")
+def test_every_agent_has_the_tools_that_its_scenarios_call(kind: type[Agent]) -> None:
     for scenario in map(load, names()):
         if scenario.fits(kind):
             calls = {step.kind for steps in scenario.script.prompts.values() for step in steps if hasattr(step, "kind")}
@@ -43,6 +44,7 @@ def test_each_thing_a_person_does_reads_with_or_without_an_argument(verb: str) -
         ({"person": []}, "lacks 'about'"),
         ({"about": "x."}, "lacks 'person'"),
         ({"about": "x.", "person": [], "modle": {}}, "unknown keys: modle"),
+        ({"about": "x.", "person": [], "opens": ["idle"]}, "`opens` must name a state and what the screen then shows"),
         ({"about": "x.", "person": ["dance"]}, "'dance' does not read"),
         ({"about": "x.", "person": [], "model": {"go": ["shout"]}}, "'shout' does not read"),
     ],

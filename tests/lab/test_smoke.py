@@ -12,8 +12,9 @@ import pytest
 
 from lab import processes
 from lab.agents.agent import Agent
+from lab.figures import read_all
 from lab.install import lab_folder
-from tests.lab.conftest import SMOKED
+from tests.lab.conftest import OLDER, SMOKED
 
 ROOT = Path(__file__).parents[2]
 TOOLS = [".claude", ".codex", ".gemini", ".copilot", ".cursor", ".config/opencode", ".local/share/opencode", ".ssh"]
@@ -92,6 +93,34 @@ def test_covey_is_truer_than_the_baseline_and_sees_every_approval(told: dict[str
     baseline, covey = (one["total"] for one in result["observers"])
     assert covey["accuracy"] > max(0.9, baseline["accuracy"])
     assert covey["approval_recall"] == 1.0
+
+
+def test_an_older_release_in_a_narrow_pane_is_read_too(installed: list[type[Agent]], tmp_path: Path) -> None:
+    """Codex of nine months ago at 58x18: other footer, no title, wrapped rows."""
+    assert installed
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "COVEY_LAB_DIR": str(lab_folder()), "PYTHONPATH": str(ROOT)}
+    command = [
+        sys.executable,
+        "-m",
+        "lab",
+        "truth",
+        "--agents",
+        OLDER,
+        "--size",
+        "58x18",
+        "--scenarios",
+        *SCENARIOS,
+        "--figures",
+        str(tmp_path / "figures"),
+    ]
+    ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (cell,) = read_all(tmp_path / "figures")
+    assert (cell.version, str(cell.size), cell.failures) == (OLDER.partition("@")[2], "58x18", {})
+    assert set(cell.scenarios) == set(SCENARIOS)
+    total = cell.total("covey")
+    assert total.accuracy > 0.9, total.confusion
+    assert total.recall("waiting_approval") == 1.0
 
 
 def test_nothing_outside_the_labs_folders_has_changed(told: dict[str, object]) -> None:

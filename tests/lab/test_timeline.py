@@ -162,3 +162,20 @@ def test_spans_cover_the_time_without_gap_or_overlap_whatever_the_person_does(en
         assert one.end == other.start
         assert one.state != other.state
         assert one.length > 0
+
+
+def test_a_message_of_an_error_is_left_behind_by_the_next_prompt() -> None:
+    """What the driver sees on the screen counts until something else is asked, though no request was made."""
+    spans = derive(facts(*START, (5.0, "submitted"), (6.0, "dialog", {"state": "error"}), (10.0, "submitted"), request(10.1, 1)), END)
+    assert states(spans) == [(0.0, UNDECIDED), (1.0, "idle"), (5.0, UNDECIDED), (6.0, "error"), (10.0, UNDECIDED), (10.1, "running")]
+
+
+def test_a_list_that_the_person_opened_waits_until_it_is_closed() -> None:
+    spans = derive(facts(*START, (5.0, "submitted"), (6.0, "dialog", {"state": "waiting_input"}), (10.0, "denied")), END)
+    assert states(spans)[-3:] == [(6.0, "waiting_input"), (10.0, UNDECIDED), (10.0 + SETTLE, "idle")]
+
+
+def test_nobody_can_say_what_a_command_does_until_its_dialog_is_seen() -> None:
+    late = 6.0 + PATIENCE
+    spans = derive(facts(*START, (5.0, "submitted"), (late, "dialog", {"state": "waiting_input"})), END)
+    assert states(spans) == [(0.0, UNDECIDED), (1.0, "idle"), (5.0, UNDECIDED), (late, "waiting_input")]

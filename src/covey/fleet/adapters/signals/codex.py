@@ -112,7 +112,8 @@ def _tool(said: dict[str, Any]) -> Word:
 def _ended(said: dict[str, Any]) -> Word:
     error = said.get("error")
     if error:
-        return "error", "api_error", text(fields(error).get("message")) or text(error)
+        message = text(fields(error).get("message")) or text(error)
+        return "error", "api_error", message
     return "completed", "turn_completed", text(said.get("last_agent_message"))
 
 
