@@ -19,8 +19,6 @@ TURNS = frozenset({"SessionStart", "UserPromptSubmit", "Interrupt", "Stop"})
 """When these come, nobody is asked any more."""
 TITLE = "Generate a concise, single-line task title"
 """Begins the prompt of the hidden thread that thinks up a title."""
-ERRORS = {"signed_out": re.compile(r"\b401\b|Unauthorized"), "rate_limited": re.compile(r"\b429\b|usage limit|rate limit", re.IGNORECASE)}
-"""Errors that have one name for all agents, by what Codex says of them."""
 FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 
 
@@ -111,16 +109,11 @@ def _tool(said: dict[str, Any]) -> Word:
     return ("waiting_input", "question", question(arguments)) if tool == QUESTION else ("running", "tool", _call(tool, arguments))
 
 
-def _reason(message: str) -> str:
-    """Return the kind of an error, which Codex only tells in words."""
-    return next((reason for reason, pattern in ERRORS.items() if pattern.search(message)), "api_error")
-
-
 def _ended(said: dict[str, Any]) -> Word:
     error = said.get("error")
     if error:
         message = text(fields(error).get("message")) or text(error)
-        return "error", _reason(message), message
+        return "error", "api_error", message
     return "completed", "turn_completed", text(said.get("last_agent_message"))
 
 
