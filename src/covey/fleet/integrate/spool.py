@@ -68,7 +68,7 @@ class Spool:
         names = self._names()
         sizes = [int(found["size"]) for found in map(_NAME.fullmatch, names) if found]
         told = "".join(f"{name}: {_header(headers[name])}\r\n" for name in _TOLD if name in headers)
-        name = f"{round(at * 1000) * 1_000_000:020d}-{os.getpid() % 10_000}{next(_numbers) % 1_000_000:06d}"
+        name = f"{min(round(at * 1000) * 1_000_000, time.time_ns()):020d}-{os.getpid() % 10_000}{next(_numbers) % 1_000_000:06d}"
         head = f"POST /v1/hooks/{agent} HTTP/1.1\r\n{told}x-covey-at: {round(at * 1000)}\r\nx-covey-id: {name}\r\ncontent-length: {len(body)}\r\n\r\n"
         request = head.encode("latin-1", "replace") + body
         if (
@@ -123,8 +123,11 @@ def _content(file: Path) -> bytes | None:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
     with os.fdopen(descriptor, "rb") as opened:
-        return opened.read(LARGEST + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        return opened.read(LARGEST + 1)
 
 
 def _header(value: str) -> str:
