@@ -5,9 +5,10 @@ Each change is written in the transaction of the event that tells of it, so the 
 
 from __future__ import annotations
 
+from json import loads
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, convert, json
+from msgspec import Struct, convert, to_builtins
 
 from covey.fleet.engine import Signal
 from covey.fleet.model import PROCESS, Claim
@@ -15,6 +16,7 @@ from covey.fleet.picture import row_of
 from covey.fleet.record import ASKED, BEGUN, CHANGED, ENDED, HEARD, SETTLED
 from covey.fleet.runtimes import Runtime
 from covey.fleet.view import Row  # noqa: TC001 - a Struct reads its annotations
+from covey.kernel.event import encode
 
 if TYPE_CHECKING:
     import sqlite3
@@ -81,8 +83,8 @@ def change(
 ) -> Callable[[sqlite3.Connection], None] | None:
     """What an event of the fleet changes in the tables; None if nothing. `claim`: what the source of a signal claims now, with all that the engine knows."""
     if kind == HEARD and data["applied"]:
-        cursor = json.encode({**data, "claim": None}).decode()
-        values = (subject, data["source"], None if claim is None else json.encode(claim).decode(), cursor)
+        cursor = encode({**data, "claim": None})
+        values = (subject, data["source"], None if claim is None else encode(to_builtins(claim)), cursor)
 
         def heard(connection: sqlite3.Connection) -> None:
             connection.execute(_SOURCE, values)
@@ -91,7 +93,7 @@ def change(
         return heard
     if kind in {BEGUN, CHANGED} and runtime is not None:
         identity = tuple(getattr(runtime, name) for name in _FIELDS)
-        state = (subject, data["state"], data["reason"], data["state_version"], at, json.encode(data).decode())
+        state = (subject, data["state"], data["reason"], data["state_version"], at, encode(data))
 
         def changed(connection: sqlite3.Connection) -> None:
             if kind == BEGUN:
@@ -116,9 +118,9 @@ def load(connection: sqlite3.Connection) -> list[SavedAgent]:
     claims: dict[str, list[Claim]] = {}
     cursors: dict[str, list[Signal]] = {}
     for runtime_id, claim, cursor in connection.execute("SELECT runtime_id, claim, cursor FROM agent_source ORDER BY runtime_id, source"):
-        cursors.setdefault(runtime_id, []).append(json.decode(cursor, type=Signal))
+        cursors.setdefault(runtime_id, []).append(convert(loads(cursor), Signal))
         if claim is not None:
-            claims.setdefault(runtime_id, []).append(json.decode(claim, type=Claim))
+            claims.setdefault(runtime_id, []).append(convert(loads(claim), Claim))
     query = (
         f"SELECT {', '.join(f'r.{name}' for name in _FIELDS)}, asked, row FROM agent_runtime r JOIN agent_state USING (runtime_id) ORDER BY r.rowid"  # noqa: S608
     )
@@ -127,7 +129,7 @@ def load(connection: sqlite3.Connection) -> list[SavedAgent]:
         fields = dict(zip(_FIELDS, identity, strict=True))
         whose = fields["runtime_id"]
         stopped = any(claim.source == PROCESS for claim in claims.get(whose, ()))
-        saved = row_of(json.decode(row))
+        saved = row_of(loads(row))
         runtime = convert({**fields, "suspended": stopped, "version": saved.version, "version_note": saved.version_note}, Runtime)
         found.append(
             SavedAgent(

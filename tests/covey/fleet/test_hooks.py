@@ -258,8 +258,9 @@ def test_what_was_answered_before_the_daemon_was_killed_is_not_lost(fleet: Fleet
     assert fleet.heard()[: len(answered)] == wanted(len(answered))
 
 
-def test_what_nobody_can_be_found_for_stays_on_the_disk_until_its_agent_is_seen(fleet: Fleet, pid: int) -> None:
-    fleet.kill()
+def test_what_nobody_can_be_found_for_stays_on_the_disk_until_its_agent_is_seen(fleet: Fleet) -> None:
+    pane = fleet.agent("cursor-agent")
+    pid = int(fleet.tmux("display-message", "-p", "-t", pane, "#{pane_pid}"))
     count, began = 1500, time.time_ns()
     for number in range(count):
         spool(fleet, pid, began + number * 1_000, tool(number))

@@ -72,7 +72,7 @@ class Spool:
         names = self._names()
         sizes = [int(found["size"]) for found in map(_NAME.fullmatch, names) if found]
         told = "".join(f"{name}: {_header(headers[name])}\r\n" for name in _TOLD if name in headers)
-        name = f"{round(at * 1000) * 1_000_000:020d}-{os.getpid() % 10_000}{next(_numbers) % 1_000_000:06d}"
+        name = f"{min(round(at * 1000) * 1_000_000, time.time_ns()):020d}-{os.getpid() % 10_000}{next(_numbers) % 1_000_000:06d}"
         head = f"POST /v1/hooks/{agent} HTTP/1.1\r\n{told}x-covey-at: {round(at * 1000)}\r\nx-covey-id: {name}\r\ncontent-length: {len(body)}\r\n\r\n"
         request = head.encode("latin-1", "replace") + body
         if (

@@ -82,3 +82,16 @@ def test_losses_are_told_once(tmp_path: Path) -> None:
     (tmp_path / "dropped").write_bytes(b"...")
     assert Spool(tmp_path).dropped() == 3
     assert Spool(tmp_path).dropped() == 0
+
+
+def test_what_the_daemon_puts_there_is_read_back(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    headers = {"x-covey-pid": "12 1", "x-covey-pane": "%3\r\nevil: 1", "other": "left out"}
+    for at in (12.5, 9e11):  # the second is of a clock that is far ahead
+        assert spool.put("claude", headers, b'{"n": 1}', at)
+    first, second = spool.waiting()
+    assert (first.agent, first.body, first.headers["x-covey-at"]) == ("claude", b'{"n": 1}', "12500")
+    assert (first.headers["x-covey-pid"], first.headers["x-covey-pane"]) == ("12 1", "%3evil: 1")
+    assert first.headers["x-covey-id"] != second.headers["x-covey-id"]
+    assert not spool.put("../x", {}, b"{}", 1.0)
+    assert not spool.put("claude", {}, b"x" * (2 << 20), 1.0)
