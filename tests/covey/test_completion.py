@@ -89,7 +89,7 @@ CASES = [
     ("a group", ["covey", "conf"], {"config"}),
     ("the words of a group", ["covey", "config", ""], {"list", "get", "set", "unset"}),
     ("another group", ["covey", "service", "in"], {"install"}),
-    ("own flags", ["covey", "events", "--f"], {"--follow", "--fields"}),
+    ("own flags", ["covey", "events", "--f"], {"--follow"}),
     ("flags of a word in a group", ["covey", "service", "install", "--d"], {"--dry-run", "--debug"}),
     ("the rails of what changes something", ["covey", "down", "--y"], {"--yes"}),
     ("no rails where nothing changes", ["covey", "status", "--y"], set()),

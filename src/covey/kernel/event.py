@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 DATA_BYTES = 1 << 20
 """The most data one event may carry, as JSON."""
 
+_LAST_MOMENT = 253402300799.0
+"""The end of the year 9999: an event may carry a time that somebody else made up."""
 _KIND = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 # ASCII: text from terminals may hold lone surrogates, which no UTF-8 file takes.
@@ -89,7 +91,14 @@ class Event:
         """The envelope as one line of JSON."""
         if not self._json:
             head = encode(
-                {"cursor": self.cursor, "id": self.id, "time": self.time, "at": timestamp(self.time), "kind": self.kind, "subject": self.subject}
+                {
+                    "cursor": self.cursor,
+                    "id": self.id,
+                    "time": self.time,
+                    "at": timestamp(min(max(self.time, 0.0), _LAST_MOMENT)),
+                    "kind": self.kind,
+                    "subject": self.subject,
+                }
             )
             text = f'{head[:-1]},"data":{self.text or encode(self.data)},"source":{encode(self.source)}}}'
             object.__setattr__(self, "_json", text.encode("ascii"))

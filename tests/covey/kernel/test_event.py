@@ -17,6 +17,7 @@ def test_an_event_is_encoded_once_as_json_and_as_server_sent_event() -> None:
         "cursor": 12,
         "id": "01ARYZ",
         "time": 1.5,
+        "at": "1970-01-01T00:00:01.500Z",
         "kind": "fleet.state",
         "subject": "pane %3",
         "data": EVENT.data,
@@ -25,6 +26,11 @@ def test_an_event_is_encoded_once_as_json_and_as_server_sent_event() -> None:
     assert EVENT.sse == b"id: 12\nevent: fleet.state\ndata: " + EVENT.json + b"\n\n"
     assert EVENT.json is EVENT.json
     assert EVENT.sse is EVENT.sse
+
+
+def test_a_time_that_cannot_be_is_no_reason_to_fail() -> None:
+    for time in (1e300, -1e300):
+        assert json.loads(Event(1, "i", time, "k", "", {}, "node").json)["at"].endswith("Z")
 
 
 @given(subject=st.text(), data=st.dictionaries(st.text(), st.text()))

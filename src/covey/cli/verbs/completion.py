@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from covey.kernel.home import Home
 
 EVERYWHERE = ["--agent", "--output", "--json", "--schema", "--input", "--fields", "--limit", "--protocol-version", "--debug", "--help"]
+NOT_FOR_STREAMS = ("--fields", "--limit")
 FORMATS = ["json", "ndjson", "text"]
 TAKE_A_VALUE = ["--input", "--fields", "--limit", "--protocol-version"]
 SEVERAL = {"state": STATES}
@@ -55,7 +56,8 @@ def spelt() -> Iterator[tuple[str, Operation]]:
 def flags(operation: Operation) -> list[str]:
     """The flags of one verb."""
     own = [name for parameter in operation.parameters if not parameter.positional for name in (f"--{parameter.flag}", parameter.short) if name]
-    return [*own, *(["--yes", "--force"] if operation.mutating else []), *(["--dry-run"] if operation.dry_run else []), *EVERYWHERE]
+    anywhere = [flag for flag in EVERYWHERE if not (operation.streaming and flag in NOT_FOR_STREAMS)]
+    return [*own, *(["--yes", "--force"] if operation.mutating else []), *(["--dry-run"] if operation.dry_run else []), *anywhere]
 
 
 def choices(operation: Operation) -> list[str]:

@@ -24,7 +24,7 @@ FIRST = ("name", "beat", "outcome", "state", "reason", "title", "target", "agent
 """What matters most in an event, in this order; the rest follows as it comes."""
 MOMENTS = ("slot", "since", "at", "time", "began", "until")
 """Names under which events keep a time in seconds since 1970; also whatever ends with `_at`."""
-YEAR_2001 = 1e9
+YEAR_2001, LAST_MOMENT = 1e9, 2.5e11
 
 
 def events(home: Home, operation: Operation, params: dict[str, Any]) -> int:
@@ -97,4 +97,4 @@ def _value(name: str, value: Any) -> str:
 
 def _moment(seconds: float) -> str:
     """2026-01-31T14:05:11 in the reader's own time zone."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(min(max(seconds, 0.0), LAST_MOMENT)))
