@@ -315,6 +315,7 @@ def test_what_is_known_is_shown_while_the_daemon_is_down(place: Place) -> None:
     assert place.run("beats", "show", "8PW7T3").error["code"] == 5
     place.schedule()
     place.up()
+    until(lambda: [run["state"] for run in place.run("beats", "history").result["items"]] == ["done"])  # the first by the schedule
     by_daemon = place.beat().result
     online = {verb: place.run("beats", verb).result for verb in ("list", "history", "cost")}
     place.run("down")

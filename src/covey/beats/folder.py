@@ -178,7 +178,7 @@ class Folder:
 def make_private(path: Path) -> None:
     """Create a folder, and those above it that are missing, for its owner alone."""
     for folder in (*reversed(path.parents), path):
-        if not folder.is_dir():
+        if not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)
 
 
