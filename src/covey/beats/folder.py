@@ -175,6 +175,13 @@ class Folder:
         return None
 
 
+def folders(path: Path) -> list[Folder]:
+    """Of all runs that have one."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        return [Folder(one) for one in sorted(path.iterdir())]
+    return []
+
+
 def make_private(path: Path) -> None:
     """Create a folder, and those above it that are missing, for its owner alone."""
     for folder in (*reversed(path.parents), path):
