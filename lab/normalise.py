@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import sys
+import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ MILLISECONDS = re.compile(r"\b1[789]\d{11}\b")
 SECONDS = re.compile(r"\b1[789]\d{8}(?:\.\d+)?\b")
 CLOCK = re.compile(r"\b\d?\d:\d\d [AP]M\b")
 SGR = r"\x1b\[[0-9;:]*m"
+CUT_ROOT = re.compile(rf"{re.escape(tempfile.gettempdir())}/covey-lab[\w-]*")
+"""The beginning of the folder of a run, which a narrow screen has cut or wrapped. Its place is kept, so that frames stay straight."""
 PORT = re.compile(r"\b127\.0\.0\.1:\d{4,5}\b")
 
 
@@ -55,6 +58,7 @@ class Normaliser:
     def text(self, text: str) -> str:
         for word, other in self._words:
             text = text.replace(word, other)
+        text = CUT_ROOT.sub(lambda found: "/lab".ljust(len(found[0])), text)
         for pid, other_pid in self._pids.items():
             text = re.sub(rf"(?<![\w.-])(?<!\d:){pid}(?![\w:-])", str(other_pid), text)
         text = UUID.sub(lambda found: self._id(found[0].lower(), "00000000-0000-4000-8000-{:012d}"), text)

@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -18,10 +17,6 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # Started with `nohup … &`: what we start would ignore it too, and tests that interrupt a program would wait for ever.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 COMMAND = str(Path(sys.executable).parent / "covey")
 TIME_LIMIT = 60

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,9 @@ def test_an_id_that_is_drawn_letter_by_letter_in_colours_is_found_too(it: Normal
     plain = it.text("6c8b1111-2222-4333-8444-555566667777")
     coloured = "".join(f"\x1b[38;5;{number}m{letter}" for number, letter in enumerate("6c8b1111-2222-4333-8444-555566667777"))
     assert it.escapes(f"{coloured}\x1b[0m 6c8b1111-2222-4333-8444-555566667777") == f"\x1b[38;5;0m{plain}\x1b[0m {plain}"
+
+
+def test_a_root_that_a_narrow_screen_has_cut_is_replaced_in_its_place(it: Normaliser) -> None:
+    cut = f"│ in {tempfile.gettempdir()}/covey-lab-i0c │"
+    shown = it.text(cut)
+    assert (shown.startswith("│ in /lab  "), len(shown), shown[-1]) == (True, len(cut), "│")
