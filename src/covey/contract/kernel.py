@@ -155,8 +155,8 @@ OPERATIONS = (
         route="/v1/events",
         description="Every event has a cursor. Ask for what came after the last cursor you saw and nothing is missed or repeated. "
         "On the command line, without --since and --limit: the last 50. Over HTTP: everything that is kept, as server-sent events. The stream ends with the newest "
-        "event, unless `follow=true` or `Accept: text/event-stream` asks for more; it is resumable by Last-Event-ID. A Last-Event-ID from another journal (the database "
-        "was replaced) begins anew, after an event named covey.reset.",
+        "event, unless `follow=true` or `Accept: text/event-stream` asks for more; it is resumable by Last-Event-ID. Who goes on with a Last-Event-ID from another journal (the "
+        "database was replaced) begins anew, after an event named covey.reset.",
         parameters=[
             Parameter("follow", "Go on with new events as they come.", type="bool", default=False, short="-f"),
             Parameter(

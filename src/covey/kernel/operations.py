@@ -118,14 +118,15 @@ class KernelOperations:
         last, reset = _last_event_id(call), b""
         if last is None:
             since = await self._since(call.params["since"])
-        elif await _is_future(self._daemon, last):
+        elif follow and await _is_future(self._daemon, last):
             # An EventSource that is refused never comes back, and has no way to begin anew: it is told, and given everything.
             since, reset = 0, b'event: covey.reset\ndata: {"since":%d}\n\n' % last
         else:
+            await check_cursor(self._daemon, last)
             since = last
         if last is None and (count := call.params["limit"]) is not None:
             since = await self._daemon.events.look(lambda reader: reader.before_last(kinds, since, count))
-        return (self._follow if follow else self._recorded)(since, call.params["kind"], reset)
+        return self._follow(since, call.params["kind"], reset) if follow else self._recorded(since, call.params["kind"])
 
     async def _since(self, text: str) -> int:
         """The cursor that is meant: the cursor itself, or the newest of a time."""
@@ -135,10 +136,8 @@ class KernelOperations:
         when = moment(text, "since", self._daemon.clock.time())
         return await self._daemon.events.look(lambda reader: reader.upto(when))
 
-    async def _recorded(self, since: int, kinds: list[str], reset: bytes) -> AsyncIterator[bytes]:
+    async def _recorded(self, since: int, kinds: list[str]) -> AsyncIterator[bytes]:
         """What the journal holds, and the end."""
-        if reset:
-            yield reset
         while batch := await self._daemon.events.history(since=since, kinds=kinds, limit=BATCH):
             yield b"".join(event.sse for event in batch)
             since = batch[-1].cursor
