@@ -82,7 +82,7 @@ class Picture:
             return
         with contextlib.suppress(ValidationError):  # `replay --check` tells of it; what was told stands
             self._engine.take(convert(event.data, Signal))
-        if row.reason != UNREACHABLE and event.data.get("applied", True):  # one that came too late confirms nothing
+        if row.reason != UNREACHABLE and event.data.get("applied", True):  # what came too late confirms nothing
             self._rows[event.subject] = replace(row, as_of=event.time)
 
     def _judged(self, row: Row, moment: float) -> Row:

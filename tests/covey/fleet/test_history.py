@@ -344,7 +344,7 @@ def test_a_target_is_seen_from_when_it_was_added_until_it_was_removed(covey: Cov
     (covey.home / "config.toml").write_text(f'[fleet]\nssh_config = "{config}"\n', encoding="utf-8")
     assert covey.run("up").code == 0
     assert covey.run("target", "add", "far", "--kind", "ssh").code == 0
-    assert covey.run("target", "connect", "far").code == 0
+    assert covey.run("target", "connect", "far").code == 4  # nobody is there
     assert covey.run("target", "remove", "far", "--yes").code == 0
     events = [json.loads(line) for line in covey.run("events", "--kind", "target.").stdout.splitlines()[:-1]]
     marks = {event["kind"]: event["time"] for event in events if event["subject"] == "far"}
