@@ -42,9 +42,9 @@ class Ran:
 
     @property
     def error(self) -> Any:
-        """The error in its envelope."""
+        """The error in its envelope, after whatever progress was told before it."""
         assert self.code != 0, self.stdout
-        return json.loads(self.stderr)
+        return json.loads(self.stderr[self.stderr.rindex("\n{\n") :] if "\n{\n" in self.stderr else self.stderr)
 
 
 class UnixConnection(http.client.HTTPConnection):

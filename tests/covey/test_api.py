@@ -71,13 +71,18 @@ def test_nothing_is_on_one_surface_and_missing_on_another(covey: Covey) -> None:
 
 def test_every_operation_with_a_route_answers_over_http(daemon: Covey) -> None:
     arguments: dict[str, Any] = {"key": "log.level", "value": "debug", "path": str(daemon.folder / "copy.db"), "agent": "claude", "screen": "$ "}
+    needed = {("adapters.explain", "agent"), ("adapters.explain", "screen")}
     # Streams, questions about an agent, a time, a beat or an item that there must be, and other machines: in the tests of the fleet, the beats and the queue.
     fleet = {"watch", "wait", "why", "signals", "replay", "target.add", "target.connect", "target.remove"}
     elsewhere = {*fleet, "beat", "beats.show", "beats.pause", "beats.resume", "attention.done"}
     asked = [operation for operation in OPERATIONS if operation.route and operation.name not in elsewhere]
     for operation in sorted(asked, key=lambda operation: operation.name == "down"):
         for tcp in (False, True) if operation.name not in ("down", "backup") else (True,):
-            names = {parameter.name: arguments[parameter.name] for parameter in operation.parameters if parameter.required}
+            names = {
+                parameter.name: arguments[parameter.name]
+                for parameter in operation.parameters
+                if parameter.required or (operation.name, parameter.name) in needed
+            }
             path = operation.route.format(**names)
             body = {
                 parameter.name: names[parameter.name]

@@ -47,11 +47,11 @@ def test_a_newcomer_without_any_agent_sees_the_main_job(folder: Path) -> None:
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     scenes = dict(re.findall(r"^\$ covey (\w+).*\n((?:(?!\$ covey ).*\n)*)", ended.stdout, re.MULTILINE))
-    listed = re.findall(r"^  \S (\w+) +demo-agent +host/(\w+):0\.0 ", scenes["ps"], re.MULTILINE)
+    listed = re.findall(r"^  \S (\w+) +demo-age\S+ +(\w+):0\.0 ", scenes["ps"], re.MULTILINE)
     assert listed == [("waiting_approval", "api"), ("running", "web"), ("idle", "docs")]
     assert "1 needs you" in scenes["ps"]
     assert 'screen permission "Allow? [y/n]"  Shell: rm -rf build/' in scenes["why"]
-    assert re.findall(r"^  \S (\w+) +demo-agent +host/api", scenes["watch"], re.MULTILINE) == ["waiting_approval", "running", "completed"]
+    assert re.findall(r"^  \S (\w+) +demo-age\S+ +api", scenes["watch"], re.MULTILINE) == ["waiting_approval", "running", "completed"]
     assert "./run up" in ended.stdout
     assert left_behind(folder) == []
 
@@ -60,7 +60,7 @@ def test_a_newcomer_without_any_agent_sees_the_main_job(folder: Path) -> None:
 def test_real_agents_join_where_the_lab_has_them(folder: Path) -> None:
     ended = subprocess.run(COMMAND, env=environment(folder), capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert re.search(r"^  ○ idle +claude +host/claude:0\.0 ", ended.stdout, re.MULTILINE)
+    assert re.search(r"^  ○ idle +claude +claude:0\.0 ", ended.stdout, re.MULTILINE)
     assert left_behind(folder) == []
 
 

@@ -176,7 +176,7 @@ def test_an_agent_is_never_prompted(capsys: pytest.CaptureFixture[str]) -> None:
         ("abort", 9, "cancelled", "The operation was cancelled."),
         ("pipe", 2, "internal_error", "BrokenPipeError: somebody else's pipe"),
         ("6", 6, "permission_denied", "the command ended with status 6"),
-        ("42", 2, "tool_error", "the command ended with status 2"),
+        ("42", 2, "tool_error", "the command ended with status 42"),
     ],
 )
 def test_every_way_to_leave_a_click_command_has_its_envelope(

@@ -161,7 +161,7 @@ def read(root: Command, name: str, argv: Sequence[str], mounted: Callable[[Comma
             level.words += [word, *words]
             level.positionals += words
             break
-        if is_flag(word) or level.command.flag(word):
+        if is_flag(word) or (word and level.command.flag(word)):
             _flag(invocation, level, word, words)
             continue
         child = _child(invocation, level, word, mounted)

@@ -339,6 +339,6 @@ def test_why_fits_the_terminal_and_loses_no_word_of_what_would_change_it(columns
 def test_status_has_two_lines_about_the_fleet() -> None:
     result = answer(sketch())
     assert status_lines({"targets": result["targets"], "summary": result["summary"]}) == [
-        "targets    host ok · vm1 ok · vm3 down",
+        "targets    host ok · vm1 ok · vm3 down (ssh timed out)",
         "agents     1 waiting_approval · 1 waiting_input · 2 running · 1 idle · 1 unknown",
     ]

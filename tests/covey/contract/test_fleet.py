@@ -73,7 +73,7 @@ def test_help_breaks_between_words_and_tells_choices_and_aliases(columns: int, m
     assert re.search(r"\n  ps +List every agent,", page)
     commands = next(action for action in root._actions if isinstance(action, argparse._SubParsersAction)).choices
     waiting = commands["wait"].format_help()
-    assert "between: error, waiting_approval," in " ".join(waiting.split())
+    assert "needs you, is done or is gone" in " ".join(waiting.split())
     assert "panes (default), windows" in " ".join(commands["watch"].format_help().split())
     for shown in (page, waiting):
         assert all(len(line) <= columns or " " not in line.strip() for line in shown.splitlines())

@@ -109,7 +109,7 @@ def test_hidden_commands_and_flags_are_not_told_about() -> None:
         (Metadata(), {"read_only": True, "idempotent": False}),
         (Metadata(idempotent=True), {"read_only": True, "idempotent": True}),
         (Metadata(mutating=True), {"read_only": False, "idempotent": False, "guarded": True}),
-        (Metadata(mutating=True, guard=False), {"read_only": False, "idempotent": False}),
+        (Metadata(mutating=True, guard=False), {"read_only": False, "idempotent": False, "guarded": False}),
         (
             Metadata(mutating=True, destructive=True, dry_runnable=True),
             {"read_only": False, "idempotent": False, "destructive": True, "dry_run_supported": True, "guarded": True},

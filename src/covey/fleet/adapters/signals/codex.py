@@ -95,7 +95,7 @@ def _custom(said: dict[str, Any]) -> Word:
 
 def _call(tool: object, arguments: object) -> str:
     """A command is one of a shell, whatever the tool is called. A patch is told by the first file it changes."""
-    if tool in SHELLS:
+    if text(tool) in SHELLS:
         return action("Shell", arguments)
     for line in text(fields(arguments).get("command")).splitlines() if tool == "apply_patch" else []:
         for mark in FILES:
