@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING
 
 from covey.kernel.home import quoted
+from covey.kernel.regular_file import identity_of
 
 if TYPE_CHECKING:
     from covey.kernel.home import Home
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from covey.kernel.server import HttpServer
 
 CHECK_EVERY_S = 3.0
-"""A check is five calls of `stat`: about 20 microseconds."""
+"""A check is five calls of `stat`."""
 
 log = logging.getLogger("covey.daemon")
 
@@ -28,7 +28,7 @@ class HomeFiles:
         self._home = home
         self._lock = lock
         self._server = server
-        self._database = _identity(home.database)
+        self._database = identity_of(home.database)
 
     async def check(self) -> bool:
         """Make anew what is missing. False if the directory of the daemon itself was removed or replaced, so that the daemon has to end."""
@@ -41,7 +41,7 @@ class HomeFiles:
                 log.warning("a file of the daemon was removed, and has been made anew", extra={"file": path})
         except OSError as error:
             problems.append(f"a file of the daemon was removed and cannot be made anew: {error}")
-        if _identity(self._home.database) != self._database:
+        if identity_of(self._home.database) != self._database:
             problems.append(
                 f"{self._home.database} was removed or replaced while the daemon uses it, and what it writes will be lost when it stops. "
                 f"Save it: covey backup {quoted(self._home.database + '.saved')}; then covey down, mv the copy into its place, covey up"
@@ -51,11 +51,3 @@ class HomeFiles:
                 log.error("%s", problem)
         self.problems = problems
         return True
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

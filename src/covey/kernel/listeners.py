@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from covey.kernel.home import quoted
-from covey.kernel.regular_file import NotRegularError, read_regular
+from covey.kernel.regular_file import NotRegularError, identity_of, read_regular
 from murli import tool_error
 
 BACKLOG = 2048
@@ -25,7 +25,7 @@ class Listeners:
         self._socket_path = socket_path
         self._port_file = port_file
         self.unix = _bind_unix(socket_path)
-        self._bound = _identity(socket_path)
+        self._bound = identity_of(socket_path)
         self.tcp: socket.socket | None = None
         self.port: int | None = None
         if tcp:
@@ -52,12 +52,12 @@ class Listeners:
     @property
     def socket_is_lost(self) -> bool:
         """Whether nobody can reach us any more at the path of the socket."""
-        return _identity(self._socket_path) != self._bound
+        return identity_of(self._socket_path) != self._bound
 
     def bind_again(self) -> str:
         """Listen at the path of the socket anew, in `unix`, and return the path. The socket from before stays open, for the caller to close."""
         self.unix = _bind_unix(self._socket_path)
-        self._bound = _identity(self._socket_path)
+        self._bound = identity_of(self._socket_path)
         return self._socket_path
 
     def restore_port(self) -> str:
@@ -127,14 +127,6 @@ def _bind_unix(path: str) -> socket.socket:
         raise tool_error(f"the socket {path} cannot be made: {error}", "Check that Covey's home is on a local, writable file system.") from error
     sock.setblocking(False)  # noqa: FBT003 - the socket module takes it so
     return sock
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _bind_tcp(port: int) -> socket.socket:

@@ -72,3 +72,12 @@ def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
         return b"".join(pieces)
     finally:
         os.close(descriptor)
+
+
+def identity_of(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Return the device and the inode of whatever has this name; None if nothing can be found there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

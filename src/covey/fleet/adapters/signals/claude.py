@@ -20,14 +20,7 @@ INTERRUPTED = "[Request interrupted by user"
 INPUTS = frozenset({"input needed", "dialog open"})
 """What it waits for when it does not wait for leave."""
 STATUSES = {"idle": "idle", "busy": "running", "waiting": "waiting_approval"}
-ERRORS = {"authentication_failed": "signed_out", "rate_limit": "rate_limited"}
-"""Its names for errors that have one name for all agents."""
-STATUS_ERRORS = {"401": "signed_out", "429": "rate_limited"}
-FAILED = re.compile(r'API Error: (?:(\d{3}) \{"|Connection error)')
-
-
-def _error(kind: object) -> str:
-    return ERRORS.get(plain(kind), plain(kind)) or "api_error"
+FAILED = re.compile(r'API Error: (?:\d{3} \{"|Connection error)')
 
 
 class ClaudeHooks:
@@ -88,8 +81,8 @@ def _stopped(said: dict[str, Any]) -> Word:
     if working:
         return "running", "background_tasks", text(working[0].get("description"))
     last = text(said.get("last_assistant_message"))
-    if failed := FAILED.match(last):  # releases without StopFailure say Stop
-        return "error", STATUS_ERRORS.get(failed[1], "api_error"), last
+    if FAILED.match(last):  # releases without StopFailure say Stop
+        return "error", "api_error", last
     return "completed", "turn_completed", last
 
 
@@ -105,7 +98,7 @@ WORDS: Words = {
     "Elicitation": lambda said: ("waiting_input", "elicitation", text(said.get("message"))),
     "ElicitationResult": lambda _: ("running", "answered", ""),
     "Stop": _stopped,
-    "StopFailure": lambda said: ("error", _error(said.get("error")), text(said.get("last_assistant_message"))),
+    "StopFailure": lambda said: ("error", plain(said.get("error")) or "api_error", text(said.get("last_assistant_message"))),
     "PreCompact": lambda _: ("running", "compacting", ""),
     "PostCompact": lambda said: ("idle" if said.get("trigger") == "manual" else "running", "compacted", ""),
 }
@@ -154,7 +147,7 @@ class ClaudeTranscript(Lines):
         message = fields(entry.get("message"))
         blocks = [fields(block) for block in entries(message.get("content"))]
         if entry.get("isApiErrorMessage") is True:
-            return notice.says("error", _error(entry.get("error")), text(blocks[0].get("text")) if blocks else "")
+            return notice.says("error", plain(entry.get("error")) or "api_error", text(blocks[0].get("text")) if blocks else "")
         for call in blocks:
             if call.get("type") == "tool_use":
                 return notice.says(*_calls({"tool_name": call.get("name"), "tool_input": call.get("input"), "cwd": entry.get("cwd")}))
