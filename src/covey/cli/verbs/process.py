@@ -40,9 +40,11 @@ def up(home: Home, _: Operation, params: dict[str, Any]) -> int:
         from covey.node import main
 
         return main(home)
-    if running is not None:
-        return _already(home, running)
-    _spawn(home)
+    while running is None or not _is_ready(home, running):
+        running = _spawn(home)
+        if running is None:
+            return 0
+    writer().success(f"Covey is running already (pid {running})", {"pid": running, "already_running": True, "version": __version__})
     return 0
 
 
@@ -110,8 +112,8 @@ def _stopped(pid: int, how: str, text: str) -> int:
     return 0
 
 
-def _already(home: Home, pid: int) -> int:
-    """Say that there is a daemon, once it answers; it may be starting, or about to make its socket anew."""
+def _is_ready(home: Home, pid: int) -> bool:
+    """Wait until a daemon answers that may be starting, or about to make its socket anew. False if it has ended instead, as one that was killed just now."""
     limit = time.monotonic() + READY_S
     while True:
         try:
@@ -120,22 +122,20 @@ def _already(home: Home, pid: int) -> int:
             if time.monotonic() > limit:
                 raise _stuck(pid, error) from None
             if holder(home.pid_file) is None:
-                raise tool_error(f"the daemon (pid {pid}) has just ended", "Start it: covey up") from None
+                return False
             time.sleep(NAP_S)
         except AgentError as error:
             raise _stuck(pid, error) from None
         else:
-            break
-    writer().success(f"Covey is running already (pid {pid})", {"pid": pid, "already_running": True, "version": __version__})
-    return 0
+            return True
 
 
 def _stuck(pid: int, error: AgentError) -> AgentError:
     return tool_error(f"Covey is running already (pid {pid}), but is of no use: {error.message}", "End it and start it anew: covey down && covey up")
 
 
-def _spawn(home: Home) -> None:
-    """Start a daemon that outlives us, and listen on a pipe for what becomes of it."""
+def _spawn(home: Home) -> int | None:
+    """Start a daemon that outlives us, and say that it is up. If another one was faster, return its pid and say nothing."""
     import json
     import subprocess
     import sys
@@ -169,9 +169,9 @@ def _spawn(home: Home) -> None:
     if "error" in news:
         raise _as_error(news["error"])
     if news.get("already_running"):
-        _already(home, news["pid"])
-        return
+        return int(news["pid"])
     writer().success(f"Covey is up (pid {news['pid']})", {"pid": news["pid"], "already_running": False, "version": news["version"]})
+    return None
 
 
 def _as_error(envelope: dict[str, Any]) -> AgentError:
