@@ -7,6 +7,9 @@ import os
 import time
 from pathlib import Path
 
+from msgspec import structs
+
+from covey.fleet.adapters.adapter import ProcessShape
 from covey.fleet.adapters.running_version import running_version
 from covey.kernel.program_version import ProgramVersions
 from tests.covey.fleet.adapters.adapters_seen import REGISTRY, Seen
@@ -41,6 +44,13 @@ def test_a_program_is_named_after_its_version(tmp_path: Path) -> None:
     path = tmp_path / "claude/versions/2.1.300"
     gone = Seen("claude", ("claude",), str(path))
     assert version("claude", gone) == "2.1.300", "also when an update has removed it"
+
+
+def test_the_version_of_a_launcher_is_not_the_agents() -> None:
+    shape = ProcessShape(names=("toy.py",), launchers=("python*",))
+    adapter = structs.replace(REGISTRY.adapters["claude"], process=shape)
+    python = Seen("python3", ("/opt/python/3.11.7/bin/python3", "toy.py"), "/opt/python/versions/3.11.7/bin/python3.11")
+    assert running_version(python, time.time(), adapter, PROGRAMS) == ""
 
 
 def test_a_program_whose_file_has_the_agents_name_is_asked(tmp_path: Path) -> None:
