@@ -69,6 +69,15 @@ def test_a_configuration_that_is_no_file_is_refused_at_once(covey: Covey, kind: 
     assert covey.run("up").error["error"] == "config_error"
 
 
+@pytest.mark.parametrize("kind", ["pipe", "directory"])
+def test_a_pid_file_that_is_no_file_is_named_by_the_start(covey: Covey, kind: str) -> None:
+    put(kind, covey.node / "pid")
+    covey.home.chmod(0o700)
+    error = covey.run("up").error
+    assert "the pid file" in error["message"]
+    assert "not a regular file" in error["message"]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_agent_that_names_what_is_no_file_holds_nobody_up(covey: Covey, kind: str) -> None:
     with living(covey) as fleet:

@@ -175,7 +175,12 @@ class Daemon:
 def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None, subsystems: Sequence[Subsystem] = ()) -> int:
     """Be the daemon until told to stop. `tell` hears once: ready, already running, or why not."""
     lock = PidLock(home.pid_file)
-    if not lock.acquire():
+    try:
+        acquired = lock.acquire()
+    except AgentError as error:
+        tell({"error": error.envelope()})
+        raise
+    if not acquired:
         tell({"already_running": True, "pid": holder(home.pid_file) or 0})
         return EXIT_CONFLICT
     try:
