@@ -56,6 +56,9 @@ class HomeDoctor:
                     foreign.append(path)
                 elif stat.S_IMODE(found.st_mode) & ~mode:
                     loose.append((path, mode))
+        if wrong := [path for path in (*self._home.modes, os.path.join(self._home.node_dir, "spool")) if self._is_wrong_kind(path)]:
+            moves = " && ".join(f"mv {quoted(path)} {quoted(path + '.aside')}" for path in wrong)
+            return Finding("home", "files", FAIL, f"no regular file, or no directory: {_names(wrong)}", f"{moves} && covey down && covey up")
         if foreign:
             names = " ".join(quoted(path) for path in foreign)
             return Finding("home", "files", FAIL, f"of another user: {_names(foreign)}", f"sudo chown {os.geteuid()} {names}")
@@ -65,6 +68,15 @@ class HomeDoctor:
             ]
             return Finding("home", "files", FAIL, f"open to other users: {_names([path for path, _ in loose])}", " && ".join(commands))
         return Finding("home", "files", OK, "private")
+
+    def _is_wrong_kind(self, path: str) -> bool:
+        """Whether something else has the name of a file or directory of the daemon's: it would be without its log, or without what hooks leave for it."""
+        try:
+            mode = os.stat(path).st_mode
+        except OSError:
+            return False
+        expected = stat.S_ISSOCK if path == self._home.socket else stat.S_ISDIR if path.endswith("spool") else stat.S_ISREG
+        return not expected(mode)
 
     def config(self) -> Finding:
         try:

@@ -270,6 +270,15 @@ def test_files_that_others_can_read_are_reported_and_their_command_closes_them(p
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_a_pipe_in_the_place_of_the_log_or_the_spool_is_reported(patient: Patient) -> None:
+    patient.home.prepare()
+    os.mkfifo(patient.home.log_file, 0o600)
+    os.mkfifo(Path(patient.home.node_dir) / "spool", 0o600)
+    finding = patient.finding("files")
+    assert (finding.status, finding.detail) == (FAIL, "no regular file, or no directory: daemon.log, spool")
+    assert finding.fix.endswith("&& covey down && covey up")
+
+
 def test_files_of_another_user_are_reported_and_their_command_takes_them_back(patient: Patient) -> None:
     patient.home.prepare()
     Path(patient.home.token_file).write_text("x")
