@@ -20,6 +20,8 @@ Whatever else is to be in the queue emits these two, and nothing here has to kno
 nobody else can put them away while it still asks, so that the queue never says less than the asker does.
 """
 SETTLED_BY, ASKER = "settled_by", "asker"
+SAME_QUESTION = "same_question"
+"""True in the data of an `attention.asked` that corrects the text of the last one: it is not counted as another time."""
 OPENED, CHANGED, CLOSED = "attention.opened", "attention.changed", "attention.closed"
 """What the queue says."""
 TITLE_CHARACTERS, DETAIL_CHARACTERS = 200, 4000
@@ -68,7 +70,8 @@ def heard(before: Item | None, event: Event) -> Change | None:
         return Change(asked, OPENED)
     if asked.id == before.id or (asked.data.get("run") and asked.data["run"] == before.data.get("run")):
         return None  # whoever asked was not sure that it had, after a crash
-    item = replace(before, title=asked.title, detail=asked.detail, data=asked.data, updated_at=asked.updated_at, times=before.times + 1)
+    times = before.times if event.data.get(SAME_QUESTION) is True else before.times + 1
+    item = replace(before, title=asked.title, detail=asked.detail, data=asked.data, updated_at=asked.updated_at, times=times)
     return Change(item, CHANGED if (item.title, item.detail) != (before.title, before.detail) else "")
 
 
@@ -80,7 +83,7 @@ def _asked(event: Event) -> Item | None:
     """The item that an event asks for; None if it names no matter."""
     if not event.subject or len(event.subject) > KEY_CHARACTERS:
         return None
-    rest = {name: value for name, value in event.data.items() if name not in {"title", "detail"}}
+    rest = {name: value for name, value in event.data.items() if name not in {"title", "detail", SAME_QUESTION}}
     return Item(
         id=event.id,
         key=event.subject,

@@ -30,7 +30,8 @@ def listed(result: dict[str, Any], paint: Paint) -> str:
         said = clean(item["detail"] if item["closed_at"] is None else item["closed_why"])
         lines += [row, *([paint(cut(f"    {said}", paint.columns), DIM)] if said else [])]
     shown = sum(item["closed_at"] is None for item in items)
-    hints = [f"  covey attention done {items[0]['id'][-ID_END:]}  puts one away"] if shown else []
+    closable = next((item["id"] for item in items if item["closed_at"] is None and item["data"].get("settled_by") != "asker"), "")
+    hints = [f"  covey attention done {closable[-ID_END:]}  puts one away"] if closable else []
     hints += [f"  covey needs --limit {min(count, MOST)}  shows {'all' if count <= MOST else 'more'} of them"] if shown < count else []
     return "\n".join([*lines, "", total(count), *(paint(hint, DIM) for hint in hints)])
 

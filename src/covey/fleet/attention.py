@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 if TYPE_CHECKING:
     from covey.fleet.view import Row
 
@@ -16,12 +18,15 @@ def key_of(runtime_id: str) -> str:
 
 
 def asked(row: Row) -> dict[str, Any]:
-    """The data of the event: the question in the title, and enough to find the agent."""
-    place = f"{row.target}/{row.session_name}:{row.window_index}.{row.pane_index}"
+    """The data of the event: the question in the title, and enough to find the agent.
+
+    The command names the agent by its runtime id: pane ids repeat in several tmux servers, and a place changes.
+    """
+    place = f"{row.target_and_server}/{row.session_name}:{row.window_index}.{row.pane_index}"
     question = f": {row.detail}" if row.detail else ""
     return {
         "title": f"{row.agent} {place} {WORDS[row.state]}{question}",
-        "detail": "\n".join(filter(None, (row.detail, f"in {row.cwd}" if row.cwd else "", f"covey why {row.pane_id}"))),
+        "detail": "\n".join(filter(None, (row.detail, f"in {row.cwd}" if row.cwd else "", f"covey why runtime:{row.runtime_id}"))),
         "runtime_id": row.runtime_id,
         "ref": row.ref,
         "agent": row.agent,
@@ -30,3 +35,14 @@ def asked(row: Row) -> dict[str, Any]:
         "cwd": row.cwd,
         "settled_by": "asker",
     }
+
+
+def same_question(before: Row, row: Row) -> Row | None:
+    """The row with all that is known of the question that was asked with `before`; None if the row asks another question.
+
+    The command comes from one source, sometimes later than the state from another one, and its dialog may close before
+    the state changes: no detail is not another question.
+    """
+    if row.state != before.state or (before.detail and row.detail and before.detail != row.detail):
+        return None
+    return row if row.detail else replace(row, detail=before.detail)

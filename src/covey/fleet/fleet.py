@@ -84,7 +84,7 @@ class Fleet:
         """Agents whose `agent.started` could not be written."""
         self._catching_up: asyncio.Task[None] | None = None
         self._outbox = Outbox(events, self._unwritten)
-        self._states = States(rules, self._look, self._tell_saved)
+        self._states = States(rules, self._look, self._tell_saved, lambda row: with_servers([row], self.targets())[0])
         self._clock = clock
         self._ids = Ulids(clock.time)
         self.life = self._ids()
@@ -191,6 +191,7 @@ class Fleet:
         if target.name not in self._targets:
             return
         self._tell(target)
+        self._states.update_questions(self._now())
         try:
             await self.book.seen(target.name, target.target.health, target.last_seen)
         except StoreError as error:
@@ -280,7 +281,7 @@ class Fleet:
 
     def moved(self, runtime_id: str) -> None:
         """A pane has another title, name or place: its row is another, but no news."""
-        self._states.moved(runtime_id)
+        self._states.moved(runtime_id, self._now())
 
     def _begin(self, runtime: Runtime) -> None:
         watched = self._watch(runtime)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from covey.fleet.attention import asked, key_of
+from covey.fleet.attention import asked, key_of, same_question
 from covey.fleet.engine import APPLIED, LATE, Engine
 from covey.fleet.model import Verdict
 from covey.fleet.record import ASKED, BEGUN, CHANGED, ENDED, HEARD, SETTLED
@@ -46,14 +46,18 @@ class Look(NamedTuple):
 
 
 class States:
-    """The row and the verdict of every runtime that was started. `look` says how things are with one, or that it is not there."""
+    """The row and the verdict of every runtime that was started. `look` says how things are with one, or that it is not there.
 
-    def __init__(self, rules: Rules, look: Callable[[str], Look | None], tell: Tell) -> None:
+    `with_server` returns a row with its tmux server where its target has several, for the text that people read.
+    """
+
+    def __init__(self, rules: Rules, look: Callable[[str], Look | None], tell: Tell, with_server: Callable[[Row], Row] = lambda row: row) -> None:
         self.rows: dict[str, Row] = {}
         self.verdicts: dict[str, Verdict] = {}
         self._engine = Engine(rules)
-        self._asked: set[str] = set()
-        """Runtimes for which a person was asked."""
+        self._asked: dict[str, Row] = {}
+        """Runtimes for which a person was asked, with the row that the question was last written from."""
+        self._with_server = with_server
         self._look = look
         self._tell = tell
 
@@ -68,9 +72,9 @@ class States:
         self._engine.resume(row.runtime_id, saved.claims, saved.cursors, verdict=verdict, version=row.state_version)
         self.rows[row.runtime_id], self.verdicts[row.runtime_id] = row, verdict
         if saved.asked:
-            self._asked.add(row.runtime_id)
+            self._asked[row.runtime_id] = row
         self.settle(row.runtime_id, now)
-        self._attend(None, self.rows[row.runtime_id], now)
+        self._attend(self.rows[row.runtime_id], now)
 
     def hear(self, signal: Signal) -> bool:
         """Take a signal; returns whether it is recorded. One that counts confirms its row or makes it another.
@@ -106,19 +110,30 @@ class States:
         self.rows[runtime_id] = row
         if news:
             self._tell(CHANGED if before else BEGUN, runtime_id, {**row.as_dict(), "previous": before.state if before else None}, now)
-            self._attend(before, row, now)
+            self._attend(row, now)
 
-    def _attend(self, before: Row | None, row: Row, now: float) -> None:
-        """Ask for a person when an agent begins to need one, and take that back when it no longer does."""
-        asked_for = row.runtime_id in self._asked
-        if row.needs_action and (not asked_for or (before is not None and (before.state, before.detail) != (row.state, row.detail))):
-            self._asked.add(row.runtime_id)
+    def update_questions(self, now: float) -> None:
+        """Correct the questions that name their agent otherwise than now: a tmux server has come or gone on its target."""
+        for runtime_id in list(self._asked):
+            self._attend(self.rows[runtime_id], now)
+
+    def _attend(self, row: Row, now: float) -> None:
+        """Ask for a person when an agent begins to need one, correct what was asked, and take that back when nobody is needed."""
+        before = self._asked.get(row.runtime_id)
+        if not row.needs_action:
+            if before is not None:
+                self._settled(row.runtime_id, f"it is {row.state.replace('_', ' ')} now", now)
+            return
+        row = self._with_server(row)
+        same = same_question(before, row) if before is not None else None
+        self._asked[row.runtime_id] = same or row
+        if before is None or same is None:
             self._tell(ASKED, key_of(row.runtime_id), asked(row), now)
-        elif asked_for and not row.needs_action:
-            self._settled(row.runtime_id, f"it is {row.state.replace('_', ' ')} now", now)
+        elif asked(same) != asked(before):
+            self._tell(ASKED, key_of(row.runtime_id), {**asked(same), "same_question": True}, now)
 
     def _settled(self, runtime_id: str, why: str, now: float) -> None:
-        self._asked.discard(runtime_id)
+        del self._asked[runtime_id]
         self._tell(SETTLED, key_of(runtime_id), {"runtime_id": runtime_id, "why": why}, now)
 
     def due(self, runtime_id: str, now: float) -> float | None:
@@ -126,11 +141,13 @@ class States:
         moment = self._engine.horizon(runtime_id, now - TICK_S)
         return None if moment is None else max(moment, now) + TICK_S
 
-    def moved(self, runtime_id: str) -> None:
-        """A pane has another title, name or place: its row is another, but no news, and confirms nothing."""
+    def moved(self, runtime_id: str, now: float) -> None:
+        """A pane has another title, name or place: its row is another, but no news, and confirms nothing. A question names the new place."""
         before, seen = self.rows.get(runtime_id), self._look(runtime_id)
         if before is not None and seen is not None:
-            self.rows[runtime_id] = row_of(seen.runtime, self.verdicts[runtime_id], seen.pane, before, before.as_of)
+            row = self.rows[runtime_id] = row_of(seen.runtime, self.verdicts[runtime_id], seen.pane, before, before.as_of)
+            if runtime_id in self._asked:
+                self._attend(row, now)
 
     def end(self, runtime_id: str, why: str, now: float) -> None:
         self._engine.end(runtime_id)

@@ -69,9 +69,13 @@ class Row(Struct, frozen=True, kw_only=True):
     """What decided first, then what agrees."""
 
     @property
+    def target_and_server(self) -> str:
+        """`host`, or `host@work` where the target has several tmux servers."""
+        return f"{self.target}@{self.server}" if self.server else self.target
+
+    @property
     def ref(self) -> str:
-        target = f"{self.target}@{self.server}" if self.server else self.target
-        return f"pane:{target}/{self.session_name}/{self.window_id}/{self.pane_id}"
+        return f"pane:{self.target_and_server}/{self.session_name}/{self.window_id}/{self.pane_id}"
 
     @property
     def needs_action(self) -> bool:

@@ -43,6 +43,14 @@ def test_asked_again_it_is_the_same_item_and_only_a_new_text_is_news() -> None:
     assert changed.item.opened_at == item.opened_at < changed.item.updated_at
 
 
+def test_a_correction_of_the_same_question_changes_the_text_and_does_not_count() -> None:
+    item = opened(title="asks for approval", ref="old")
+    change = heard(item, event("asked", title="asks for approval: make", ref="new", same_question=True))
+    assert change is not None
+    assert (change.kind, change.item.title, change.item.times) == ("attention.changed", "asks for approval: make", 1)
+    assert change.item.data == {"ref": "new"}
+
+
 def test_the_same_run_asks_once_however_often_it_says_so() -> None:
     item = opened(title="a", run="R1")
     assert heard(item, event("asked", title="a", run="R1")) is None

@@ -73,3 +73,32 @@ def test_an_agent_that_is_answered_while_the_daemon_is_down_needs_nobody_afterwa
     fleet.tmux("kill-pane", "-t", gone)
     fleet.up()
     agree(fleet, 0)
+
+
+def test_an_item_names_its_agent_as_the_list_does_wherever_the_agent_is(fleet: Fleet) -> None:
+    pane = fleet.agent()
+    fleet.tmux("rename-session", "-t", pane, "api")
+    fleet.up()
+    fleet.show(pane, "[ask] make install")
+    agree(fleet, 1)
+
+    def titled(place: str) -> bool:
+        (item,) = needs(fleet.covey)
+        told = (item["data"]["ref"], item["title"], item["times"])
+        return told == (fleet.row(pane, "waiting_approval")["ref"], f"toy host{place} asks for approval: make install", 1)
+
+    until(lambda: titled("/api:0.0"))
+    fleet.tmux("rename-session", "-t", pane, "shop")
+    until(lambda: titled("/shop:0.0"))
+    try:
+        fleet.tmux("-L", "other", "new-session", "-d", "-s", "shop", str(fleet.covey.folder / "toy-agent"))
+        until(lambda: len(fleet.rows()) == 2)
+        until(lambda: titled("@default/shop:0.0"))
+        (item,) = needs(fleet.covey)
+        assert fleet.covey.run("why", pane).error["error"] == "E_REF_AMBIGUOUS"
+        command = item["detail"].splitlines()[-1].split()
+        assert fleet.covey.run(*command[1:]).result["item"]["runtime_id"] == item["data"]["runtime_id"]
+    finally:
+        fleet.tmux("-L", "other", "kill-server")
+    until(lambda: len(fleet.rows()) == 1)
+    until(lambda: needs(fleet.covey)[0]["data"]["ref"] == fleet.row(pane)["ref"])

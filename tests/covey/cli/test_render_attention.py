@@ -19,6 +19,7 @@ def item(number: int = 1, **changes: Any) -> dict[str, Any]:
         "key": "beat:/x",
         "title": f"nightly: {number} tests fail",
         "detail": "",
+        "data": {},
         "times": 1,
         "age_ms": 240_000,
         "closed_at": None,
@@ -45,6 +46,13 @@ def test_the_list_shows_what_it_is_since_when_how_often_and_how_to_be_done_with_
         "2 things need you",
         "  covey attention done PW0001  puts one away",
     ]
+
+
+def test_only_an_item_that_can_be_put_away_is_recommended_for_that() -> None:
+    agent = item(data={"settled_by": "asker"})
+    assert lines([agent, item(2)])[-1] == "  covey attention done PW0002  puts one away"
+    assert lines([agent])[-1] == "1 thing needs you"
+    assert lines([agent, item(2, closed_at="x", closed_why="done by hand")], count=1)[-1] == "1 thing needs you"
 
 
 def test_closed_ones_are_marked_and_say_why() -> None:

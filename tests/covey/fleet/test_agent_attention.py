@@ -1,0 +1,135 @@
+"""What an agent that needs a person asks for: each question once, under a name that finds the agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from covey.fleet.attention import asked
+from covey.fleet.engine import Signal
+from covey.fleet.judge import Rules
+from covey.fleet.model import Claim
+from covey.fleet.references import resolve
+from covey.fleet.runtimes import Runtime
+from covey.fleet.saved_agents import SavedAgent
+from covey.fleet.states import Look, States
+from covey.fleet.view import Row, server_name
+from tests.covey.fleet.fleets import NOW
+from tests.covey.tmux.test_changes import PANE
+
+RUNTIME = Runtime(
+    runtime_id="0123456789abcdef",
+    target="host",
+    socket="/tmp/tmux-1/one",
+    window_id="@0",
+    pane_id="%0",
+    pane_epoch="",
+    agent="claude",
+    pid=1,
+    process_started=1,
+    started_at=NOW,
+)
+
+
+class Agent:
+    """The states of one agent, whose screen and whose place a test sets; `questions` are the events for the attention queue."""
+
+    def __init__(self) -> None:
+        self.questions: list[tuple[str, dict[str, Any]]] = []
+        self.several_servers = False
+        self.pane = replace(PANE, session_name="api")
+        self.now = NOW
+        self.states = self.made()
+        self.states.start(RUNTIME.runtime_id, self.now)
+
+    def made(self) -> States:
+        return States(Rules(settle=0.0), lambda _: Look(RUNTIME, self.pane, None), self._tell, self._with_server)
+
+    def shows(self, state: str, detail: str = "") -> None:
+        self.now += 1
+        claim = Claim(source="screen", state=state, at=self.now, level=True, strength=100, detail=detail)
+        key = str(self.now)
+        signal = Signal(
+            runtime_id=RUNTIME.runtime_id, source="screen", dedupe_key=key, event_id=key, event_time=self.now, ingested_at=self.now, claim=claim
+        )
+        assert self.states.hear(signal)
+
+    @property
+    def titles(self) -> list[tuple[str, bool]]:
+        """The title of each question, and whether it counts."""
+        return [(data["title"], "same_question" not in data) for kind, data in self.questions if kind == "attention.asked"]
+
+    def _with_server(self, row: Row) -> Row:
+        return replace(row, server=server_name(row.socket)) if self.several_servers else row
+
+    def _tell(self, kind: str, _subject: str, data: dict[str, Any], _at: float) -> None:
+        if kind.startswith("attention."):
+            self.questions.append((kind, data))
+
+
+ASKS = "claude host/api:0.0 asks for approval"
+
+
+def test_a_command_that_comes_later_or_is_lost_is_the_same_question() -> None:
+    agent = Agent()
+    agent.shows("waiting_approval")
+    agent.shows("waiting_approval", "make")
+    agent.shows("waiting_approval")
+    agent.shows("waiting_approval", "make")
+    assert agent.titles == [(ASKS, True), (f"{ASKS}: make", False)]
+
+
+def test_another_command_another_state_and_a_second_wait_are_new_questions() -> None:
+    agent = Agent()
+    agent.shows("waiting_approval", "make")
+    agent.shows("waiting_approval")
+    agent.shows("waiting_approval", "make install")
+    agent.shows("waiting_input")
+    agent.shows("running")
+    agent.shows("waiting_input")
+    has = "claude host/api:0.0 has a question"
+    assert agent.titles == [(f"{ASKS}: make", True), (f"{ASKS}: make install", True), (has, True), (has, True)]
+    assert [kind for kind, _ in agent.questions][-2:] == ["attention.settled", "attention.asked"]
+
+
+def test_a_question_names_the_place_to_which_its_agent_was_moved() -> None:
+    agent = Agent()
+    agent.shows("waiting_approval", "make")
+    agent.pane = replace(agent.pane, session_name="other", window_id="@7", window_index=3)
+    agent.states.moved(RUNTIME.runtime_id, agent.now)
+    agent.states.moved(RUNTIME.runtime_id, agent.now)
+    assert agent.titles == [(f"{ASKS}: make", True), ("claude host/other:3.0 asks for approval: make", False)]
+    assert agent.questions[-1][1]["ref"] == agent.states.rows[RUNTIME.runtime_id].ref
+
+
+def test_a_question_names_the_tmux_server_as_soon_as_there_are_several() -> None:
+    agent = Agent()
+    agent.shows("waiting_approval", "make")
+    agent.states.update_questions(agent.now)
+    agent.several_servers = True
+    agent.states.update_questions(agent.now)
+    assert agent.titles == [(f"{ASKS}: make", True), ("claude host@one/api:0.0 asks for approval: make", False)]
+    assert agent.questions[-1][1]["ref"] == "pane:host@one/api/@0/%0"
+
+
+def test_the_command_of_a_question_finds_the_agent_among_panes_of_the_same_name() -> None:
+    agent = Agent()
+    row = agent.states.rows[RUNTIME.runtime_id]
+    other = replace(row, runtime_id="fedcba9876543210", socket="/tmp/tmux-1/two")
+    agent.shows("waiting_approval", "make")
+    command = asked(agent.states.rows[RUNTIME.runtime_id])["detail"].splitlines()[-1]
+    assert resolve(command.removeprefix("covey why "), [row, other]) == row
+
+
+def test_a_restart_asks_nothing_again() -> None:
+    agent = Agent()
+    agent.shows("waiting_approval", "make")
+    saved = SavedAgent(
+        runtime=RUNTIME,
+        row=agent.states.rows[RUNTIME.runtime_id],
+        claims=tuple(agent.states.claims(RUNTIME.runtime_id)),
+        asked=True,
+    )
+    agent.made().resume(saved, agent.now)
+    assert agent.titles == [(f"{ASKS}: make", True)]
