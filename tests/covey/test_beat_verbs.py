@@ -309,6 +309,16 @@ def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(covey: Covey) ->
     assert covey.run("init", "/proc").error["message"] == "/proc cannot hold a file: the system refuses to create HEARTBEAT.md there"
 
 
+def test_the_history_of_a_beat_that_there_is_not_is_an_error_with_or_without_a_daemon(place: Place) -> None:
+    place.schedule()
+    for started in (False, True):
+        if started:
+            place.up()
+        error = place.run("beats", "history", "nope").error
+        assert (error["code"], error["message"], error["valid_values"]) == (5, "there is no beat nope", ["api"])
+        assert place.run("beats", "history", "api", "--outcome", "error").result["items"] == []
+
+
 def test_what_is_known_is_shown_while_the_daemon_is_down(place: Place) -> None:
     assert place.run("beats", "list").result["items"] == []
     assert place.run("beats", "history").result["items"] == []

@@ -85,6 +85,18 @@ def test_a_daemon_that_was_stopped_by_a_signal_is_ended(daemon: Covey) -> None:
     assert daemon.run("up").result["already_running"] is False
 
 
+def test_readers_of_a_stopped_daemon_give_up_soon_and_say_how_to_end_it(daemon: Covey) -> None:
+    os.kill(daemon.pid, signal.SIGSTOP)
+    for verb in (["ps"], ["needs"], ["why", "%0"], ["status"], ["bar"]):
+        error = daemon.run(*verb).error
+        assert (error["code"], error["message"]) == (EXIT_TIMEOUT, "the daemon did not answer within 5 s"), verb
+        assert "covey down && covey up" in error["suggestion"]
+    waited = daemon.run("wait", "--timeout", "1s").error
+    assert (waited["code"], waited["message"]) == (EXIT_TIMEOUT, "the time is up, and the daemon does not answer")
+    assert "covey down && covey up" in waited["suggestion"]
+    assert "covey does not answer" in daemon.run("bar", "--format", "tmux").stdout
+
+
 def test_a_daemon_whose_loop_is_blocked_is_killed_and_the_command_says_so(covey: Covey) -> None:
     with hung(covey) as process:
         shown = impatient(covey, "up")

@@ -99,8 +99,10 @@ def beats_cost(home: Home, _: dict[str, Any]) -> dict[str, Any]:
 
 
 def beats_history(home: Home, params: dict[str, Any]) -> dict[str, Any]:
-    with records(home) as found:
-        return asyncio.run(view.history(found, params))
+    async def answer(beats: StoredBeats, _: Config) -> dict[str, Any]:
+        return await view.history(beats, params)
+
+    return _with_beats(home, answer)
 
 
 def beats_show(home: Home, params: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from covey.beats.service import Beats
 from covey.beats.voice import Voice
 from covey.contract.beats import OPERATIONS
 from covey.kernel.daemon import Subsystem
-from murli import AgentError, not_found, user_error
+from murli import AgentError, user_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -123,7 +123,9 @@ class BeatOperations:
         return await view.listed(self._beats, self._now)
 
     async def history(self, call: Call) -> dict[str, Any]:
-        return await view.history(self._beats.ledger, call.params)
+        if call.params["name"]:
+            await self._beats.look(self._now)
+        return await view.history(self._beats, call.params)
 
     async def show(self, call: Call) -> dict[str, Any]:
         return await view.one_run(self._beats.ledger, call.params["run"])
@@ -163,9 +165,7 @@ class BeatOperations:
             (one for one in entries if one.name == name), key=lambda one: one.beat is not None, default=None
         )  # a broken one may have the name too
         if entry is None:
-            error = not_found(f"there is no beat {name}", "See `covey beats list`.", field="name")
-            error.valid_values = [one.name for one in entries]
-            raise error
+            raise view.unknown_beat(name, self._beats.book)
         if entry.beat is None:
             raise user_error(f"{name} is not scheduled: {'; '.join(entry.complaints)}", "Mend it first.", field="name")
         return entry, entry.beat

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from covey.beats import intervals, money, planner
 from covey.beats.beat import Budget, Interval
 from covey.kernel.clock import timestamp
-from murli import not_found, user_error
+from murli import AgentError, not_found, user_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -176,10 +176,20 @@ def limits(setting: Callable[[str], Any]) -> dict[str, float]:
     return {key: float(setting(f"beats.{key}")) for key in ("day_usd", "month_usd")}
 
 
-async def history(ledger: Records, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Past runs, newest first."""
-    runs = await ledger.history(name=params["name"], outcome=params["outcome"], limit=params["limit"])
+async def history(beats: Beats, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Past runs, newest first. Raises `AgentError` if a beat is named that there is not and of which no run is known."""
+    name = params["name"]
+    runs = await beats.ledger.history(name=name, outcome=params["outcome"], limit=params["limit"])
+    if name and not runs and all(entry.name != name for entry in beats.book.entries) and not await beats.ledger.history(name=name, limit=1):
+        raise unknown_beat(name, beats.book)
     return {"items": [run.as_dict() for run in runs]}
+
+
+def unknown_beat(name: str, book: Book) -> AgentError:
+    """The error that there is no beat of this name, with the names that there are."""
+    error = not_found(f"there is no beat {name}", "See `covey beats list`.", field="name")
+    error.valid_values = [entry.name for entry in book.entries]
+    return error
 
 
 async def one_run(ledger: Records, asked: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean
+from covey.cli.cells import clean, cut_middle, width
 from covey.cli.render import duration, short
 
 TYPE_CHECKING = False
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 FOLDER_FROM, PANE_FROM, PATH_FROM = 70, 100, 140
 """Terminal widths from which the folder, the pane id and the whole path of the folder are shown. Below them WHAT needs the room more."""
 LONGEST_PATH = 40
+PLACE_CELLS = range(10, 19)
+"""How narrow the column WHERE may become: the first of these at which its rows can be told apart."""
 DEFAULT_SERVER = "default"
 """The tmux server that is meant where none is named."""
 TYPEABLE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/@%+")
@@ -81,6 +83,30 @@ def table_of(result: dict[str, Any], columns: int, *, wide: bool) -> tuple[list[
     ]
     shown = [(head, cells) for head, wanted, cells in found if wanted and (head != "FOLDER" or any(cells))]
     return [head for head, _ in shown], [list(row) for row in zip(*(cells for _, cells in shown), strict=True)]
+
+
+def places(names: Sequence[str], cells: int) -> list[str]:
+    """Names of panes in so many cells: if one is too long, without the target that all share, then without the part that tells least apart."""
+    if all(width(name) <= cells for name in names):
+        return list(names)
+    different = len(set(names))
+    targets = {name.partition("/")[0].partition("@")[0] for name in names if "/" in name}
+    if len(targets) == 1:
+        (target,) = targets
+        without = [name.removeprefix(target if name.startswith(f"{target}@") else f"{target}/") for name in names]
+        names = without if len(set(without)) == different else names
+    half = max(cells - 1, 0) // 2
+    for head in (half, *range(half - 1, -1, -1), *range(half + 1, cells)):
+        shown = [cut_middle(name, cells, head) for name in names]
+        if len(set(shown)) == different:
+            return shown
+    return [cut_middle(name, cells, half) for name in names]
+
+
+def least_place(names: Sequence[str]) -> int:
+    """The fewest cells in which such names can be told apart, within `PLACE_CELLS`."""
+    different = len(set(names))
+    return next((cells for cells in PLACE_CELLS if len(set(places(names, cells))) == different), PLACE_CELLS[-1])
 
 
 def folders(paths: Sequence[str], *, whole: bool = False) -> list[str]:

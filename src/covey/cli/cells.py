@@ -43,6 +43,35 @@ def cut(text: str, cells: int) -> str:
     return taken.rstrip() + "…"
 
 
+def cut_middle(text: str, cells: int, head: int) -> str:
+    """As much of the beginning of a text as `head` cells hold, and as much of its end as fits behind the sign that there was more."""
+    if width(text) <= cells:
+        return text
+    start = cut(text, head + 1)
+    room, end = cells - width(start), ""
+    for letter in reversed(text):
+        room -= _cells(letter)
+        if room < 0:
+            break
+        end = letter + end
+    return start + end
+
+
+def wrapped(text: str, cells: int) -> list[str]:
+    """The lines of a text, broken between words; a word that is longer than a line is broken too, for nothing may be lost."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and width(lines[-1]) + 1 + width(word) > cells:
+            lines.append("")
+        if lines[-1]:
+            lines[-1] += " "
+        for letter in word if width(word) > cells else [word]:
+            if lines[-1] and width(lines[-1]) + width(letter) > cells:
+                lines.append("")
+            lines[-1] += letter
+    return lines
+
+
 def padded(text: str, cells: int) -> str:
     """A text that takes exactly so many cells."""
     text = cut(text, cells)
@@ -51,12 +80,7 @@ def padded(text: str, cells: int) -> str:
 
 def hanging(label: str, text: str, cells: int) -> list[str]:
     """A label, and behind it a text on as many lines as it needs, broken between words and aligned."""
-    room = max(cells - width(label) - 1, 16)
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and width(lines[-1]) + 1 + width(word) > room:
-            lines.append("")
-        lines[-1] += f" {word}" if lines[-1] else word
+    lines = wrapped(text, max(cells - width(label) - 1, 16))
     margin = " " * width(label)
     return [cut(f"{label if not number else margin} {line}", cells) for number, line in enumerate(lines)]
 

@@ -28,16 +28,18 @@ def following(
     endless: bool = True,
     patience: float = PATIENCE_S,
     connected: bool = False,
+    deadline: float | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The messages of a stream. A broken connection is made again, with the parameters as they are then; so is one that ends, if it is `endless`.
 
     An error of the daemon in the middle of the stream is raised; a reader that was too slow begins anew. While nobody is there, one message with the
     event `covey.lost` says so; after `patience` seconds, the error. A daemon that is not there at all is no error for one that was `connected` before.
+    A daemon that is there and silent at the `deadline`, a moment of `time.monotonic`, is an error.
     """
     broken_at = 0.0
     while True:
         try:
-            for message in Client(path).stream(operation, params()):
+            for message in Client(path, deadline=deadline).stream(operation, params()):
                 connected, broken_at = True, 0.0
                 if message.get("event") == "covey.slow":
                     break

@@ -46,6 +46,11 @@ ROW_A_LINE = frozenset(("list.panes", "list.windows", "list.sessions"))
 """Lists whose ndjson has a line for each item, and the rest of the answer in the last."""
 
 
+QUICK = frozenset(("list.panes", "list.windows", "list.sessions", "why", "attention.list", "status", "bar"))
+"""What the daemon answers from memory: one that takes longer than `QUICK_S` is stopped or hangs."""
+QUICK_S = 5.0
+
+
 def perform(operation: Operation, params: dict[str, Any]) -> int:
     """Run a verb and return its exit code."""
     home = Home.locate()
@@ -82,7 +87,7 @@ def _text(operation: Operation, result: Any, *, wide: bool) -> str:
 
 def ask(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
     """The result of an operation, from the daemon, or made here if it is not running and the operation works without it."""
-    client = Client(home.socket)
+    client = Client(home.socket, timeout=QUICK_S) if operation.name in QUICK else Client(home.socket)
     try:
         result = client.call(operation, params, idempotency_key=_key() if operation.mutating else "")
     except NotRunning:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from covey.cli.agents_table import age
-from covey.cli.cells import clean, cut
+from covey.cli.cells import clean, cut, hanging, width
 from covey.cli.render_fleet import DIM, YELLOW, Paint, many, table
 
 TYPE_CHECKING = False
@@ -24,16 +24,26 @@ def listed(result: dict[str, Any], paint: Paint) -> str:
         return "Nothing needs you\n  covey needs --all  shows what did"
     rows = [[item["id"][-ID_END:], age(item["age_ms"]), f"{item['times']}x" if item["times"] > 1 else "", clean(item["title"])] for item in items]
     signs = [("▲", YELLOW) if item["closed_at"] is None else ("○", DIM) for item in items]
-    head, *body = table(["ID", "FOR", "", "WHAT"], rows, signs, paint)
+    head, *body = table(["ID", "FOR", "", "WHAT"], rows, signs, paint, wrap=True)
     lines = [head]
     for item, row in zip(items, body, strict=True):
-        said = clean(item["detail"] if item["closed_at"] is None else item["closed_why"])
-        lines += [row, *([paint(cut(f"    {said}", paint.columns), DIM)] if said else [])]
+        lines += [row, *(paint(line, DIM) for line in _below(item, paint.columns))]
     shown = sum(item["closed_at"] is None for item in items)
     closable = next((item["id"] for item in items if item["closed_at"] is None and item["data"].get("settled_by") != "asker"), "")
     hints = [f"  covey attention done {closable[-ID_END:]}  puts one away"] if closable else []
     hints += [f"  covey needs --limit {min(count, MOST)}  shows {'all' if count <= MOST else 'more'} of them"] if shown < count else []
     return "\n".join([*lines, "", total(count), *(paint(hint, DIM) for hint in hints)])
+
+
+def _below(item: dict[str, Any], columns: int) -> list[str]:
+    """What else is to be said of an item, without what its title ends with: on one line, or each of its lines wrapped, never cut."""
+    title = clean(item["title"])
+    texts = [clean(text) for text in (item["detail"] if item["closed_at"] is None else item["closed_why"]).splitlines()]
+    texts = [text for text in texts if text and not title.endswith(f": {text}")]
+    joined = " ".join(texts)
+    if width(joined) + 4 <= columns:
+        return [f"    {joined}"] if joined else []
+    return [line for text in texts for line in hanging("   ", text, columns)]
 
 
 def total(count: int) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from covey.cli.agents_table import Names, age, table_of, version
-from covey.cli.cells import clean, cut, hanging, padded, width
+from covey.cli.agents_table import Names, age, least_place, places, table_of, version
+from covey.cli.cells import clean, cut, hanging, padded, width, wrapped
 from covey.cli.render import duration, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 RED, YELLOW, BLUE, DIM, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[94m", "\x1b[2m", "\x1b[0m"
@@ -53,7 +53,13 @@ def panes(result: dict[str, Any], paint: Paint) -> str:
 def agents(result: dict[str, Any], paint: Paint) -> list[str]:
     """The table of agents alone."""
     head, rows = table_of(result, paint.columns, wide=paint.wide)
-    return table(head, rows, [SIGNS[item["state"]] for item in result["items"]], paint, least=LEAST_QUESTION, yielding=("FOLDER", "AGENT"))
+    where_ = head.index("WHERE")
+    signs = [SIGNS[item["state"]] for item in result["items"]]
+    shortest = {"WHERE": least_place([row[where_] for row in rows])}
+    sizes = sizes_of(head, rows, paint.columns, least=LEAST_QUESTION, yielding=("FOLDER", "AGENT"), shortest=shortest)
+    for row, place in zip(rows, places([row[where_] for row in rows], sizes[where_]), strict=True):
+        row[where_] = place
+    return lines_of(head, rows, signs, paint, sizes)
 
 
 def windows(result: dict[str, Any], paint: Paint) -> str:
@@ -97,27 +103,51 @@ def table(
     signs: Sequence[tuple[str, str]],
     paint: Paint,
     *,
+    wrap: bool = False,
+) -> list[str]:
+    """Aligned lines that fit the terminal; with `wrap` the last column is not cut, and a row that needs several lines has them all in one text."""
+    return lines_of(head, rows, signs, paint, sizes_of(head, rows, paint.columns), wrap=wrap)
+
+
+def sizes_of(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    columns: int,
+    *,
     least: int = LEAST_WHAT,
     yielding: Sequence[str] = (),
-) -> list[str]:
-    """Aligned lines that fit the terminal: the last column takes what is left, at least `least` cells, and others give way to it.
+    shortest: Mapping[str, int] | None = None,
+) -> list[int]:
+    """The cells of each column: the last one takes what is left, at least `least` cells, and others give way to it.
 
     The columns named in `yielding` are shortened before the others, of those the widest first; the first column, a state or a name, last.
+    Those named in `shortest` keep so many cells as long as the table fits the terminal at all.
     """
     sizes = [max(width(row[column]) for row in [head, *rows]) for column in range(len(head))]
-    room = paint.columns - 2 - len(GAP) * (len(head) - 1) - sum(sizes[:-1])
+    room = columns - 2 - len(GAP) * (len(head) - 1) - sum(sizes[:-1])
     wanted = min(sizes[-1], least)
     widest = sorted(range(1, len(head) - 1), key=lambda column: (head[column] not in yielding, -sizes[column]))
-    gives = [(column, max(len(head[column]) + 2, LEAST + 1), wanted) for column in widest] + [(column, LEAST, 0) for column in (*widest, 0)]
-    for column, shortest, needed in gives:
-        given = max(min(needed - room, sizes[column] - shortest), 0)
+    kept = {column: (shortest or {}).get(head[column], max(len(head[column]) + 2, LEAST + 1)) for column in widest}
+    gives = [(column, kept[column], wanted) for column in widest] + [(column, LEAST, 0) for column in (*widest, 0)]
+    for column, fewest, needed in gives:
+        given = max(min(needed - room, sizes[column] - fewest), 0)
         sizes[column] -= given
         room += given
     sizes[-1] = max(room, 0)
+    return sizes
+
+
+def lines_of(
+    head: Sequence[str], rows: Sequence[Sequence[str]], signs: Sequence[tuple[str, str]], paint: Paint, sizes: Sequence[int], *, wrap: bool = False
+) -> list[str]:
+    """The head and the rows of a table, aligned by the sizes of its columns; for `wrap` see `table`."""
+    margin = " " * (2 + sum(sizes[:-1]) + len(GAP) * (len(head) - 1))
     lines = [paint(f"  {_cells(head, sizes)}".rstrip(), DIM)]
     for (sign, colour), row in zip(signs, rows, strict=True):
         first = f"{paint(sign, colour)} {paint(padded(row[0], sizes[0]), colour)}"
-        lines.append(f"{first}{GAP}{_cells(row[1:], sizes[1:])}".rstrip())
+        last, *more = wrapped(row[-1], max(sizes[-1], 1)) if wrap else [row[-1]]
+        line = f"{first}{GAP}{_cells([*row[1:-1], last], sizes[1:])}".rstrip()
+        lines.append("\n".join([line, *(margin + text for text in more)]))
     return lines
 
 
@@ -174,12 +204,14 @@ def why(result: dict[str, Any], paint: Paint) -> str:
     told += [("agrees", claim) for claim in result["agrees"]] + [("overruled", claim) for claim in result["overruled"]]
     rows = [(word, clean(claim["evidence"] or claim["source"]), clean(claim["detail"] or claim["state"]), claim) for word, claim in told]
     words, first, middle, last = (max((width(text) for text in column), default=0) for column in _columns(rows))
-    room = paint.columns - 2 - words - last - 3 * len(GAP)
-    first = min(first, max(room - middle, room // 2))  # of two long texts each gets half
-    middle = max(min(middle, room - first), 8)
+    aligned = 2 + words + first + middle + last + 3 * len(GAP) <= paint.columns
     lines = [head]
     for word, source, detail, claim in rows:
-        lines.append(f"  {word:<{words}}{GAP}{padded(source, first)}{GAP}{padded(detail, middle)}{GAP}{ago(claim['age_ms'])}")
+        if aligned:
+            lines.append(f"  {word:<{words}}{GAP}{padded(source, first)}{GAP}{padded(detail, middle)}{GAP}{ago(claim['age_ms'])}")
+        else:  # below each other: what is to be approved must not be cut
+            lines += hanging(f"  {word:<{words}} ", f"{source}, {ago(claim['age_ms'])}", paint.columns)
+            lines += hanging(f"  {'':<{words}} ", detail, paint.columns)
         if claim.get("why"):
             lines.append(paint(cut(f"  {'':<{words}}{GAP}lost: {clean(claim['why'])}", paint.columns), DIM))
     if not rows:

@@ -11,7 +11,7 @@ from _socket import AF_UNIX, SOCK_STREAM
 from _socket import socket as Socket  # noqa: N812 - the class, without the module that wraps it
 
 from covey import __version__
-from murli import AgentError, permission_denied, timed_out, tool_error, user_error
+from murli import EXIT_TIMEOUT, AgentError, permission_denied, tool_error, user_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,10 +27,12 @@ LINE_BYTES, HEADERS = 64 * 1024, 100
 SILENCE_S = 60.0
 """A stream is silent when nothing happens, but for its heartbeats; without them nobody is there."""
 BUSY_NAP_S = 0.01
+START_ANEW = "It is stopped, hangs or is very busy. `covey down && covey up` ends it and starts another; see `covey logs`."
 
 # AgentError
 #   NotRunning      nobody is at the socket
 #   Interrupted     the connection broke before the answer was whole
+#   NotAnswered     somebody is at the socket but says nothing
 #   NotUnderstood   what came is no answer of a Covey daemon
 
 
@@ -55,6 +57,13 @@ class Interrupted(AgentError):  # noqa: N818 - as above
         )
 
 
+class NotAnswered(AgentError):  # noqa: N818 - as above
+    """The daemon has not answered in time, or has not even taken the connection."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code=EXIT_TIMEOUT, error="timeout", suggestion=START_ANEW, recoverable=True)
+
+
 class NotUnderstood(AgentError):  # noqa: N818 - as above
     """What came is no answer of a Covey daemon."""
 
@@ -67,11 +76,15 @@ class NotUnderstood(AgentError):  # noqa: N818 - as above
 
 
 class Client:
-    """Calls operations of the daemon whose socket is at `path`. Whatever goes wrong is an `AgentError`."""
+    """Calls operations of the daemon whose socket is at `path`. Whatever goes wrong is an `AgentError`.
 
-    def __init__(self, path: str, *, timeout: float = 30.0) -> None:
+    `timeout` is for each silence of the daemon. From `deadline` on, a moment of `time.monotonic`, nothing is waited for, not even in a stream.
+    """
+
+    def __init__(self, path: str, *, timeout: float = 30.0, deadline: float | None = None) -> None:
         self.path = path
         self.timeout = timeout
+        self.deadline = deadline
         self.server_version = ""
         """The daemon's version, once it has answered."""
 
@@ -108,7 +121,7 @@ class Exchange:
         request = _request(operation, params, idempotency_key)
         self._client = client
         self._timeout = client.timeout
-        self._socket = _connect(client.path, client.timeout)
+        self._socket = _connect(client.path, self._patience())
         self._buffer = b""
         self.status = 0
         self.media = ""
@@ -125,6 +138,14 @@ class Exchange:
 
     def __exit__(self, *_: object) -> None:
         self._socket.close()
+
+    def _patience(self) -> float:
+        """How long the next silence may be."""
+        if self._client.deadline is None:
+            return self._timeout
+        from time import monotonic
+
+        return max(min(self._timeout, self._client.deadline - monotonic()), 0.001)  # 0 would mean not to wait at all
 
     def expect_silence(self) -> None:
         """Allow as long as a stream may be silent."""
@@ -191,6 +212,8 @@ class Exchange:
 
     def _more(self) -> bytes:
         try:
+            if self._client.deadline is not None:
+                self._socket.settimeout(self._patience())
             part = self._socket.recv(CHUNK)
         except TimeoutError:
             raise self._late() from None
@@ -201,7 +224,7 @@ class Exchange:
         return part
 
     def _late(self) -> AgentError:
-        return timed_out(f"the daemon did not answer within {self._timeout:g} s", "See `covey logs`; `covey down` and `covey up` start it anew.")
+        return NotAnswered(f"the daemon did not answer within {self._timeout:g} s")
 
     def _garbled(self, what: str) -> AgentError:
         return NotUnderstood(self._client.path, what)
@@ -254,9 +277,7 @@ def _connect(path: str, timeout: float) -> Socket:
         raise NotRunning(f"nobody listens at its socket {path}") from None
     except TimeoutError:
         sock.close()
-        raise timed_out(
-            f"the daemon took no connection within {timeout:g} s", "See `covey logs`; `covey down` and `covey up` start it anew."
-        ) from None
+        raise NotAnswered(f"the daemon took no connection within {timeout:g} s") from None
     except PermissionError as error:
         sock.close()
         raise permission_denied(

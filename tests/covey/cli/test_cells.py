@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.cli.cells import clean, cut, padded, width
+from covey.cli.cells import clean, cut, cut_middle, hanging, padded, width, wrapped
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,23 @@ def test_whatever_it_is_it_fits_and_does_nothing_to_the_terminal(text: str, cell
     assert clean(shown) == shown
     assert width(cut(shown, cells)) <= cells
     assert width(padded(shown, cells)) == cells
+
+
+def test_the_middle_is_left_out_and_both_ends_are_kept() -> None:
+    assert cut_middle("session:0.0", 11, 3) == "session:0.0"
+    assert cut_middle("session:0.0", 8, 3) == "ses…:0.0"
+    assert cut_middle("session:0.0", 5, 0) == "…:0.0"
+    assert cut_middle("日本語:0.0", 7, 2) == "日…:0.0"
+
+
+def test_a_word_that_is_longer_than_a_line_is_broken_and_not_cut() -> None:
+    assert wrapped("rm -rf /srv/build/output", 10) == ["rm -rf", "/srv/build", "/output"]
+    assert hanging("  because", "a " + "b" * 30, 30) == ["  because a", "          " + "b" * 20, "          " + "b" * 10]
+
+
+@given(st.text(), st.integers(2, 40))
+def test_wrapped_lines_fit_and_lose_nothing(text: str, cells: int) -> None:
+    shown = clean(text)
+    lines = wrapped(shown, cells)
+    assert all(width(line) <= cells for line in lines)
+    assert "".join("".join(lines).split()) == "".join(shown.split())

@@ -70,6 +70,19 @@ def test_what_a_limit_hides_is_told() -> None:
     assert lines([item()])[-2] == "1 thing needs you"
 
 
+@pytest.mark.parametrize("columns", [58, 80])
+def test_what_is_to_be_approved_and_what_to_type_are_never_cut(columns: int) -> None:
+    command = "Shell: rm -rf build/output/intermediate && git commit --all --message 'clean up' && git push --force origin main"
+    folder = "/srv/" + "long-folder-name/" * 6
+    asked = item(title=f"codex host/api:0.0 asks for approval: {command}", detail=f"{command}\nin {folder}\ncovey why %3")
+    shown = lines([asked], columns)
+    assert all(width(line) <= columns for line in shown)
+    assert "…" not in "".join(shown)
+    assert " ".join(" ".join(shown).split()).count(command) == 1, "it is in the title, and not repeated below it"
+    assert "".join(folder.split()) in "".join("".join(shown).split())
+    assert "    covey why %3" in shown
+
+
 @pytest.mark.parametrize("columns", [60, 80])
 def test_nothing_wraps_and_nothing_acts_on_the_terminal(columns: int) -> None:
     wild = item(title="\x1b[2J日本語" * 30, detail="\x1b]0;title\x07" + "word " * 100, times=12_345, age_ms=10**12)

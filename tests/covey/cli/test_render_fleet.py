@@ -89,6 +89,33 @@ def test_servers_are_named_where_a_target_has_several() -> None:
     assert render_fleet.panes(alone, WIDE).endswith("covey why %0")
 
 
+@pytest.mark.parametrize("columns", [58, 80])
+@pytest.mark.parametrize(
+    "places",
+    [
+        [("tmux-lab-one", "api"), ("tmux-lab-two", "api"), ("tmux-lab-three", "api")],
+        [("work", "feature-payment-service-alpha"), ("work", "feature-payment-service-beta"), ("play", "feature-payment-service-beta")],
+        [("default", "alpha-of-the-payment-service"), ("default", "beta-of-the-payment-service"), ("other", "beta-of-the-payment-service")],
+    ],
+)
+def test_rows_of_several_servers_can_be_told_apart_on_narrow_terminals(columns: int, places: list[tuple[str, str]]) -> None:
+    rows = [
+        row(f"host/{session}:0.0", f"%{number}", "waiting_approval", socket=f"/a/{server}", runtime_id=f"{number:016}", detail="Shell: rm -rf " * 9)
+        for number, (server, session) in enumerate(places)
+    ]
+    shown = render_fleet.panes(answer(rows, targets=TARGETS[:1]), Paint(columns, colour=False))
+    assert len(set(column(shown, "WHERE"))) == len(places), shown
+    assert all(place.endswith(":0.0") for place in column(shown, "WHERE")), shown
+    assert all(width(line) <= columns for line in shown.split("\n"))
+
+
+def test_a_target_that_is_shared_goes_first_and_only_if_names_stay_different() -> None:
+    assert agents_table.places(["host@work/api:0.0", "api:0.0"], 17) == ["host@work/api:0.0", "api:0.0"]
+    assert agents_table.places(["host@work/api:0.0", "api:0.0"], 16) == ["@work/api:0.0", "api:0.0"]
+    assert agents_table.places(["feat/api:0.0", "api:0.0"], 10) == ["feat…i:0.0", "api:0.0"]
+    assert agents_table.places(["host@work/api:0.0", "vm1@work/api:0.0"], 12) == ["host@…pi:0.0", "vm1@w…pi:0.0"]
+
+
 def test_a_name_that_a_shell_would_read_otherwise_is_not_offered() -> None:
     line = render_fleet.panes(answer([row("host/my work:0.0", "%4", "error")], targets=TARGETS[:1]), NARROW).split("\n")[-1]
     assert line.endswith("  covey why %4")
@@ -283,6 +310,19 @@ def test_why_tells_the_whole_story(monkeypatch: pytest.MonkeyPatch) -> None:
         "  claude in host/api:2.1  %14, runtime:abcd1234abcd1234",
     ]
     assert all(width(line) <= 80 for line in lines)
+
+
+@pytest.mark.parametrize("columns", [58, 80])
+def test_why_never_cuts_what_is_to_be_approved(columns: int) -> None:
+    command = "Shell: rm -rf build/output/intermediate && git commit --all --message 'clean up' && git push --force origin main"
+    claims = [
+        Claim(source="hook", state="waiting_approval", at=NOW - 64, level=False, strength=SURE, detail=command, evidence="hook PermissionRequest"),
+        Claim(source="screen", state="waiting_approval", at=NOW - 1.3, level=True, strength=SEEN, evidence='dialog "Do you want to proceed?"'),
+    ]
+    lines = render_fleet.why(json.loads(encode(why(sketch()[2], judge(claims, NOW, Rules()), NOW))), Paint(columns, colour=False)).split("\n")
+    assert all(width(line) <= columns for line in lines)
+    assert lines[1] == "  because  hook PermissionRequest, 1m 4s ago"
+    assert command in " ".join(" ".join(lines).split())
 
 
 def test_a_time_of_another_day_has_its_date() -> None:

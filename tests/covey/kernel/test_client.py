@@ -15,6 +15,7 @@ import sys
 import tempfile
 import termios
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from hypothesis import strategies as st
 from covey.contract import OPERATIONS, Operation, Parameter
 from covey.contract.kernel import OPERATIONS as KERNEL
 from covey.kernel.api import Call
-from covey.kernel.client import Client, Interrupted, NotRunning, NotUnderstood
+from covey.kernel.client import Client, Interrupted, NotAnswered, NotRunning, NotUnderstood
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 from murli import AgentError
@@ -286,6 +287,15 @@ def test_a_stream_without_heartbeats_is_given_up(server: Server, monkeypatch: py
     assert next(stream)["data"] == 1
     with pytest.raises(AgentError, match="did not answer within"):
         next(stream)
+
+
+def test_a_stream_is_not_waited_for_beyond_the_deadline(server: Server) -> None:
+    server.pieces, server.stay = [chunked([b"data: 1\n\n"], "text/event-stream")[:-5]], True
+    client = Client(server.path, deadline=time.monotonic() + 1)
+    with pytest.raises(NotAnswered):
+        list(client.stream(STREAM, {}))
+    assert time.monotonic() >= client.deadline  # type: ignore[operator]  # it was given
+    assert server.requests
 
 
 def test_a_refusal_that_comes_before_the_request_was_read_is_heard(server: Server) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from covey.cli.perform import ask
-from covey.kernel.client import NotRunning
+from covey.kernel.client import NotAnswered, NotRunning
 from murli import writer
 
 TYPE_CHECKING = False
@@ -17,6 +17,10 @@ ABSENT = {
     "tmux": "#[dim]covey is not running#[default]\n",
     "swiftbar": "covey is not running\n---\nStart it in a terminal: covey up\n",
 }
+SILENT = {
+    "tmux": "#[dim]covey does not answer#[default]\n",
+    "swiftbar": "covey does not answer\n---\nEnd it in a terminal: covey down && covey up\n",
+}
 """What is shown by bars that would otherwise be empty or vanish; scripts that read the plain form look at the exit code."""
 
 
@@ -25,9 +29,10 @@ def bar(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     out = writer()
     try:
         result = ask(home, operation, params)
-    except NotRunning:
-        if params["format"] in ABSENT:
-            out.raw(ABSENT[params["format"]])
+    except (NotRunning, NotAnswered) as error:
+        shown = ABSENT if isinstance(error, NotRunning) else SILENT
+        if params["format"] in shown:
+            out.raw(shown[params["format"]])
         raise
-    out.success(lambda shown: str(shown["text"]), result)
+    out.success(lambda told: str(told["text"]), result)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from covey.cli.following import LOST, PATIENCE_S, following
-from covey.kernel.client import Interrupted, NotRunning
+from covey.kernel.client import START_ANEW, Interrupted, NotAnswered, NotRunning
 from murli import EXIT_NOT_FOUND, AgentError, timed_out, tool_error, writer
 
 TYPE_CHECKING = False
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from covey.contract import Operation
     from covey.kernel.home import Home
+
+GRACE_S = 2.0
+"""How much later than asked for the daemon may say that the time is up."""
 
 
 def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
@@ -57,10 +60,15 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 
 def _until(path: str, operation: Operation, left: Callable[[], dict[str, Any]], most: float | None) -> Iterator[dict[str, Any]]:
-    """The messages; a daemon that has gone is not waited for longer than was asked for."""
+    """The messages; a daemon that has gone or is silent is not waited for longer than was asked for."""
     began = time.monotonic()
+    patience, deadline = (PATIENCE_S, None) if most is None else (min(PATIENCE_S, most), began + most + GRACE_S)
     try:
-        yield from following(path, operation, left, patience=PATIENCE_S if most is None else min(PATIENCE_S, most))
+        yield from following(path, operation, left, patience=patience, deadline=deadline)
+    except NotAnswered:
+        if most is None or time.monotonic() - began < most:
+            raise
+        raise timed_out("the time is up, and the daemon does not answer", START_ANEW) from None
     except (Interrupted, NotRunning):
         if most is None or time.monotonic() - began < most:
             raise
