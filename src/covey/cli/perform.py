@@ -48,7 +48,7 @@ ROW_A_LINE = frozenset(("list.panes", "list.windows", "list.sessions"))
 
 QUICK = frozenset(("list.panes", "list.windows", "list.sessions", "why", "attention.list", "status", "bar"))
 """What the daemon answers from memory: one that takes longer than `QUICK_S` is stopped or hangs."""
-QUICK_S = 5.0
+QUICK_S = 10.0
 
 
 def perform(operation: Operation, params: dict[str, Any]) -> int:
