@@ -14,6 +14,7 @@ from itertools import combinations
 
 import pytest
 
+from covey.cli.perform import QUICK_S
 from covey.kernel.process import birth
 from murli import EXIT_TIMEOUT
 from tests.covey.conftest import Covey
@@ -89,7 +90,7 @@ def test_readers_of_a_stopped_daemon_give_up_soon_and_say_how_to_end_it(daemon: 
     os.kill(daemon.pid, signal.SIGSTOP)
     for verb in (["ps"], ["needs"], ["why", "%0"], ["status"], ["bar"]):
         error = daemon.run(*verb).error
-        assert (error["code"], error["message"]) == (EXIT_TIMEOUT, "the daemon did not answer within 5 s"), verb
+        assert (error["code"], error["message"]) == (EXIT_TIMEOUT, f"the daemon did not answer within {QUICK_S:g} s"), verb
         assert "covey down && covey up" in error["suggestion"]
     waited = daemon.run("wait", "--timeout", "1s").error
     assert (waited["code"], waited["message"]) == (EXIT_TIMEOUT, "the time is up, and the daemon does not answer")
