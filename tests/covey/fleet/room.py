@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from covey.fleet.processes import ProcessTable
 
-LIMIT_S = 30
+LIMIT_S = 90
 T = TypeVar("T")
 SHELL = ("bash", "--norc", "--noprofile")
 

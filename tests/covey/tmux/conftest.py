@@ -25,7 +25,7 @@ from covey.tmux.executor import Executor, Local
 from covey.tmux.schedule import Pace
 from covey.tmux.watch import Watch
 
-LIMIT_S = 30
+LIMIT_S = 90
 BRISK = Pace(reconcile=0.5, poll=0.1, retry=0.05, retry_longest=0.2)
 PATIENT = Pace(reconcile=3600.0)
 """No reconciling listing: what is noticed is noticed because the server ran."""
