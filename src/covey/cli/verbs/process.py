@@ -7,7 +7,7 @@ import time
 
 from covey import __version__
 from covey.contract import OPERATIONS
-from covey.kernel.client import Client, NotRunning
+from covey.kernel.client import Client, NotAnswered, NotRunning
 from covey.kernel.lock import holder
 from murli import AgentError, conflict, tool_error, writer
 
@@ -114,18 +114,18 @@ def _stopped(pid: int, how: str, text: str) -> int:
 
 def _is_ready(home: Home, pid: int) -> bool:
     """Wait until a daemon answers that may be starting, or about to make its socket anew. False if it has ended instead, as one that was killed just now."""
-    limit = time.monotonic() + READY_S
+    began = time.monotonic()
     while True:
         try:
             Client(home.socket, timeout=ANSWER_S).call(HEALTH, {})
-        except NotRunning as error:
-            if time.monotonic() > limit:
-                raise _stuck(pid, error) from None
+        except AgentError as error:
             if holder(home.pid_file) is None:
                 return False
+            # One that is being killed still takes connections and breaks them.
+            patience = READY_S if isinstance(error, NotRunning) else ANSWER_S
+            if isinstance(error, NotAnswered) or time.monotonic() > began + patience:
+                raise _stuck(pid, error) from None
             time.sleep(NAP_S)
-        except AgentError as error:
-            raise _stuck(pid, error) from None
         else:
             return True
 
