@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import uuid
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -36,8 +37,8 @@ REAL = (Claude, Codex)
 NOWHERE = "http://127.0.0.1:9"
 COLUMNS, ROWS = 78, 24
 """As wide as what is shown with a margin may be on a terminal of 80."""
-PATIENCE = 10.0
-"""Seconds that anything may take to be seen."""
+PATIENCE = 60.0
+"""Seconds that anything may take to be seen: real agents need many to start on a busy machine."""
 
 
 class DemoError(RuntimeError):
@@ -98,7 +99,8 @@ class Demo:
     def clear_away(self) -> None:
         """End everything that was started here: the daemon and tmux by asking them, whatever is left by its pid; then the files."""
         for command in ([COVEY, "down"], ["tmux", "-L", "demo", "kill-server"]):
-            subprocess.run(command, env=self.environment, capture_output=True, timeout=30, check=False)
+            with suppress(subprocess.TimeoutExpired):  # what is still there is ended below
+                subprocess.run(command, env=self.environment, capture_output=True, timeout=PATIENCE, check=False)
         asyncio.run(processes.end_marked(self.mark))
         shutil.rmtree(self.folder, ignore_errors=True)
 

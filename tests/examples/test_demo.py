@@ -18,7 +18,7 @@ from lab.install import program_of
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [str(ROOT / "run"), "demo"]
-LIMIT_S = 100
+LIMIT_S = 240
 
 
 @pytest.fixture
@@ -68,7 +68,13 @@ def test_real_agents_join_where_the_lab_has_them(folder: Path) -> None:
 def test_interrupted_it_leaves_nothing_behind_either(folder: Path, number: signal.Signals, code: int) -> None:
     with subprocess.Popen(COMMAND, env=environment(folder), stdout=subprocess.PIPE, text=True) as demo:
         assert demo.stdout is not None
-        next(line for line in demo.stdout if line.startswith("$ covey watch"))
+        said: list[str] = []
+        for line in demo.stdout:
+            said.append(line)
+            if line.startswith("$ covey watch"):
+                break
+        else:
+            pytest.fail("the demo ended before the table: " + "".join(said))
         demo.send_signal(number)
         demo.stdout.read()
         assert demo.wait(LIMIT_S) == code

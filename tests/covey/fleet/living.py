@@ -54,6 +54,14 @@ class Fleet:
     def up(self) -> None:
         assert self.covey.run("up").code == 0
 
+    def recorded(self) -> None:
+        """Wait until the journal has every row as it is shown: rows are shown a moment before they are durable."""
+        until(lambda: {(row["runtime_id"], row["state_version"]) for row in self.rows()} <= self._journalled())
+
+    def _journalled(self) -> set[tuple[str, int]]:
+        told = self.events("agent.started", "agent.state")
+        return {(event["subject"], event["data"]["state_version"]) for event in told}
+
     def kill(self) -> None:
         """End the daemon as a crash would."""
         pid = self.covey.pid
@@ -69,11 +77,15 @@ class Fleet:
         """The row of an agent, as soon as it is there and in that state."""
         return until(lambda: next((row for row in self.rows() if row["identity"]["pane_id"] == pane and state in {"", row["state"]}), None))
 
+    def events(self, *kinds: str) -> list[dict[str, Any]]:
+        """The journal's events of some kinds, oldest first."""
+        query = "&".join(f"kind={kind}" for kind in kinds)
+        _, _, body = self.covey.request("GET", f"/v1/events?{query}")
+        return [json.loads(line.removeprefix(b"data: ")) for line in body.splitlines() if line.startswith(b"data: {")]
+
     def heard(self) -> list[str]:
         """What hooks have said, as it stands in the journal."""
-        _, _, body = self.covey.request("GET", "/v1/events?kind=agent.signal")
-        told = [json.loads(line.removeprefix(b"data: ")) for line in body.splitlines() if line.startswith(b"data: {")]
-        return [event["data"]["claim"]["detail"] for event in told if event["data"]["source"] == "hook"]
+        return [event["data"]["claim"]["detail"] for event in self.events("agent.signal") if event["data"]["source"] == "hook"]
 
     @property
     def log(self) -> str:

@@ -7,7 +7,6 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -22,14 +21,8 @@ def fleet(covey: Covey) -> Iterator[Fleet]:
         yield made
 
 
-def told(fleet: Fleet, *kinds: str) -> list[dict[str, Any]]:
-    query = "&".join(f"kind={kind}" for kind in kinds)
-    _, _, body = fleet.covey.request("GET", f"/v1/events?{query}")
-    return [json.loads(line.removeprefix(b"data: ")) for line in body.splitlines() if line.startswith(b"data: {")]
-
-
 def kinds(fleet: Fleet) -> list[tuple[str, str]]:
-    events = told(fleet, "agent.started", "agent.state", "agent.ended")
+    events = fleet.events("agent.started", "agent.state", "agent.ended")
     return [(event["kind"], event["data"]["state"]) for event in events]
 
 
@@ -52,6 +45,7 @@ def test_what_was_known_is_known_after_a_restart_with_its_time(fleet: Fleet, how
     assert running["state"] != "unknown"
     before = kinds(fleet)
     if how == "kill":
+        fleet.recorded()
         fleet.kill()
     else:
         assert fleet.covey.run("down").code == 0
@@ -73,10 +67,11 @@ def test_an_agent_that_ended_meanwhile_is_told_to_have_ended(fleet: Fleet) -> No
     fleet.up()
     fleet.row(stays)
     row = fleet.row(goes)
+    fleet.recorded()
     fleet.kill()
     os.kill(row["pid"], signal.SIGKILL)
     fleet.up()
-    until(lambda: [event["subject"] for event in told(fleet, "agent.ended")] == [row["runtime_id"]])
+    until(lambda: [event["subject"] for event in fleet.events("agent.ended")] == [row["runtime_id"]])
     assert [one["identity"]["pane_id"] for one in fleet.rows()] == [stays]
 
 
@@ -84,10 +79,11 @@ def test_agents_of_a_server_that_was_ended_meanwhile_are_told_to_have_ended(flee
     fleet.agent()
     fleet.up()
     until(fleet.rows)
+    fleet.recorded()
     fleet.kill()
     fleet.tmux("kill-server")
     fleet.up()
-    until(lambda: told(fleet, "agent.ended"))
+    until(lambda: fleet.events("agent.ended"))
     assert fleet.rows() == []
 
 
@@ -96,6 +92,7 @@ def test_a_state_has_a_version_that_goes_on_after_a_restart(fleet: Fleet) -> Non
     fleet.up()
     fleet.show(pane, "[work]")
     version = fleet.row(pane, "running")["state_version"]
+    fleet.recorded()
     fleet.kill()
     fleet.up()
     assert fleet.row(pane, "running")["state_version"] == version

@@ -35,6 +35,7 @@ def test_an_agent_that_is_suspended_is_a_row_that_says_so_until_it_is_continued(
     assert (suspended["runtime_id"], suspended["state"], suspended["confidence"]) == (row["runtime_id"], "unknown", "high")
     waiting.join()
     assert json.loads(waited[0].split(b"data: ")[-1])["outcome"] == "timeout"
+    fleet.recorded()
     fleet.kill()
     fleet.up()
     assert fleet.row(pane)["reason"] == "suspended"
