@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LATER_S = (0.3, 1.0, 3.0)
 """When to look at the processes again after something began in a pane: a launcher's program comes late."""
-LEAST_S = 0.1
+LEAST_S = 0.05
 """Between two looks at the same screen."""
 
 log = logging.getLogger("covey.fleet")
@@ -184,7 +184,7 @@ class ServerWatch:
                 looked.update(dict.fromkeys(ripe, now))
                 await self._read(watch, ripe)
             if early := due - ripe:
-                await self._clock.sleep(LEAST_S)
+                await self._clock.sleep(min(looked[pane_id] for pane_id in early) + LEAST_S - now)
                 self._look_at(early)
 
     async def _read(self, watch: Watch, pane_ids: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from covey.fleet.adapters.signals import claude, codex, copilot, cursor, gemini, opencode
 from covey.fleet.adapters.signals.parsing import fields
 from covey.fleet.adapters.signals.signals import SESSION_STARTED, Level, Notice
-from covey.fleet.adapters.signals.sources import follow, owner
+from covey.fleet.adapters.signals.sources import Pauses, follow, owner
 from covey.fleet.integrate.integrations import KNOWN as INTEGRATIONS
 from covey.fleet.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
@@ -71,6 +71,7 @@ class Watched:
         self._was_read = "screen" in self._levels
         self._unread_check: asyncio.Task[None] | None = None
         self._session = ""
+        self._pauses = Pauses()
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
         self.on_version: Callable[[str], None] = lambda _: None
         """Called with the version that one of the agent's files names."""
@@ -194,6 +195,7 @@ class Watched:
             same = before.state == claim.state
             claim = replace(claim, at=before.at if same else claim.at, previous=before.previous if same else before.state)
         self._levels[source] = claim
+        self._pauses.look_closely()
         self._say(source, claim, f"{source} {now}", now)
 
     def _heard(self, source: str, notice: Notice) -> asyncio.Future[bool] | None:
@@ -221,7 +223,7 @@ class Watched:
     async def _follow(self, source: Source) -> None:
         whose = owner(self.runtime.pid, ticks=self.runtime.process_started, began=self.runtime.started_at)
         try:
-            async for said in follow(source, whose, self._clock.time):
+            async for said in follow(source, whose, self._clock.time, self._pauses):
                 if isinstance(said, Notice):
                     self._heard(source.name, said)
                 elif isinstance(said, Level):

@@ -38,6 +38,9 @@ class Answer(NamedTuple):
 class Way(Protocol):
     """A way to ask one server."""
 
+    cheap: bool
+    """Whether a question needs neither a process nor a network."""
+
     @property
     def counts(self) -> bool:
         """Whether it is known when the server has not run."""
@@ -58,10 +61,11 @@ class Way(Protocol):
 
 
 class FromHere:
-    """A server on this machine. `put` puts a question to it: over its socket, or by a process for each."""
+    """A server on this machine. `put` puts a question to it: over its socket, which is `cheap`, or by a process for each."""
 
-    def __init__(self, pid: int, put: Callable[[Sequence[str]], Awaitable[Reply]]) -> None:
+    def __init__(self, pid: int, put: Callable[[Sequence[str]], Awaitable[Reply]], *, cheap: bool) -> None:
         """`pid` is 0 if the process of the server cannot be seen."""
+        self.cheap = cheap
         self._put = put
         self._activity = Activity(pid)
 
@@ -77,7 +81,7 @@ class FromHere:
         if if_ran and not ran:
             return None
         reply = await self._put(words)
-        self._activity.settle()
+        await self._activity.settle()
         return Answer(reply, ran)
 
     async def aclose(self) -> None:
@@ -86,20 +90,29 @@ class FromHere:
 
 UNKNOWN = 2
 """What the shell prints where nothing tells whether the server has run."""
-# The shell itself reads how often the server has run, without starting a process; only if it has run is tmux started.
-_COUNT = "covey_now=; while read -r k v; do case $k in voluntary_*) covey_now=$v;; esac; done 2>/dev/null </proc/{pid}/status"
+# The shell itself reads how often the server has run, without starting a process; only if it has run is tmux started. When tmux has answered, the server goes to sleep, which counts as
+# having run: so it is read again until the server sleeps.
+_COUNT = (
+    "covey_now= covey_state=; "
+    "while read -r k v; do case $k in State:) covey_state=$v;; voluntary_*) covey_now=$v;; esac; done 2>/dev/null </proc/{pid}/status"
+)
 _ASK = """{count}
 if [ -z "$covey_now" ]; then covey_ran=2; elif [ "$covey_now" = "$covey_seen" ]; then covey_ran=0; else covey_ran=1; fi
 if [ $covey_ran != 0 ] || [ {always} = 1 ]; then
   {command} 2>&1
   printf '\\n%s %s' $covey_ran $?
-  {count}
+  for covey_try in 1 2 3 4 5 6 7 8 9 10; do
+    {count}
+    case $covey_state in R*) ;; *) break;; esac
+  done
   covey_seen=$covey_now
 fi"""
 
 
 class ThroughShell:
     """A server on another machine, asked through one shell that stays open there."""
+
+    cheap = False
 
     def __init__(self, address: Address, pid: int = 0) -> None:
         self._address = address
@@ -176,7 +189,8 @@ async def find(address: Address) -> Access:
     async def over_socket(words: Sequence[str]) -> Reply:
         return await client.ask(path, seen, words, deadline_s=ANSWER_S)
 
-    return Access(FromHere(seen, over_socket if seen and client.fits(version) else by_program), identity, version)
+    cheap = bool(seen) and client.fits(version)
+    return Access(FromHere(seen, over_socket if cheap else by_program, cheap=cheap), identity, version)
 
 
 async def _find_there(address: Address) -> Access:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 WARM_S = 2.0
 """So long after its last output a pane counts as one that changes."""
+MOVED_S = 0.75
+"""So long after its cursor has moved, or its title or program was another, each change of a pane is told at once."""
 
 
 class Attention:
@@ -24,6 +26,7 @@ class Attention:
         self._all_at = -math.inf
         self._seconds: dict[str, int] = {}
         self._changed_at: dict[str, float] = {}
+        self._moved_at: dict[str, float] = {}
         self._told_at: dict[str, float] = {}
         self._owed: set[str] = set()
 
@@ -31,11 +34,15 @@ class Attention:
         """The panes that change."""
         return self._followed & {pane_id for pane_id, at in self._changed_at.items() if now - at < WARM_S}
 
+    def moved(self, now: float) -> bool:
+        """Whether the cursor of a pane has just moved."""
+        return any(now - at < MOVED_S for at in self._moved_at.values())
+
     def wanted(self, followed: frozenset[str], now: float) -> frozenset[str]:
         """Which of the followed panes to look at now."""
-        if followed == self._followed and now - self._all_at < self._calm:
-            return self.warm(now)
-        for book in (self._seconds, self._changed_at, self._told_at):
+        if followed == self._followed and now - self._all_at < self._calm and (warm := self.warm(now)):
+            return warm
+        for book in (self._seconds, self._changed_at, self._moved_at, self._told_at):
             for pane_id in book.keys() - followed:
                 del book[pane_id]
         self._owed &= followed
@@ -46,14 +53,17 @@ class Attention:
         """Who may have printed something since they were last called touched; `second` is the server's clock as it was right before the look.
 
         Activity is told in whole seconds: output in or after the second of the last look may be newer than that look. A pane in which nothing else is
-        different, not even the cursor, has mostly not been touched again: it is owed a look, but not at once.
+        different, not even the cursor, has mostly not been touched again: it is owed a look, but not at once, unless its cursor has just moved.
         """
         perhaps = {pane_id for pane_id, pulse in pulses.items() if pulse.activity >= self._seconds.get(pane_id, 0)}
         self._seconds.update(dict.fromkeys(pulses, second))
         self._changed_at.update(dict.fromkeys(perhaps.union(different), now))
+        self._moved_at.update(dict.fromkeys(different, now))
         self._owed |= perhaps
         touched = {
-            pane_id for pane_id in self._owed & pulses.keys() if pane_id in different or now - self._told_at.get(pane_id, -math.inf) >= self._redrawn
+            pane_id
+            for pane_id in self._owed & pulses.keys()
+            if now - self._moved_at.get(pane_id, -math.inf) < MOVED_S or now - self._told_at.get(pane_id, -math.inf) >= self._redrawn
         }
         self._owed -= touched
         self._told_at.update(dict.fromkeys(touched, now))

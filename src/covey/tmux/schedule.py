@@ -15,9 +15,14 @@ import msgspec
 class Pace(msgspec.Struct, frozen=True, kw_only=True):
     """How often, in seconds."""
 
+    follow_moved: float = 0.06
+    """A followed pane is looked at this often just after its cursor has moved: a person types, or a turn begins. A server that has not run meanwhile is not asked."""
     follow: float = 0.125
     follow_calm: float = 0.25
-    """A followed pane is looked at this often while it changes, and while it does not. A server that has not run meanwhile is not asked."""
+    """And this often while it changes, and while it does not."""
+    follow_paused: float = 0.1
+    paused: float = 5.0
+    """How often it is read whether a server runs again that ran a moment ago: that costs no question."""
     follow_still: float = 0.5
     still: float = 30.0
     """And this often if the server has not run for so long."""
@@ -58,6 +63,7 @@ class Schedule:
         self._glance_owed = self._followed_owed = False
         self._patience = pace.confirm
         self._active = -math.inf
+        self._still = False
 
     def plan(self, now: float, *, some: bool, all_followed: bool) -> Plan | None:
         """The next question, if the pulses of `some` panes are to be asked for, perhaps of all that are followed; None if it is not time for any."""
@@ -72,6 +78,7 @@ class Schedule:
     def asked(self, plan: Plan, now: float, *, ran: bool, glance: str | None, missing: bool) -> None:
         """The question was put and answered. `ran`: the server had run before it; `missing`: there are other panes than were known."""
         self._asked = now
+        self._still = False
         if plan.glance:
             self._glanced = now
             other, self._topology = self._topology != glance, glance
@@ -91,13 +98,22 @@ class Schedule:
         self._glance_owed = self._followed_owed = True
         self._patience = self._pace.confirm
 
-    def pause(self, now: float, *, warm: bool, followed: bool, counted: bool) -> float:
+    def still(self) -> None:
+        """The server was not asked, because it has not run."""
+        self._still = True
+
+    def pause(self, now: float, *, moved: bool, warm: bool, followed: bool, counted: bool) -> float:
         """How long to wait until the next plan. Where it is not known whether the server has run, every plan costs a question."""
         pace = self._pace
         if self._list_all:
             return pace.follow
         if warm:
-            return pace.follow if counted else pace.follow_calm
+            if not counted:
+                return pace.follow_calm
+            return pace.follow_moved if moved else pace.follow
         if not followed or not counted:
             return pace.glance
-        return pace.follow_still if now - self._active >= pace.still else pace.follow_calm
+        rested = now - self._active
+        if rested >= pace.still:
+            return pace.follow_still
+        return pace.follow_paused if self._still and rested < pace.paused else pace.follow_calm

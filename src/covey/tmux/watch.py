@@ -172,8 +172,9 @@ class Watch:
             while True:
                 await self._look(access, attention)
                 now = self._clock.monotonic()
-                warm = bool(attention.warm(now))
-                await self._clock.sleep(self._schedule.pause(now, warm=warm, followed=bool(self._followed), counted=access.way.counts))
+                moved, warm = access.way.cheap and attention.moved(now), bool(attention.warm(now))
+                pause = self._schedule.pause(now, moved=moved, warm=warm, followed=bool(self._followed), counted=access.way.counts)
+                await self._clock.sleep(pause)
         finally:
             self._access = None
             await access.aclose()
@@ -182,7 +183,10 @@ class Watch:
         now = self._clock.monotonic()
         wanted = attention.wanted(self._followed, now)
         plan = self._schedule.plan(now, some=bool(wanted), all_followed=wanted == self._followed)
-        if plan is None or (plan.if_ran and access.way.still()):
+        if plan is None:
+            return
+        if plan.if_ran and access.way.still():
+            self._schedule.still()
             return
         question = Question()
         if plan.list_all:

@@ -171,3 +171,19 @@ def test_an_answer_that_cannot_be_read_makes_the_server_degraded_with_the_reason
 
     asyncio.run(main())
     assert len([record for record in caplog.records if record.message == "a tmux server cannot be watched"]) == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_question_alone_does_not_make_the_server_count_as_having_run(tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmux.start("one")
+
+    async def main() -> None:
+        async with reached(tmux, way, monkeypatch) as (access, _):
+            found = []
+            for _ in range(20):
+                await access.listing(everything())
+                await asyncio.sleep(0.05)  # time to go to sleep
+                found.append(await access.listing(everything(), if_ran=True))
+            assert found.count(None) >= 10, "it is asked again and again because it was asked"
+
+    asyncio.run(main())

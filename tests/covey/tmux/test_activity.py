@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ def test_a_process_that_waits_has_not_run_and_one_that_did_something_has() -> No
             assert activity.ran()  # nothing is known yet
 
             def still() -> bool:
-                activity.settle()
+                asyncio.run(activity.settle())
                 return not any(activity.ran() for _ in range(100))
 
             process.stdin.write(b"x")
@@ -37,7 +38,7 @@ def test_a_process_that_waits_has_not_run_and_one_that_did_something_has() -> No
 def test_a_process_that_has_ended_counts_as_having_run() -> None:
     process = subprocess.Popen(["sleep", "1000"])
     activity = Activity(process.pid)
-    activity.settle()
+    asyncio.run(activity.settle())
     assert activity.known
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
@@ -47,6 +48,6 @@ def test_a_process_that_has_ended_counts_as_having_run() -> None:
 
 def test_where_nothing_is_told_everything_counts_as_having_run() -> None:
     activity = Activity(0)
-    activity.settle()
+    asyncio.run(activity.settle())
     assert activity.ran()
     assert not activity.known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.tmux.attention import WARM_S, Attention
+from covey.tmux.attention import MOVED_S, WARM_S, Attention
 from covey.tmux.listing import Pulse
 
 ALL = frozenset({"%1", "%2"})
@@ -23,10 +23,12 @@ def looked_at_once() -> Attention:
     return attention
 
 
-def test_panes_at_rest_are_looked_at_now_and_then() -> None:
+def test_panes_at_rest_are_looked_at_now_and_then_while_another_changes() -> None:
     attention = looked_at_once()
-    assert attention.wanted(ALL, 0.1) == frozenset()
-    assert attention.wanted(ALL, 0.25) == ALL
+    assert attention.wanted(ALL, 0.1) == ALL, "none changes, so the schedule alone decides when"
+    attention.touched({"%1": pulse(SECOND)}, {"%1"}, SECOND, 0.1)
+    assert attention.wanted(ALL, 0.2) == {"%1"}
+    assert attention.wanted(ALL, 0.4) == ALL
 
 
 def test_a_pane_that_changes_is_looked_at_every_time_until_it_has_been_at_rest() -> None:
@@ -46,10 +48,20 @@ def test_a_redraw_in_the_same_second_is_told_of_soon_and_never_forgotten() -> No
     attention = looked_at_once()
     active = {"%1": pulse(SECOND)}
     attention.wanted(ALL, 0.3)
-    assert attention.touched(active, {"%1"}, SECOND, 0.3) == {"%1"}
+    assert attention.touched(active, (), SECOND, 0.3) == {"%1"}
     assert attention.touched(active, (), SECOND + 1, 0.4) == set(), "perhaps it was redrawn since, but it was just told of"
     assert attention.touched(active, (), SECOND + 1, 0.5) == {"%1"}, "it is owed, although its second has passed"
     assert attention.touched(active, (), SECOND + 1, 0.9) == set()
+
+
+def test_a_redraw_just_after_the_cursor_has_moved_is_told_of_at_once() -> None:
+    attention = looked_at_once()
+    attention.wanted(ALL, 0.3)
+    assert not attention.moved(0.3)
+    assert attention.touched({"%1": pulse(SECOND)}, {"%1"}, SECOND, 0.3) == {"%1"}
+    assert attention.touched({"%1": pulse(SECOND)}, (), SECOND, 0.36) == {"%1"}
+    assert attention.moved(0.36)
+    assert not attention.moved(0.3 + MOVED_S)
 
 
 def test_what_has_plainly_moved_is_told_of_at_once() -> None:

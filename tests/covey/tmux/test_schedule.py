@@ -93,10 +93,15 @@ def test_everything_is_listed_now_and_then() -> None:
 def test_a_server_is_looked_at_closely_while_it_changes_and_rarely_at_rest_or_without_followed_panes() -> None:
     schedule = settled()
     pauses = [
-        schedule.pause(1.0, warm=True, followed=True, counted=True),
-        schedule.pause(1.0, warm=False, followed=True, counted=True),
-        schedule.pause(PACE.still, warm=False, followed=True, counted=True),
-        schedule.pause(1.0, warm=False, followed=False, counted=True),
+        schedule.pause(1.0, moved=True, warm=True, followed=True, counted=True),
+        schedule.pause(1.0, moved=False, warm=True, followed=True, counted=True),
+        schedule.pause(1.0, moved=False, warm=False, followed=True, counted=True),
+        schedule.pause(PACE.still, moved=False, warm=False, followed=True, counted=True),
+        schedule.pause(1.0, moved=False, warm=False, followed=False, counted=True),
     ]
-    assert pauses == [PACE.follow, PACE.follow_calm, PACE.follow_still, PACE.glance]
-    assert schedule.pause(1.0, warm=False, followed=True, counted=False) > PACE.follow_calm
+    assert pauses == [PACE.follow_moved, PACE.follow, PACE.follow_calm, PACE.follow_still, PACE.glance]
+    assert schedule.pause(1.0, moved=True, warm=False, followed=True, counted=False) > PACE.follow_calm
+    schedule.still()
+    assert schedule.pause(1.0, moved=False, warm=False, followed=True, counted=True) == PACE.follow_paused
+    assert schedule.pause(1.0 + PACE.paused, moved=False, warm=False, followed=True, counted=True) == PACE.follow_calm
+    assert schedule.pause(PACE.still, moved=False, warm=False, followed=True, counted=True) == PACE.follow_still

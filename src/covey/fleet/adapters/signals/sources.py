@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import glob
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +25,10 @@ LATEST = 1_000_000
 """Bytes at the end of a long file from which it is taken up."""
 HEAD = 262_144
 """Bytes within which a first line must end to be read."""
-EVERY = 0.15
-SEARCH = 1.0
-"""Seconds between looks at a file, and for a file."""
+EVERY_S, SEARCH_S = 0.15, 1.0
+"""Between looks at a file, and for a file."""
+CLOSELY_S, CLOSE_FOR_S = 0.02, 0.4
+"""Between looks right after something else of the agent has changed, and for how long: its files are written within some tenths of a second."""
 
 
 def owner(pid: int, *, ticks: int, began: float) -> Owner:
@@ -99,7 +101,38 @@ class Tail:
         return [line.decode(errors="replace") for line in lines if line.strip()]
 
 
-async def follow(source: Source, whose: Owner, clock: Callable[[], float]) -> AsyncIterator[Notice | Level | None]:
+class Pauses:
+    """The pauses between looks at the files of one agent, short ones for a moment after `look_closely`."""
+
+    def __init__(self) -> None:
+        self._close_until = -math.inf
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    def look_closely(self) -> None:
+        """End the pauses now, because the files may just be written."""
+        self._close_until = asyncio.get_running_loop().time() + CLOSE_FOR_S
+        for waiting in self._waiting:
+            _end(waiting)
+
+    async def pause(self, seconds: float) -> None:
+        """Wait so long, or until `look_closely`; less if that was just called."""
+        loop = asyncio.get_running_loop()
+        waiting = loop.create_future()
+        timer = loop.call_later(CLOSELY_S if loop.time() < self._close_until else seconds, _end, waiting)
+        self._waiting.add(waiting)
+        try:
+            await waiting
+        finally:
+            timer.cancel()
+            self._waiting.discard(waiting)
+
+
+def _end(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)
+
+
+async def follow(source: Source, whose: Owner, clock: Callable[[], float], pauses: Pauses) -> AsyncIterator[Notice | Level | None]:
     """What a source says, from now on: first where it stands, then every change. None: the file is gone, and says nothing any more.
 
     It ends when nobody asks it any more. What was written before the process began is another's, and is left out.
@@ -108,14 +141,14 @@ async def follow(source: Source, whose: Owner, clock: Callable[[], float]) -> As
     while not path:
         path = find(source, whose)
         if not path:
-            await asyncio.sleep(SEARCH)
+            await pauses.pause(SEARCH_S)
             whose = replace(whose, files=tuple(_open_files(whose.pid)))
-    async for said in _level(source, path) if source.read else _lines(source, path, clock):
+    async for said in _level(source, path, pauses) if source.read else _lines(source, path, clock, pauses):
         if said is None or said.at >= whose.began:
             yield said
 
 
-async def _level(source: Source, path: str) -> AsyncIterator[Level | None]:
+async def _level(source: Source, path: str, pauses: Pauses) -> AsyncIterator[Level | None]:
     assert source.read is not None
     before: tuple[tuple[int, int], int, int] | None = None
     said: Level | None = None
@@ -129,10 +162,10 @@ async def _level(source: Source, path: str) -> AsyncIterator[Level | None]:
             if level != said and (level is not None or not now[0][1]):
                 said = level
                 yield level
-        await asyncio.sleep(EVERY)
+        await pauses.pause(EVERY_S)
 
 
-async def _lines(source: Source, path: str, clock: Callable[[], float]) -> AsyncIterator[Notice]:
+async def _lines(source: Source, path: str, clock: Callable[[], float], pauses: Pauses) -> AsyncIterator[Notice]:
     """What was there before is told by its last word."""
     assert source.follower is not None
     tail, follower = Tail(path), source.follower()
@@ -149,7 +182,7 @@ async def _lines(source: Source, path: str, clock: Callable[[], float]) -> Async
         if not caught_up and last is not None:
             yield last
         caught_up = True
-        await asyncio.sleep(EVERY)
+        await pauses.pause(EVERY_S)
 
 
 def _open_files(pid: int) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from covey.fleet.adapters.signals import claude, codex, copilot, gemini
 from covey.fleet.adapters.signals import sources as files
 from covey.fleet.adapters.signals.signals import Level, Notice, Owner, Source
-from covey.fleet.adapters.signals.sources import LATEST, LONGEST_LINE, Tail, find, follow
+from covey.fleet.adapters.signals.sources import LATEST, LONGEST_LINE, Pauses, Tail, find, follow
 
 LIMIT = 20.0
 
@@ -130,7 +130,7 @@ def test_a_process_tells_its_folder_environment_and_open_files(tmp_path: Path) -
 def following(source: Source, whose: Owner, story: Callable[[AsyncIterator[Notice | Level | None]], object]) -> None:
     async def run() -> None:
         async with asyncio.timeout(LIMIT):
-            stream = follow(source, whose, time.time)
+            stream = follow(source, whose, time.time, Pauses())
             try:
                 await story(stream)  # type: ignore[misc]
             finally:
@@ -189,3 +189,17 @@ def test_following_a_session_file_tells_each_state_and_its_removal(tmp_path: Pat
         assert await anext(stream) is None
 
     following(claude.sources(mine(tmp_path))[0], mine(tmp_path), story)
+
+
+def test_files_are_looked_at_at_once_and_closely_when_something_else_of_the_agent_has_changed() -> None:
+    async def looked() -> list[float]:
+        pauses, loop = Pauses(), asyncio.get_running_loop()
+        began = loop.time()
+        waiting = asyncio.create_task(pauses.pause(60.0))
+        await asyncio.sleep(0)
+        pauses.look_closely()
+        await waiting
+        await pauses.pause(60.0)
+        return [loop.time() - began]
+
+    assert asyncio.run(asyncio.wait_for(looked(), 30.0))[0] < 30.0
