@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import signal
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from covey import __version__
 from lab import agents, drift, figures, live, show
@@ -25,12 +26,13 @@ from murli import EXIT_PARTIAL, ArgumentMetadata, Example, Metadata, tool_error,
 from murli.argparse import annotate, run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Coroutine, Sequence
 
     from lab.agents.agent import Agent
     from lab.play import Run
 
 RELATIVE = "lab/figures"
+T = TypeVar("T")
 
 AGENT = [ArgumentMetadata(name="agent", description="Name of the agent, or NAME@VERSION for a release other than the newest pinned one.")]
 
@@ -207,7 +209,7 @@ def capture(name: str, scenarios: Sequence[str], sizes: Sequence[str], into: Pat
         async with bench(record=True, on_capture=capturer.look) as shared:
             return (await play_all(shared, plays([agent], scenarios, sizes_of(sizes), 1), jobs=jobs, done=done))[1]
 
-    failures = asyncio.run(go())
+    failures = to_the_end(go())
     found = [json.loads((case / "case.json").read_text(encoding="utf-8")) for case in sorted(cases)]
     text = show.table(["case", "state", "scenario"], [[one["case"], one["state"], one["scenario"]] for one in found])
     result: dict[str, Any] = {"folder": str(into / agent.name / agent.version), "cases": found, "failures": [str(failure) for failure in failures]}
@@ -222,7 +224,7 @@ def truth(args: argparse.Namespace) -> int:
         installed(agent)
     try:
         observers = [BASELINE, COVEY, *map(Observer.read, args.observer)]
-        measured = asyncio.run(measure(wanted, observers, jobs=args.jobs, integrated=args.integrated, done=tell))
+        measured = to_the_end(measure(wanted, observers, jobs=args.jobs, integrated=args.integrated, done=tell))
     except ObserverError as error:
         raise user_error(str(error), "See docs/guide/lab.md for what an observer must do.") from error
     if args.figures:
@@ -258,13 +260,20 @@ def find_drift(args: argparse.Namespace) -> int:
         installed(agent)
     drift.remove_older(chosen, lab_folder() / "drift")
     wanted = plays(chosen, args.scenarios, [DEFAULT], 1)
-    measured = asyncio.run(measure(wanted, [COVEY], jobs=args.jobs, integrated=args.integrated, done=tell))
+    measured = to_the_end(measure(wanted, [COVEY], jobs=args.jobs, integrated=args.integrated, done=tell))
     found = [drift.compared(cell) for cell in figures.of(measured, integrated=args.integrated)]
     rows = [[one.agent, one.version, one.pinned, show.percent(one.accuracy), show.percent(one.pinned_accuracy), len(one.broken)] for one in found]
     lines = [f"{one.agent} {one.version}, {text}" for one in found for text in one.broken] or ["Nothing is read worse than with the pinned releases."]
     text = show.table(["agent", "version", "pinned", "accuracy", "pinned accuracy", "worse"], rows)
     writer().success("\n".join([text, "", *lines]), [asdict(one) for one in found])
     return EXIT_PARTIAL if any(one.broken for one in found) else 0
+
+
+def to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """Run it and return its result. SIGTERM ends it as SIGINT does, also where that is ignored: agents, servers and folders are cleared away."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    return asyncio.run(work)
 
 
 def play_live(name: str, size: str | None) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 from lab import agents, live, processes
+from murli import EXIT_CANCELLED
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 60.0
@@ -48,6 +51,26 @@ def test_a_live_agent_answers_prompts_until_it_is_ended(tmp_path: Path) -> None:
     assert process.returncode == 0, out + err
     assert not Path(socket).parent.exists(), "its folder is removed"
     assert [one for one in processes.table().values() if str(Path(socket).parent) in one.command] == []
+
+
+@pytest.mark.parametrize("ignored", [False, True], ids=["", "under nohup"])
+def test_a_truth_run_that_is_ended_leaves_nothing_behind(tmp_path: Path, *, ignored: bool) -> None:
+    scratch = Path(tempfile.mkdtemp(prefix="cv-"))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": str(scratch), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "lab", "truth", "--agents", "cursor", "--jobs", "2"]
+    ignore = (lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None
+    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=ignore)  # noqa: PLW1509 - one thread
+    try:
+        assert process.stderr
+        process.stderr.readline()  # one has been played, others are
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=LIMIT_S)
+        assert process.returncode == EXIT_CANCELLED, out + err
+        assert list(scratch.iterdir()) == []
+        assert [one for one in processes.table().values() if str(scratch) in one.command] == []
+    finally:
+        process.kill()
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def tmux(socket: str, *arguments: str) -> str:
