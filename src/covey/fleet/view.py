@@ -170,7 +170,7 @@ class Filters(Struct, frozen=True, kw_only=True):
 def states(values: Sequence[str]) -> tuple[str, ...]:
     """States as they were asked for: each value is one, or several with commas between. `AgentError` if one is none."""
     found = tuple(dict.fromkeys(word.strip() for value in values for word in value.split(",") if word.strip()))
-    for word in found:
+    for word in found or values:  # nothing but blanks and commas names no state, and is not the same as asking for none
         if word not in STATES:
             raise user_error(
                 f"{word[:60]!r} is no state", f"States are {', '.join(STATES)}.", error="argument_error", field="state", valid_values=STATES

@@ -249,6 +249,9 @@ def test_several_states_may_be_asked_for_with_commas() -> None:
     with pytest.raises(AgentError, match="'ide' is no state") as caught:
         Filters.of({"state": ["idle,ide"]}, TARGETS)
     assert caught.value.valid_values == list(STATES)
+    for nothing in ("", " , "):
+        with pytest.raises(AgentError, match="is no state"):
+            Filters.of({"state": [nothing]}, TARGETS)
 
 
 @pytest.mark.parametrize(
