@@ -37,6 +37,8 @@ LIMIT = 20.0
 LOOK = 0.05
 APPEAR = 5.0
 """Seconds within which pasted text stands in the composer."""
+DRAW = 2.0
+"""Seconds within which the end of an answer is looked for; one that takes longer to draw has a step of its own in the scenario."""
 _BREAK = re.compile(r" *\n[ │┃]*(?=\S)")
 DIALOGS = {"waiting_approval": "approval", "waiting_input": "question"}
 RECORDER = """#!/bin/sh
@@ -333,16 +335,25 @@ class _Player:
                 run.note("dialog", state=state)
             case "completed":
                 await log.until(self._finished, max(LIMIT, self._agent.give_up))
+                await self._note_drawn()
             case "retrying":
                 await log.until(lambda: run.count("failed") > 0, LIMIT)
                 await self._see(self._agent.retrying)
             case "error":
                 await log.until(lambda: run.count("failed") + run.count("cut") > 0, LIMIT)
                 await self._see(self._agent.failure, self._agent.give_up)
+                run.note("gave_up")
             case "gone":
                 await log.until(lambda: run.count("gone") > 0, LIMIT)
             case _:
                 raise PlayError(f"nobody can wait for {state!r}")
+
+    async def _note_drawn(self) -> None:
+        """Note when the end of the answer stands on the screen: some agents type it out after they have got it."""
+        ends = [fact.data["ends"] for fact in self._run.facts if fact.kind == "answered"][-1:]
+        with contextlib.suppress(TimeoutError):
+            await self._see(re.compile(re.escape("".join(ends))), DRAW)
+            self._run.note("drawn")
 
     def _finished(self) -> bool:
         """Whether the last prompt has reached the model and nothing is going on any more."""

@@ -133,12 +133,12 @@ class _Agent:
 
     def on_answered(self, fact: Fact) -> None:
         self._following |= self._close(fact).data["sub"]
-        self._turn(fact.at, _drawn(fact, self._later))
+        self._turn(fact.at, _until("drawn", fact, self._later))
 
     def on_failed(self, fact: Fact) -> None:
         self._following = _repeated(self._close(fact), self._later)
         self._failed = not self._following
-        self._turn(fact.at, SETTLE)
+        self._turn(fact.at, SETTLE if self._following else _until("gave_up", fact, self._later))
 
     on_cut = on_failed
 
@@ -208,11 +208,11 @@ def _effect(cause: Fact, later: Sequence[Fact]) -> float:
     return SETTLE
 
 
-def _drawn(answer: Fact, later: Sequence[Fact]) -> float:
-    """Seconds until a long answer stood on the screen, where the driver looked for it; else a moment."""
+def _until(effect: str, cause: Fact, later: Sequence[Fact]) -> float:
+    """Seconds until the driver saw an effect on the screen (an answer drawn, a failure told) and a moment after; a moment where it did not look."""
     for fact in later:
-        if fact.kind == "drawn":
-            return fact.at - answer.at + SETTLE
+        if fact.kind == effect:
+            return fact.at - cause.at + SETTLE
         if fact.kind in {"submitted", "request"}:
             break
     return SETTLE

@@ -156,7 +156,7 @@ class _Exchange:
         await self._close()
 
     async def _play(self, steps: list[Step]) -> None:
-        waits, call = "", None
+        waits, call, said = "", None, ""
         for step in steps:
             match step:
                 case Wait(seconds):
@@ -164,6 +164,7 @@ class _Exchange:
                 case Think(seconds):
                     await self._drip(["Considering. "] * max(1, round(seconds / BEAT)), seconds, self._answer.think)
                 case Say(text, seconds):
+                    said = text
                     await self._drip(words(text) if seconds else [text], seconds, self._answer.say)
                 case Call(kind, argument):
                     tool = self._conversation.tools[kind](argument)
@@ -179,7 +180,7 @@ class _Exchange:
         await self._put(self._start())
         await self._close()
         if call is None:
-            self._note("answered")
+            self._note("answered", ends=" ".join(said.split()[-3:]))
         else:
             self._note("call", tool=call, waits=waits)
 

@@ -140,6 +140,11 @@ def test_a_long_answer_is_undecided_until_it_is_drawn() -> None:
     assert states(spans)[-2:] == [(9.0, UNDECIDED), (15.0 + SETTLE, "idle")]
 
 
+def test_a_request_that_failed_for_the_last_time_is_undecided_until_the_agent_gives_up() -> None:
+    spans = derive(facts(*ASKED, of("failed", 6.0, 1), request(8.0, 2), of("failed", 9.0, 2), (24.0, "gave_up")), END)
+    assert states(spans)[-3:] == [(5.1, "running"), (9.0, UNDECIDED), (24.0 + SETTLE, "error")]
+
+
 def test_facts_that_say_nothing_about_the_state_change_nothing() -> None:
     assert derive(facts(*ASKED, of("first_byte", 5.2, 1), of("side", 5.3, 2), of("answered", 9.0, 1)), END) == derive(
         facts(*ASKED, of("answered", 9.0, 1)), END
