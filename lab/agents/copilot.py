@@ -104,6 +104,7 @@ class CopilotWithChoices(Copilot):
     """Releases whose tool for questions takes a list of choices."""
 
     version = "1.0.80"
+    give_up = 80.0
     question = screen(r"[Ee]nter (?:to )?(?:accept|confirm|select)")
 
     tools = {
