@@ -137,6 +137,11 @@ class Watched:
         reading = self.adapter.read_title(title)
         self._level("title", _claim("title", reading, DERIVED, now) if reading else None, now)
 
+    @property
+    def works(self) -> bool:
+        """Whether the screen showed an agent that works when it was last read."""
+        return self._reading is not None and self._reading.state == "running"
+
     def screen(self, escapes: str, title: str, now: float) -> None:
         """Take in what the pane shows, with its colours."""
         if self._drawn != (escapes, title):  # most looks find what the last one found

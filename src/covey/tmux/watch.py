@@ -60,6 +60,7 @@ class Watch:
         self._followed: frozenset[str] = frozenset()
         self._access: Access | None = None
         self._schedule = Schedule(self._pace)
+        self._at_rest: frozenset[str] = frozenset()
         self._failures = 0
         self._task: asyncio.Task[None] | None = None
 
@@ -96,6 +97,10 @@ class Watch:
     def follow(self, pane_ids: Iterable[str]) -> None:
         """Look at these panes several times a second from now on, and at no others. Ids that are not there cost nothing."""
         self._followed = frozenset(pane_ids)
+
+    def look_closely(self, pane_ids: Iterable[str]) -> None:
+        """Of the followed panes, these are at rest: from now on, what begins in them is seen as soon as possible."""
+        self._at_rest = frozenset(pane_ids)
 
     async def command(self, *words: str) -> list[str]:
         """Run one tmux command and return the lines that it printed. `TmuxRefusedError` if tmux refuses it, another `TmuxError` if the server cannot be asked."""
@@ -181,6 +186,7 @@ class Watch:
 
     async def _look(self, access: Access, attention: Attention) -> None:
         now = self._clock.monotonic()
+        attention.at_rest = self._at_rest
         wanted = attention.wanted(self._followed, now)
         plan = self._schedule.plan(now, some=bool(wanted), all_followed=wanted == self._followed)
         if plan is None:
