@@ -196,7 +196,7 @@ class ServerWatch:
         for pane_id, screen in screens.items():
             if (watched := self._watched(pane_id)) and (pane := watch.panes.get(pane_id)):
                 watched.screen(screen, pane.title, self._clock.time())
-        watch.look_closely(pane_id for pane_id in self._followed if (watched := self._watched(pane_id)) and not watched.works)
+        watch.set_at_rest(pane_id for pane_id in self._followed if (watched := self._watched(pane_id)) and not watched.works)
 
 
 def _shown(pane: listing.Pane) -> tuple[object, ...]:

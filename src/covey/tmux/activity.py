@@ -36,6 +36,7 @@ class Activity:
             if asleep:
                 return
             await asyncio.sleep(pause)
+        self._seen, _ = self._read()
 
     def ran(self) -> bool:
         """Whether it may have done something since it was last settled."""

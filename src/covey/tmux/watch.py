@@ -98,8 +98,8 @@ class Watch:
         """Look at these panes several times a second from now on, and at no others. Ids that are not there cost nothing."""
         self._followed = frozenset(pane_ids)
 
-    def look_closely(self, pane_ids: Iterable[str]) -> None:
-        """Of the followed panes, these are at rest: from now on, what begins in them is seen as soon as possible."""
+    def set_at_rest(self, pane_ids: Iterable[str]) -> None:
+        """Say which of the followed panes are at rest: from now on, what begins in them is seen as soon as possible."""
         self._at_rest = frozenset(pane_ids)
 
     async def command(self, *words: str) -> list[str]:
