@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from covey.fleet.place import Place
     from covey.fleet.watched import Watched
     from covey.kernel.clock import Clock
-    from covey.tmux import listing
+    from covey.tmux import changes, listing
     from covey.tmux.changes import Standing
 
 LATER_S = (0.3, 1.0, 3.0)
@@ -89,7 +89,8 @@ class ServerWatch:
                         self._seen.clear()
                         self._station.changed(self._station.runtimes.server_gone(self.target, self.socket, self._clock.time()))
                     elif change.standing.liveness is Liveness.ALIVE:
-                        self._news(change.panes, change.gone, change.touched)
+                        self._news(change)
+                        self._read(change.screens, watch)
             finally:
                 for chore in chores:
                     chore.cancel()
@@ -97,22 +98,23 @@ class ServerWatch:
                     timer.cancel()
                 self._watch = None
 
-    def _news(self, panes: Iterable[listing.Pane], gone: Iterable[str], touched: Iterable[str]) -> None:
+    def _news(self, change: changes.Change) -> None:
         begun, now = False, self._clock.time()
-        for pane in panes:
+        for pane in change.panes:
             before, self._seen[pane.id] = self._seen.get(pane.id), pane
             begun |= before is None or (before.pid, before.command) != (pane.pid, pane.command)
             if (before is None or _shown(before) != _shown(pane)) and (watched := self._watched(pane.id)):
                 watched.title(pane.title, now)
                 self._station.moved(watched.runtime.runtime_id)
-        ended = [pane_id for pane_id in gone if self._seen.pop(pane_id, None)]
+        ended = [pane_id for pane_id in change.gone if self._seen.pop(pane_id, None)]
         if begun or ended:
             self.rescan()
             loop = asyncio.get_running_loop()
             self._again = [timer for timer in self._again if timer.when() > loop.time()]
             if not self._again:
                 self._again = [loop.call_later(later, self.rescan) for later in LATER_S]
-        self._look_at(pane_id for pane_id in {*touched, *(pane.id for pane in panes)} if self._watched(pane_id))
+        perhaps = change.touched.union(pane.id for pane in change.panes) - change.screens.keys()
+        self._look_at(pane_id for pane_id in perhaps if self._watched(pane_id))
 
     def rescan(self) -> None:
         """Look soon what is in front in each pane."""
@@ -182,21 +184,26 @@ class ServerWatch:
             looked = {pane_id: at for pane_id, at in looked.items() if now - at < LEAST_S}
             if ripe := due - looked.keys():
                 looked.update(dict.fromkeys(ripe, now))
-                await self._read(watch, ripe)
+                await self._capture(watch, ripe)
             if early := due - ripe:
                 await self._clock.sleep(min(looked[pane_id] for pane_id in early) + LEAST_S - now)
                 self._look_at(early)
 
-    async def _read(self, watch: Watch, pane_ids: Iterable[str]) -> None:
+    async def _capture(self, watch: Watch, pane_ids: Iterable[str]) -> None:
         try:
             screens = await watch.captures(pane_ids)
         except TmuxError as error:
             log.debug("screens could not be read", extra={"socket": self.socket, "reason": str(error)})
             return
+        self._read(screens, watch)
+
+    def _read(self, screens: Mapping[str, str], watch: Watch) -> None:
+        """Pass on what panes show."""
         for pane_id, screen in screens.items():
             if (watched := self._watched(pane_id)) and (pane := watch.panes.get(pane_id)):
                 watched.screen(screen, pane.title, self._clock.time())
-        watch.set_at_rest(pane_id for pane_id in self._followed if (watched := self._watched(pane_id)) and not watched.works)
+        if screens:
+            watch.set_working(pane_id for pane_id in self._followed if (watched := self._watched(pane_id)) and watched.works)
 
 
 def _shown(pane: listing.Pane) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 WARM_S = 2.0
 """So long after its last output a pane counts as one that changes."""
 MOVED_S = 0.75
-"""So long after its cursor has moved, or its title or program was another, each change of a pane at rest is told at once."""
+"""So long after its cursor has moved, or its title or program was another, each change of a pane in which nothing was going on is told at once."""
 
 
 class Attention:
@@ -22,8 +22,8 @@ class Attention:
     def __init__(self, *, calm: float, redrawn: float) -> None:
         self._calm = calm
         self._redrawn = redrawn
-        self.at_rest: frozenset[str] = frozenset()
-        """Panes in which something may begin any moment; those that draw all the time because something goes on in them are looked at less closely."""
+        self.working: frozenset[str] = frozenset()
+        """Panes that draw all the time because something goes on in them; in the others something may begin any moment, so they are looked at more closely when they change."""
         self._followed: frozenset[str] = frozenset()
         self._all_at = -math.inf
         self._seconds: dict[str, int] = {}
@@ -37,11 +37,11 @@ class Attention:
         return self._followed & {pane_id for pane_id, at in self._changed_at.items() if now - at < WARM_S}
 
     def moved(self, now: float) -> bool:
-        """Whether the cursor of a pane at rest has just moved."""
+        """Whether the cursor of a pane in which nothing was going on has just moved."""
         return any(self._just_moved(pane_id, now) for pane_id in self._moved_at)
 
     def _just_moved(self, pane_id: str, now: float) -> bool:
-        return pane_id in self.at_rest and now - self._moved_at.get(pane_id, -math.inf) < MOVED_S
+        return pane_id not in self.working and now - self._moved_at.get(pane_id, -math.inf) < MOVED_S
 
     def wanted(self, followed: frozenset[str], now: float) -> frozenset[str]:
         """Which of the followed panes to look at now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +13,7 @@ from covey.tmux.listing import Pane  # noqa: TC001 - msgspec reads the annotatio
 from covey.tmux.server import Identity  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 
 class Liveness(StrEnum):
@@ -35,13 +36,15 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """News. `server`: its standing is another, and `panes` are all that it has (when it is unreachable: had). `panes`: only those that are new or
-    different; `gone` are ids that are no more; `touched` are followed panes that may have printed something since the last look at them."""
+    different; `gone` are ids that are no more; `touched` are followed panes that may have printed something since the last look at them;
+    `screens` are what working panes show, with colours."""
 
     kind: Literal["server", "panes"]
     standing: Standing
     panes: tuple[Pane, ...] = ()
     gone: frozenset[str] = frozenset()
     touched: frozenset[str] = frozenset()
+    screens: Mapping[str, str] = {}
 
 
 class Changes:
@@ -52,6 +55,7 @@ class Changes:
         self._panes: dict[str, Pane] = {}
         self._gone: set[str] = set()
         self._touched: set[str] = set()
+        self._screens: dict[str, str] = {}
         self._server = False
         self._news = asyncio.Event()
         self._closed = False
@@ -59,23 +63,32 @@ class Changes:
     def server(self, standing: Standing, panes: Mapping[str, Pane]) -> None:
         """The standing is another. What was pending about panes is contained in `panes`."""
         self._server, self._standing = True, standing
-        self._panes, self._gone, self._touched = dict(panes), set(), set()
+        self._panes, self._gone, self._touched, self._screens = dict(panes), set(), set(), {}
         self._news.set()
 
-    def changed(self, standing: Standing, panes: Iterable[Pane], gone: Iterable[str], touched: Iterable[str] = ()) -> None:
-        """Panes are new, different, gone or touched."""
+    def changed(
+        self,
+        standing: Standing,
+        panes: Iterable[Pane],
+        gone: Iterable[str] = (),
+        touched: Iterable[str] = (),
+        screens: Mapping[str, str] | None = None,
+    ) -> None:
+        """Panes are new, different, gone or touched, or show this."""
         self._standing = standing
         for pane in panes:
             self._panes[pane.id] = pane
             self._gone.discard(pane.id)
         self._touched.update(touched)
+        self._screens.update(screens or {})
         for pane_id in gone:
             self._panes.pop(pane_id, None)
             self._touched.discard(pane_id)
+            self._screens.pop(pane_id, None)
             self._gone.add(pane_id)
         if self._server:
             self._gone.clear()  # the reader has heard of none of them
-        if self._server or self._panes or self._gone or self._touched:
+        if self._server or self._panes or self._gone or self._touched or self._screens:
             self._news.set()
 
     def close(self) -> None:
@@ -96,7 +109,8 @@ class Changes:
             panes=tuple(self._panes.values()),
             gone=frozenset(self._gone),
             touched=frozenset(self._touched),
+            screens=self._screens,
         )
         self._server = False
-        self._panes, self._gone, self._touched = {}, set(), set()
+        self._panes, self._gone, self._touched, self._screens = {}, set(), set(), {}
         return change

@@ -149,27 +149,32 @@ class Head(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """What a server answered. `panes` is None if it was not asked for all of them, `glance` if not for a glance; not `complete` if it refused a command."""
+    """What a server answered. `panes` is None if it was not asked for all of them, `glance` if not for a glance; not `complete` if it refused a command.
+    `screens` are those that it was asked for, or none if it refused one of them."""
 
     head: Head
     panes: dict[str, Pane] | None
     pulses: dict[str, Pulse]
     glance: str | None
+    screens: dict[str, str]
     complete: bool
 
 
 class Question:
-    """Commands for one connection, and how their output is read. The first asks who answers, the last prints that the others did."""
+    """Commands for one connection, and how their output is read. The first asks who answers, another prints that those before it did; screens come last, so that a pane that is gone by then
+    spoils nothing else."""
 
     def __init__(self) -> None:
         self._mark = secrets.token_hex(8)
         self._commands: list[tuple[str, ...]] = [("display-message", "-p", self._marked(HEAD, _HEAD))]
         self._all = False
+        self._screens: ScreenQuestion | None = None
 
     @property
     def words(self) -> list[str]:
         """The commands as the arguments of one `tmux` program."""
-        return [word for command in self._commands for word in (*command, ";")] + ["display-message", "-p", self._marked(END, "")]
+        commands = [word for command in self._commands for word in (*command, ";")] + ["display-message", "-p", self._marked(END, "")]
+        return [*commands, ";", *self._screens.words] if self._screens else commands
 
     def all_panes(self) -> None:
         """Ask for every pane."""
@@ -190,14 +195,18 @@ class Question:
         elif only:
             self._commands.append(("list-panes", "-a", "-f", f"#{{m:*|#{{pane_id}}|*,|{'|'.join(sorted(only))}|}}", "-F", form))
 
+    def screens(self, pane_ids: Sequence[str]) -> None:
+        """Ask what these panes show, with colours."""
+        self._screens = ScreenQuestion(pane_ids, escapes=True)
+
     def read(self, out: str) -> Listing | None:
         """The answer; None if not even the first command was answered. `TmuxUnreadableError` if it is not what was asked for."""
         head: Head | None = None
         glance: str | None = None
         panes: dict[str, Pane] = {}
         pulses: dict[str, Pulse] = {}
-        complete = False
-        for kind, fields in self._lines(out):
+        told, complete, shown = out.partition(f"{self._mark}{SEPARATOR}{END}")
+        for kind, fields in self._lines(told):
             if kind == HEAD:
                 head = _head(fields)
             elif kind == GLANCE:
@@ -208,12 +217,12 @@ class Question:
             elif kind == PULSE and fields:  # there are none for a pane that is gone
                 pane_id, pulse = _expect(parse_pulse(fields), "what a pane does", fields)
                 pulses[pane_id] = pulse
-            complete |= kind == END
         if head is None:
             if self._mark in out:
                 raise unreadable("who it is", out)
             return None
-        return Listing(head, panes if self._all else None, pulses, glance, complete)
+        screens = self._screens.read(shown) if self._screens and complete else None
+        return Listing(head, panes if self._all else None, pulses, glance, screens or {}, bool(complete))
 
     def _lines(self, out: str) -> Iterator[tuple[str, str]]:
         """The lines with our mark: the kind of each, and its fields."""

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from covey.tmux.listing import Listing, Pane
 
 TOGETHER = 50
-"""Screens are asked for in one question: tmux takes commands of 16 KiB."""
+"""So many screens are asked for in one question: tmux takes commands of 16 KiB."""
+WITH_A_LOOK = 25
+"""And so many in one that asks for other things too."""
 
 log = logging.getLogger("covey.tmux")
 
@@ -60,7 +62,7 @@ class Watch:
         self._followed: frozenset[str] = frozenset()
         self._access: Access | None = None
         self._schedule = Schedule(self._pace)
-        self._at_rest: frozenset[str] = frozenset()
+        self._working: frozenset[str] = frozenset()
         self._failures = 0
         self._task: asyncio.Task[None] | None = None
 
@@ -98,9 +100,9 @@ class Watch:
         """Look at these panes several times a second from now on, and at no others. Ids that are not there cost nothing."""
         self._followed = frozenset(pane_ids)
 
-    def set_at_rest(self, pane_ids: Iterable[str]) -> None:
-        """Say which of the followed panes are at rest: from now on, what begins in them is seen as soon as possible."""
-        self._at_rest = frozenset(pane_ids)
+    def set_working(self, pane_ids: Iterable[str]) -> None:
+        """Say in which of the followed panes something goes on: while they change, the screens of most of them come with each look. What begins in the others is seen as soon as possible."""
+        self._working = frozenset(pane_ids)
 
     async def command(self, *words: str) -> list[str]:
         """Run one tmux command and return the lines that it printed. `TmuxRefusedError` if tmux refuses it, another `TmuxError` if the server cannot be asked."""
@@ -186,7 +188,7 @@ class Watch:
 
     async def _look(self, access: Access, attention: Attention) -> None:
         now = self._clock.monotonic()
-        attention.at_rest = self._at_rest
+        attention.working = self._working
         wanted = attention.wanted(self._followed, now)
         plan = self._schedule.plan(now, some=bool(wanted), all_followed=wanted == self._followed)
         if plan is None:
@@ -201,6 +203,8 @@ class Watch:
             question.glance()
         if wanted:
             question.pulses(wanted, of=len(self.panes))
+            if shown := wanted & self._working & attention.warm(now):
+                question.screens(sorted(shown)[:WITH_A_LOOK])
         found = await access.listing(question, if_ran=plan.if_ran)
         self._failures = 0
         now = self._clock.monotonic()
@@ -221,7 +225,7 @@ class Watch:
         different = {pane_id: pulse.of(pane) for pane_id, pulse in pulses.items() if (pane := self.panes.get(pane_id)) and pulse.differs(pane)}
         self.panes.update(different)
         touched = attention.touched(pulses, moved, listing.head.second, now)
-        self._changes.changed(self.standing, different.values(), (), touched)
+        self._changes.changed(self.standing, different.values(), touched=touched - listing.screens.keys(), screens=listing.screens)
 
     def _failed(self, error: TmuxError) -> None:
         if isinstance(error, TmuxUnreadableError | TmuxRefusedError):

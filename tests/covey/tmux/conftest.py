@@ -119,10 +119,13 @@ class Reader:
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.heard: list[Change] = []
+        self.screens: dict[str, str] = {}
+        """What the changes said that panes show, the last of each."""
 
     async def read(self) -> None:
         async for change in self.watch:
             self.heard.append(change)
+            self.screens.update(change.screens)
 
     async def until(self, true: Callable[[], object]) -> None:
         """Wait for something that the watch, or the world, brings about."""

@@ -56,14 +56,13 @@ def test_a_redraw_in_the_same_second_is_told_of_soon_and_never_forgotten() -> No
 
 def test_a_redraw_just_after_the_cursor_has_moved_is_told_of_at_once() -> None:
     attention = looked_at_once()
-    attention.at_rest = ALL
     attention.wanted(ALL, 0.3)
     assert not attention.moved(0.3)
     assert attention.touched({"%1": pulse(SECOND)}, {"%1"}, SECOND, 0.3) == {"%1"}
     assert attention.touched({"%1": pulse(SECOND)}, (), SECOND, 0.36) == {"%1"}
     assert attention.moved(0.36)
     assert not attention.moved(0.3 + MOVED_S)
-    attention.at_rest = frozenset({"%2"})
+    attention.working = ALL - {"%2"}
     assert not attention.moved(0.36), "where something goes on, redraws are told of now and then"
     assert attention.touched({"%1": pulse(SECOND)}, (), SECOND, 0.4) == set()
 

@@ -113,6 +113,11 @@ def test_hooks_of_the_user_that_print_do_not_confuse_the_answers(tmux: Tmux) -> 
         assert {pane_id: screen.split() for pane_id, screen in screens.items()} == {"%0": ["first"], "%1": ["second"]}
         assert {pane_id: screen.count("\n") for pane_id, screen in screens.items()} == {pane.id: pane.height for pane in reader.watch.panes.values()}
         assert list(reader.watch.panes) == ["%0", "%1"]
+        reader.watch.set_working(["%1"])
+        tmux.run("respawn-pane", "-k", "-t", "%1", "echo third; exec sleep 1000")
+        await until(lambda: "third" in reader.screens.get("%1", ""))
+        assert reader.screens["%1"].split() == ["third"]
+        assert reader.screens["%1"].count("\n") == reader.watch.panes["%1"].height
 
     play(tmux, body)
 
@@ -231,6 +236,29 @@ def test_the_last_redraw_of_a_second_is_never_missed(tmux: Tmux) -> None:
             await body(Reader(watch))
 
     asyncio.run(main())
+
+
+def test_the_screens_of_working_panes_come_with_the_looks_while_they_change(tmux: Tmux) -> None:
+    tmux.start("user", command="while :; do printf '\\033[31mwork\\033[0m %s\\n' $((i += 1)); sleep 0.1; done")
+    tmux.run("split-window", "-d", "-t", "user", "echo rest; exec sleep 1000")
+    third = tmux.run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", "user", "while :; do echo x; sleep 0.1; done").strip()
+
+    async def body(reader: Reader) -> None:
+        reader.watch.follow(["%0", "%1", third])
+        await until(lambda: any("%0" in change.touched for change in reader.heard))
+        assert not reader.screens, "a pane is not known to work before somebody says so"
+        reader.watch.set_working(["%0", third])
+        await until(lambda: "\x1b[31mwork" in reader.screens.get("%0", ""))
+        seen = len(reader.heard)
+        before = reader.screens["%0"]
+        tmux.run("kill-pane", "-t", third)
+        await until(lambda: third not in reader.watch.panes)
+        await until(lambda: reader.screens["%0"] != before)
+        assert not any("%0" in change.touched for change in reader.heard[seen:] if "%0" in change.screens), "what it shows is known"
+        assert "%1" not in reader.screens
+        assert {change.standing.degraded for change in reader.heard} == {False}
+
+    play(tmux, body)
 
 
 def test_a_capture_has_colours_or_not_and_refuses_a_pane_that_is_not_there(tmux: Tmux) -> None:
