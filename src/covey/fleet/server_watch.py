@@ -57,6 +57,7 @@ class ServerWatch:
         self._watch: Watch | None = None
         self._seen: dict[str, listing.Pane] = {}
         self._followed: dict[str, str] = {}
+        self._working: frozenset[str] = frozenset()
         self._due: set[str] = set()
         self._wake = asyncio.Event()
         self._stale = asyncio.Event()
@@ -203,7 +204,10 @@ class ServerWatch:
             if (watched := self._watched(pane_id)) and (pane := watch.panes.get(pane_id)):
                 watched.screen(screen, pane.title, self._clock.time())
         if screens:
-            watch.set_working(pane_id for pane_id in self._followed if (watched := self._watched(pane_id)) and watched.works)
+            self._working = (self._working - screens.keys()).union(
+                pane_id for pane_id in screens if (watched := self._watched(pane_id)) and watched.works
+            )
+            watch.set_working(self._working)
 
 
 def _shown(pane: listing.Pane) -> tuple[object, ...]:

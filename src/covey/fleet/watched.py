@@ -144,8 +144,10 @@ class Watched:
 
     def screen(self, escapes: str, title: str, now: float) -> None:
         """Take in what the pane shows, with its colours."""
-        if self._drawn != (escapes, title):  # most looks find what the last one found
+        if self._drawn != (escapes, title):
             self._drawn, self._reading = (escapes, title), self.adapter.read_screen(_plain(escapes), escapes, title)
+        elif self._reading is not None:
+            return  # most looks find what the last one found
         if self._reading is None:
             self._unread_since = now if self._unread_since is None else self._unread_since
             self._unread(now)

@@ -265,7 +265,7 @@ class ScreenQuestion:
                 shown = lines[noise : noise + int(height)]
             except ValueError:
                 raise unreadable("what a pane shows", first + heading) from None
-            screens[pane_id] = "".join(f"{line}\n" for line in shown)
+            screens[pane_id] = "\n".join((*shown, ""))
         return screens
 
 

@@ -55,12 +55,12 @@ def request(words: Sequence[str]) -> bytes:
     return b"".join(
         (
             encode(IDENTIFY_FLAGS, FLAGS.pack(UTF8)),
-            encode(IDENTIFY_TERM, _text("")),
-            encode(IDENTIFY_TTY, _text("")),
-            encode(IDENTIFY_FOLDER, _text("/")),
+            encode(IDENTIFY_TERM, _texts([""])),
+            encode(IDENTIFY_TTY, _texts([""])),
+            encode(IDENTIFY_FOLDER, _texts(["/"])),
             encode(IDENTIFY_PID, NUMBER.pack(os.getpid())),
             encode(IDENTIFY_DONE),
-            encode(COMMAND, NUMBER.pack(len(words)) + b"".join(map(_text, words))),
+            encode(COMMAND, NUMBER.pack(len(words)) + _texts(words)),
         )
     )
 
@@ -88,18 +88,22 @@ class Decoder:
 
     def feed(self, data: bytes) -> Iterator[Message]:
         """The messages that are complete with these bytes. `TmuxProtocolError` if they cannot come from a tmux server."""
-        self._rest += data
-        while len(self._rest) >= HEADER.size:
-            kind, length, *_ = HEADER.unpack_from(self._rest)
+        data, start = self._rest + data, 0
+        self._rest = b""
+        while len(data) - start >= HEADER.size:
+            kind, length, *_ = HEADER.unpack_from(data, start)
             if not HEADER.size <= length <= LONGEST_BYTES:
-                raise TmuxProtocolError(f"what answers at the socket does not speak tmux's protocol: {self._rest[:16]!r}")
-            if len(self._rest) < length:
-                return
-            message, self._rest = Message(kind, self._rest[HEADER.size : length]), self._rest[length:]
-            yield message
+                raise TmuxProtocolError(f"what answers at the socket does not speak tmux's protocol: {data[start : start + 16]!r}")
+            if len(data) - start < length:
+                break
+            yield Message(kind, data[start + HEADER.size : start + length])
+            start += length
+        self._rest = data[start:]
 
 
-def _text(text: str) -> bytes:
-    if "\0" in text:
+def _texts(words: Sequence[str]) -> bytes:
+    """Each word with a NUL at its end."""
+    text = "\0".join((*words, ""))
+    if text.count("\0") != len(words):
         raise ValueError("a word of a tmux command cannot contain a NUL")
-    return os.fsencode(text) + b"\0"
+    return os.fsencode(text)

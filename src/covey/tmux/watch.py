@@ -100,9 +100,9 @@ class Watch:
         """Look at these panes several times a second from now on, and at no others. Ids that are not there cost nothing."""
         self._followed = frozenset(pane_ids)
 
-    def set_working(self, pane_ids: Iterable[str]) -> None:
+    def set_working(self, pane_ids: frozenset[str]) -> None:
         """Say in which of the followed panes something goes on: while they change, the screens of most of them come with each look. What begins in the others is seen as soon as possible."""
-        self._working = frozenset(pane_ids)
+        self._working = pane_ids
 
     async def command(self, *words: str) -> list[str]:
         """Run one tmux command and return the lines that it printed. `TmuxRefusedError` if tmux refuses it, another `TmuxError` if the server cannot be asked."""

@@ -113,7 +113,7 @@ def test_hooks_of_the_user_that_print_do_not_confuse_the_answers(tmux: Tmux) -> 
         assert {pane_id: screen.split() for pane_id, screen in screens.items()} == {"%0": ["first"], "%1": ["second"]}
         assert {pane_id: screen.count("\n") for pane_id, screen in screens.items()} == {pane.id: pane.height for pane in reader.watch.panes.values()}
         assert list(reader.watch.panes) == ["%0", "%1"]
-        reader.watch.set_working(["%1"])
+        reader.watch.set_working(frozenset({"%1"}))
         tmux.run("respawn-pane", "-k", "-t", "%1", "echo third; exec sleep 1000")
         await until(lambda: "third" in reader.screens.get("%1", ""))
         assert reader.screens["%1"].split() == ["third"]
@@ -247,7 +247,7 @@ def test_the_screens_of_working_panes_come_with_the_looks_while_they_change(tmux
         reader.watch.follow(["%0", "%1", third])
         await until(lambda: any("%0" in change.touched for change in reader.heard))
         assert not reader.screens, "a pane is not known to work before somebody says so"
-        reader.watch.set_working(["%0", third])
+        reader.watch.set_working(frozenset({"%0", third}))
         await until(lambda: "\x1b[31mwork" in reader.screens.get("%0", ""))
         seen = len(reader.heard)
         before = reader.screens["%0"]
