@@ -17,7 +17,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
 
     follow_moved: float = 0.06
     """A followed pane is looked at this often just after its cursor has moved: a person types, or a turn begins. A server that has not run meanwhile is not asked."""
-    follow: float = 0.125
+    follow: float = 0.2
     follow_calm: float = 0.25
     """And this often while it changes, and while it does not."""
     follow_paused: float = 0.1
