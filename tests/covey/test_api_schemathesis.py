@@ -37,7 +37,7 @@ CHECKS = [
 
 BLIND = [operation for operation in OPERATIONS if operation.route and operation.name not in {"down", "signals"}]
 """Not what ends the daemon, nor what has no end itself."""
-EXAMPLES = 40
+EXAMPLES = 25
 LONGEST_DEADLINE_MS = 999_999_999
 VOLATILE = {"backup": 1}  # the first call makes the file, the second finds it
 

@@ -50,7 +50,10 @@ def test_an_observer_needs_a_name_and_a_command(text: str) -> None:
 
 
 def test_an_observer_finds_its_socket_and_is_ended_with_the_block(tmp_path: Path) -> None:
-    program = f"import os, time; open(os.environ['{TIMELINE}'], 'w').write(os.environ['{SOCKET}'] + ' ' + str(os.getpid())); time.sleep(60)"
+    program = (
+        f"import os, time; new = os.environ['{TIMELINE}'] + '.new'; open(new, 'w').write(os.environ['{SOCKET}'] + ' ' + str(os.getpid()))\n"
+        f"os.rename(new, os.environ['{TIMELINE}']); time.sleep(60)"
+    )
     watch(python(program), tmp_path)
     socket, pid = (tmp_path / "timeline").read_text().split()
     assert socket == str(tmp_path / "socket")

@@ -38,12 +38,20 @@ class Ran:
         return [(step.name, step.text) for step in self.steps if step.kind == "tool"]
 
 
-def beat(agent: str, workspace: Path = Path("/src/api"), deny: tuple[str, ...] = DEFAULT_DENY) -> Beat:
-    return Beat(name="api", workspace=str(workspace), file=str(workspace / "HEARTBEAT.md"), schedule=Interval(60), agent=agent, deny=deny)
+def beat(agent: str, workspace: Path = Path("/src/api"), deny: tuple[str, ...] = DEFAULT_DENY, max_turns: int | None = None) -> Beat:
+    return Beat(
+        name="api", workspace=str(workspace), file=str(workspace / "HEARTBEAT.md"), schedule=Interval(60), agent=agent, deny=deny, max_turns=max_turns
+    )
 
 
 def run(
-    lab: Headless, ours: Agent, name: str, script: Sequence[str], deny: tuple[str, ...] = DEFAULT_DENY, own: Mapping[str, str] | None = None
+    lab: Headless,
+    ours: Agent,
+    name: str,
+    script: Sequence[str],
+    deny: tuple[str, ...] = DEFAULT_DENY,
+    own: Mapping[str, str] | None = None,
+    max_turns: int | None = None,
 ) -> Ran:
     """Run the real agent by the command that ours gives; the model follows the script. `own`: files in the user's folder."""
     program = real(ours.name)
@@ -52,7 +60,7 @@ def run(
         (place.home / file).write_text(text)
     folder = place.root / "run"
     folder.mkdir()
-    command = ours.command(beat(ours.name, place.project, deny), f"You are a {PROMPT}.", str(folder), root=True)
+    command = ours.command(beat(ours.name, place.project, deny, max_turns), f"You are a {PROMPT}.", str(folder), root=True)
     for file, text in command.files.items():
         (folder / file).write_text(text)
     environment.update({key: value for key, value in command.environment.items() if value is not None})

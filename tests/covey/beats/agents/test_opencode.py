@@ -53,20 +53,12 @@ def test_a_run_tells_what_it_did_and_used_and_asks_for_no_title(lab: Headless) -
 
 
 @needs("opencode")
-@pytest.mark.parametrize(
-    "commands",
-    [
-        ["rm -rf /covey-no-such-folder", "mkfs.ext4 --help"],
-        ["rm -rf ~/covey-no-such-folder", "dd if=/dev/null of=/dev/null count=0"],
-        ["shred --version", "sudo ls"],
-        ["shutdown --help", "reboot --help"],
-        ["halt --help", "poweroff --help"],
-        ["echo a && env A=1 /usr/bin/shred --version", "bash -c 'halt --help'"],
-    ],
-)
-def test_denied_commands_are_refused_and_named(lab: Headless, commands: list[str]) -> None:
-    name = "".join(filter(str.isalnum, commands[-1]))
-    ran = run(lab, OURS, name, [*(f"shell {one}" for one in commands), "say HEARTBEAT_OK"])
+def test_denied_commands_are_refused_and_named(lab: Headless) -> None:
+    commands = [
+        "rm -rf /covey-no-such-folder", "mkfs.ext4 --help", "rm -rf ~/covey-no-such-folder", "dd if=/dev/null of=/dev/null count=0", "shred --version", "sudo ls",
+        "shutdown --help", "reboot --help", "halt --help", "poweroff --help", "echo a && env A=1 /usr/bin/shred --version", "bash -c 'halt --help'",
+    ]  # fmt: skip
+    ran = run(lab, OURS, "denied", [*(f"shell {one}" for one in commands), "say HEARTBEAT_OK"], max_turns=len(commands) + 1)
     assert list(ran.report.denials) == [f"bash({one})" for one in commands]
     assert classify(ran.report).outcome == "ok"
 
