@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from covey.kernel.api import Call, Handler
+    from covey.kernel.call import Call, Handler
     from covey.kernel.daemon import Daemon
 
 SLOWER, FASTER = 1.5, 2.0

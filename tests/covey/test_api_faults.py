@@ -19,13 +19,16 @@ import pytest
 import uvloop
 
 from covey.contract import Operation, Parameter
-from covey.kernel.api import Api, Call, Handler
+from covey.kernel.api import HttpApi
+from covey.kernel.call import Call, Handler
 from covey.kernel.clock import SystemClock
-from covey.kernel.idempotency import MIGRATION, Replies
+from covey.kernel.dispatcher import Dispatcher
+from covey.kernel.idempotency import MIGRATIONS, IdempotentCalls
 from covey.kernel.listeners import Listeners
 from covey.kernel.metrics import Metrics
 from covey.kernel.server import HttpServer, Protocol
 from covey.kernel.store import Store
+from covey.kernel.stream import Batch, Message
 from tests.covey.conftest import Covey
 
 LIMIT = 60
@@ -250,17 +253,17 @@ async def unfit(_: Call) -> object:
     return {"text": "\ud800"}
 
 
-async def stream(call: Call) -> AsyncIterator[bytes]:
-    async def chunks() -> AsyncIterator[bytes]:
+async def stream(call: Call) -> AsyncIterator[Batch]:
+    async def batches() -> AsyncIterator[Batch]:
         if call.params["how"] == "at once":
             raise LookupError(SECRET)
-        yield b"data: 1\n\n"
+        yield (Message("", 1),)
         if call.params["how"] == "midway":
             raise LookupError(SECRET)
         while call.params["how"] == "endless":
-            yield b"data: " + b"x" * 65536 + b"\n\n"
+            yield (Message("", "x" * 65536),)
 
-    return chunks()
+    return batches()
 
 
 async def take(call: Call) -> object:
@@ -296,13 +299,15 @@ class Served:
         return int(answer[9:12]), json.loads(answer.partition(b"\r\n\r\n")[2])
 
 
-def with_server(scenario: Callable[[Served], Coroutine[Any, Any, None]], **options: float) -> None:
+def with_server(scenario: Callable[[Served], Coroutine[Any, Any, None]], *, deadline: float = 30.0, **options: float) -> None:
     async def main() -> None:
         folder = Path(tempfile.mkdtemp(prefix="cv-"))
         try:
-            async with await Store.open(folder / "db", [MIGRATION]) as store:
+            async with await Store.open(folder / "db", MIGRATIONS) as store:
                 metrics = Metrics()
-                api = Api(OPERATIONS, HANDLERS, token="token", metrics=metrics, replies=Replies(store, SystemClock()), **options)  # type: ignore[arg-type]
+                dispatcher = Dispatcher(OPERATIONS, metrics=metrics, idempotent=IdempotentCalls(store, SystemClock()), deadline_s=deadline)
+                dispatcher.install(HANDLERS)
+                api = HttpApi(dispatcher, token="token", **options)  # type: ignore[arg-type]
                 listeners = Listeners(str(folder / "sock"), str(folder / "port"), tcp=True)
                 server = HttpServer(api, listeners, protocol=Impatient)
                 await server.start()

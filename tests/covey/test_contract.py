@@ -16,7 +16,7 @@ from covey.contract import GROUPS, OPERATIONS, Operation, Parameter
 from covey.contract.kernel import OPERATIONS as KERNEL
 from covey.contract.operation import shape
 from covey.contract.reference import page
-from covey.kernel.api import Call
+from covey.kernel.call import Call
 from covey.kernel.client import Client
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from covey.attention.item import Item
-    from covey.kernel.api import Call, Handler
+    from covey.kernel.call import Call, Handler
     from covey.kernel.clock import Clock
     from covey.kernel.daemon import Daemon
 

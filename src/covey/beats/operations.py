@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from covey.beats.beat import Beat
     from covey.beats.book import Entry
-    from covey.kernel.api import Call, Handler
+    from covey.kernel.call import Call, Handler
     from covey.kernel.daemon import Daemon
 
 log = logging.getLogger("covey.beats")

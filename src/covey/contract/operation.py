@@ -116,6 +116,11 @@ class Operation:
         self.examples = tuple(examples)
         """Each a command line, what it shows, and the exit code to expect."""
 
+    @property
+    def audited(self) -> bool:
+        """Whether each call is recorded with its caller. What agents deliver about themselves changes nothing of the user's, and there is much of it."""
+        return self.mutating and not self.payload
+
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, with dashes or underscores."""
         wanted = name.replace("-", "_")

@@ -32,15 +32,16 @@ from covey.fleet.wait import Wait
 from covey.fleet.watch import Watch
 from covey.fleet.why import why
 from covey.kernel.daemon import Subsystem
-from covey.kernel.operations import resumed
+from covey.kernel.operations import check_cursor
 from murli import EXIT_CANCELLED, AgentError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from covey.kernel.api import Call, Handler
+    from covey.kernel.call import Call, Handler
     from covey.kernel.daemon import Daemon
     from covey.kernel.metrics import Labels
+    from covey.kernel.stream import Batch
 
 DRIFT = "covey_drift_total"
 
@@ -135,20 +136,21 @@ class FleetOperations:
         targets = self._fleet.targets()
         return self._fleet.rows(), targets, Filters.of(call.params, targets), self._daemon.clock.time()
 
-    async def watch(self, call: Call) -> AsyncIterator[bytes]:
-        cursor = await resumed(self._daemon, call)
-        return Watch(self._fleet, self._daemon.events, self._daemon.clock, call.params, "" if cursor is None else str(cursor)).lines()
+    async def watch(self, call: Call) -> AsyncIterator[Batch]:
+        if call.resume_after is not None:
+            await check_cursor(self._daemon, call.resume_after)
+        return Watch(self._fleet, self._daemon.events, self._daemon.clock, call.params, call.resume_after).batches()
 
-    async def wait(self, call: Call) -> AsyncIterator[bytes]:
-        return Wait(self._fleet, self._daemon.events, self._daemon.clock, call.params).lines()
+    async def wait(self, call: Call) -> AsyncIterator[Batch]:
+        return Wait(self._fleet, self._daemon.events, self._daemon.clock, call.params).batches()
 
     async def why(self, call: Call) -> dict[str, Any]:
         row = resolve(call.params["ref"], self._fleet.rows())
         told = self._fleet.target(row.target).target.node.startswith("ok")
         return why(row, self._fleet.verdict(row.runtime_id), self._daemon.clock.time(), in_full=told)
 
-    async def signals(self, call: Call) -> AsyncIterator[bytes]:
-        return Telling(self._fleet, self._daemon.events, self._daemon.clock, call.params).lines()
+    async def signals(self, call: Call) -> AsyncIterator[Batch]:
+        return Telling(self._fleet, self._daemon.events, self._daemon.clock, call.params).batches()
 
     async def bar(self, call: Call) -> dict[str, Any]:
         targets = self._fleet.targets()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from covey.fleet.fleet import Fleet
     from covey.fleet.place import Place
     from covey.fleet.targets import Known
-    from covey.kernel.api import Call, Handler
+    from covey.kernel.call import Call, Handler
 
 
 def places(patterns: Sequence[str], environment: Mapping[str, str], ssh_config: str, control_dir: Path) -> Callable[[Known], Place]:

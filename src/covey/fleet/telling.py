@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from msgspec import Struct, json
+from msgspec import Struct, to_builtins
 
 from covey import __version__
 from covey.fleet.model import Claim
 from covey.kernel.event import SlowReader
+from covey.kernel.stream import Message
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from covey.kernel.clock import Clock
     from covey.kernel.event import Event
     from covey.kernel.events import Events
+    from covey.kernel.stream import Batch
 
 PROTOCOL = 1
 PULSE_S = 2.0
@@ -97,7 +99,7 @@ class Fleet(Protocol):
 
 
 class Telling:
-    """One listener; `lines` is the stream."""
+    """One listener; `batches` is the stream."""
 
     def __init__(self, fleet: Fleet, events: Events, clock: Clock, params: Mapping[str, Any]) -> None:
         self._fleet = fleet
@@ -106,16 +108,16 @@ class Telling:
         self._since: int | None = params["since"] if params["since"] is not None and params["since"] <= events.cursor else None
         self._known = self._since is not None and params["life"] == fleet.life
 
-    async def lines(self) -> AsyncGenerator[bytes, None]:
-        yield _sse(Hello(protocol=PROTOCOL, version=__version__, life=self._fleet.life, time=self._clock.time()))
+    async def batches(self) -> AsyncGenerator[Batch, None]:
+        yield (_message(Hello(protocol=PROTOCOL, version=__version__, life=self._fleet.life, time=self._clock.time())),)
         async with self._events.subscribe(since=self._since, kinds=(_HEARD,)) as subscription:
             while self._since is not None and (missed := await subscription.take(0.0)):
-                if lines := self._told(missed):
-                    yield lines
+                if messages := self._told(missed):
+                    yield messages
             mark = ""
             if subscription.gap is not None or not self._known:
                 mark = self._fleet.mark()  # what is in the picture but not in the journal yet will come by as well, and is not told again
-                yield _sse(Standing(cursor=subscription.cursor, said=tuple(self._standing())))
+                yield (_message(Standing(cursor=subscription.cursor, said=tuple(self._standing()))),)
             told_at = self._clock.monotonic()
             while True:
                 try:
@@ -124,17 +126,18 @@ class Telling:
                     return
                 if subscription.closed:
                     return
-                lines = self._told(event for event in batch if event.data["event_id"] > mark)
+                messages = self._told(event for event in batch if event.data["event_id"] > mark)
                 now = self._clock.monotonic()
                 if now - told_at >= PULSE_S or not batch:  # also amid what is of no use to anybody else
-                    told_at, lines = now, lines + _sse(Pulse(cursor=subscription.cursor, time=self._clock.time()))
-                if lines:
-                    yield lines
+                    told_at = now
+                    messages.append(_message(Pulse(cursor=subscription.cursor, time=self._clock.time())))
+                if messages:
+                    yield messages
 
-    def _told(self, events: Iterable[Event]) -> bytes:
+    def _told(self, events: Iterable[Event]) -> list[Message]:
         own = {runtime.runtime_id: runtime for runtime in self._fleet.own()}
         found = ((event, own[event.subject]) for event in events if event.subject in own and event.data["source"] not in SEEN_FROM_AFAR)
-        return b"".join(_sse(Heard(cursor=event.cursor, said=_signal(runtime, event.data))) for event, runtime in found)
+        return [_message(Heard(cursor=event.cursor, said=_signal(runtime, event.data))) for event, runtime in found]
 
     def _standing(self) -> Iterable[Said]:
         for runtime in self._fleet.own():
@@ -160,5 +163,5 @@ def _said(runtime: Runtime, source: str, at: float, claim: Claim | None) -> Said
     )
 
 
-def _sse(line: Line) -> bytes:
-    return b"data: %s\n\n" % json.encode(line)
+def _message(line: Line) -> Message:
+    return Message("", to_builtins(line))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from covey.fleet.references import ReferenceNotFound, resolve
 from covey.fleet.view import states
 from covey.fleet.watch import HEARTBEAT_S, KINDS, Fleet, item_of
-from covey.kernel.event import encode
 from covey.kernel.moments import seconds
+from covey.kernel.stream import Message
 from murli import user_error
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from covey.kernel.clock import Clock
     from covey.kernel.event import Event
     from covey.kernel.events import Events
+    from covey.kernel.stream import Batch
 
 REST_OR_NEEDS = ("error", "waiting_approval", "waiting_input", "completed", "idle")
 """What is waited for by default: the agent needs a person, or is done."""
@@ -47,7 +48,7 @@ class Wait:
         if self._all and not fleet.rows():
             raise ReferenceNotFound("there are no agents to wait for", "Wait for the first one with `covey wait --any`.")
 
-    async def lines(self) -> AsyncGenerator[bytes, None]:
+    async def batches(self) -> AsyncGenerator[Batch, None]:
         """A `waiting` for each look that was in vain, and at the end a `done` with the outcome."""
         began = self._clock.monotonic()
         news: Sequence[Event] = ()
@@ -57,7 +58,7 @@ class Wait:
                 outcome, items = self._told(news) or self._seen()
                 if outcome == WAITING and self._limit is not None and waited >= self._limit:
                     outcome = TIMEOUT
-                yield self._line(outcome, items, waited)
+                yield (self._line(outcome, items, waited),)
                 if outcome != WAITING:
                     return
                 left = HEARTBEAT_S if self._limit is None else self._limit - waited
@@ -84,7 +85,6 @@ class Wait:
         outcome = (MET if self._end_counts else GONE) if gone else MET if met else WAITING
         return outcome, [row.as_dict(self._clock.time()) for row in (there if outcome == MET else rows)]
 
-    def _line(self, outcome: str, items: list[dict[str, Any]], waited: float) -> bytes:
+    def _line(self, outcome: str, items: list[dict[str, Any]], waited: float) -> Message:
         told = {"outcome": outcome, "states": sorted(self._states), "waited_ms": round(waited * 1000), "items": items}
-        name = b"waiting" if outcome == WAITING else b"done"
-        return b"event: %s\ndata: %s\n\n" % (name, encode(told).encode("ascii"))
+        return Message("waiting" if outcome == WAITING else "done", told)

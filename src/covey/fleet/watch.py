@@ -1,4 +1,4 @@
-"""`watch` inside the daemon: how things are, then every change, as server-sent events that can be resumed.
+"""`watch` inside the daemon: how things are, then every change, as a stream that can be resumed.
 
 The subscription is taken before the fleet is looked at: what changes in between is told again, never missed.
 """
@@ -15,6 +15,7 @@ from covey.fleet.view import SCHEMA_VERSION, Filters, Row, Target, age_ms, panes
 from covey.kernel.clock import timestamp
 from covey.kernel.event import SlowReader, encode
 from covey.kernel.moments import moment, seconds
+from covey.kernel.stream import Message, gap, slow
 from murli import user_error
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from covey.kernel.clock import Clock
     from covey.kernel.event import Event
     from covey.kernel.events import Events
+    from covey.kernel.stream import Batch
 
 KINDS = ("agent.state", "agent.started", "agent.ended")
 HEARTBEAT_S = 15.0
@@ -40,7 +42,7 @@ class Fleet(Protocol):
 class Watch:
     """One watcher. What is wrong with its parameters is said before the stream begins."""
 
-    def __init__(self, fleet: Fleet, events: Events, clock: Clock, params: Mapping[str, Any], last_event_id: str = "") -> None:
+    def __init__(self, fleet: Fleet, events: Events, clock: Clock, params: Mapping[str, Any], resume_after: int | None = None) -> None:
         self._fleet = fleet
         self._events = events
         self._clock = clock
@@ -48,33 +50,34 @@ class Watch:
         self._scope: str = params["scope"]
         self._once: bool = params["once"]
         self._interval = seconds(params["interval"], "interval", least=SHORTEST_INTERVAL_S) if params["interval"] else None
-        self._cursor, self._moment = _since(params["since"], last_event_id, clock.time())
+        self._cursor, self._moment = _since(params["since"], resume_after, clock.time())
         self._shown: dict[str, dict[str, Any]] = {}
 
-    async def lines(self) -> AsyncGenerator[bytes, None]:
+    async def batches(self) -> AsyncGenerator[Batch, None]:
         """The stream: what changed since the moment that was asked for, how things are, and what changes."""
-        yield b": covey\n\n"
+        yield ()
         since = self._cursor if self._moment is None else await self._before(self._moment)
         async with self._events.subscribe(since=since, kinds=KINDS) as subscription:
             if subscription.gap is not None:
-                yield b'event: covey.gap\ndata: {"since":%d,"until":%d}\n\n' % subscription.gap
+                yield (gap(*subscription.gap),)
             while since is not None and (missed := await subscription.take(0.0)):
-                yield b"".join(self._told(event, {}) for event in missed if self._covers(event))
-            yield self._snapshot(subscription.cursor)
+                if covered := [self._told(event, {}) for event in missed if self._covers(event)]:
+                    yield covered
+            yield (self._snapshot(subscription.cursor),)
             told_at = self._clock.monotonic()
             while not self._once:
                 left = HEARTBEAT_S if self._interval is None else told_at + self._interval - self._clock.monotonic()
                 try:
                     batch = await subscription.take(min(max(left, 0.0), HEARTBEAT_S))
-                except SlowReader as slow:
-                    yield b'event: covey.slow\ndata: {"reason":"you read too slowly","resume_after":%d}\n\n' % slow.cursor
+                except SlowReader as error:
+                    yield (slow(error),)
                     return
                 if subscription.closed:
                     return
-                yield self._changes(batch, subscription.cursor) or b": still here\n\n"
+                yield self._changes(batch, subscription.cursor)
                 if self._interval is not None and self._clock.monotonic() >= told_at + self._interval:
                     told_at = self._clock.monotonic()
-                    yield self._snapshot(subscription.cursor)
+                    yield (self._snapshot(subscription.cursor),)
 
     async def _before(self, wanted: float) -> int:
         """The cursor after which everything happened at `wanted` or later."""
@@ -92,26 +95,26 @@ class Watch:
             return panes(*asked)
         return windows(*asked) if self._scope == "windows" else sessions(*asked)
 
-    def _snapshot(self, cursor: int) -> bytes:
+    def _snapshot(self, cursor: int) -> Message:
         answer = self._answer()
         self._shown = {_key(item): _lasting(item) for item in answer["items"]}
         return self._line("snapshot", cursor, answer, answer["items"])
 
-    def _changes(self, batch: Sequence[Event], cursor: int) -> bytes:
+    def _changes(self, batch: Sequence[Event], cursor: int) -> Batch:
         """What a batch of events means in this scope."""
         batch = [event for event in batch if self._covers(event)]
         if not batch:
-            return b""
+            return ()
         answer = self._answer()
         if self._scope == "panes":
-            return b"".join(self._told(event, answer) for event in batch)
+            return [self._told(event, answer) for event in batch]
         shown = {_key(item): _lasting(item) for item in answer["items"]}
         changed = [item for item in answer["items"] if self._shown.get(_key(item)) != _lasting(item)]
         gone = [item for key, item in self._shown.items() if key not in shown]
         self._shown = shown
-        return b"".join(self._line(event, cursor, answer, items) for event, items in (("changed", changed), ("gone", gone)) if items)
+        return [self._line(event, cursor, answer, items) for event, items in (("changed", changed), ("gone", gone)) if items]
 
-    def _told(self, event: Event, answer: Mapping[str, Any]) -> bytes:
+    def _told(self, event: Event, answer: Mapping[str, Any]) -> Message:
         """An event about one agent; without an answer it is of the past, and so has no summary."""
         item, previous = item_of(event, self._clock.time())
         return self._line(event.kind, event.cursor, answer, [item], previous, event.time)
@@ -130,7 +133,7 @@ class Watch:
         items: Iterable[Mapping[str, Any]],
         previous: str | None = None,
         at: float | None = None,
-    ) -> bytes:
+    ) -> Message:
         """One message. `at` is when a change happened; without it, the message is about now."""
         told = {
             "schema_version": SCHEMA_VERSION,
@@ -144,7 +147,7 @@ class Watch:
             "targets": answer.get("targets", []),
             "items": list(items),
         }
-        return b"id: %d\nevent: %s\ndata: %s\n\n" % (cursor, event.encode("ascii"), encode(told).encode("ascii"))
+        return Message(event, told, cursor)
 
 
 def item_of(event: Event, now: float) -> tuple[dict[str, Any], str | None]:
@@ -153,10 +156,10 @@ def item_of(event: Event, now: float) -> tuple[dict[str, Any], str | None]:
     return {**row, "age_ms": age_ms(datetime.fromisoformat(row["since"]).timestamp(), now)}, event.data.get("previous")
 
 
-def _since(text: str | None, last_event_id: str, now: float) -> tuple[int | None, float | None]:
+def _since(text: str | None, resume_after: int | None, now: float) -> tuple[int | None, float | None]:
     """Where to begin: after a cursor, at a moment, or (neither) now."""
-    if last_event_id:
-        return int(last_event_id), None
+    if resume_after is not None:
+        return resume_after, None
     if not text:
         return None, None
     kind, _, number = text.partition(":")

@@ -1,4 +1,4 @@
-"""The local API as one ASGI application: a security prologue, then the operation that the path names.
+"""The HTTP face of the dispatcher as one ASGI application: a security prologue, then the operation that the path names.
 
 Everything that can be refused is refused in `_prologue`, before any operation is looked at.
 """
@@ -8,30 +8,30 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
 from covey import __version__
-from covey.kernel.answer import HEADERS, Refusal, encode, respond, respond_raw, status_of
+from covey.kernel.answer import HEADERS, STATUS, Refusal, respond, respond_raw, status_of
+from covey.kernel.call import TCP, Call
 from covey.kernel.request import read_deadline, read_document, read_headers, read_query, read_segment
+from covey.kernel.stream import START, Message, frames
 from covey.kernel.validate import validate
-from murli import AgentError, not_found, permission_denied, timed_out, tool_error, user_error
+from murli import AgentError, not_found, permission_denied, timed_out, user_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, MutableMapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
     from typing import Self
 
     from covey.contract import Operation
-    from covey.kernel.idempotency import Replies
-    from covey.kernel.metrics import Metrics
+    from covey.kernel.dispatcher import Dispatcher
+    from covey.kernel.stream import Batch
 
     Scope = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
-UNIX, TCP = "unix", "tcp"
 LEFT = 499
 """Counted for a caller that left before it was answered; nobody receives it."""
 
@@ -42,47 +42,18 @@ _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]*\]|[^:\[\]]*)(:[0-9]{1,5})?")
 _CURSOR = re.compile(r"[0-9]{1,16}")
 
 
-class Call:
-    """One request for an operation, checked and ready."""
+class HttpApi:
+    """Serves every operation of a dispatcher that has a route."""
 
-    def __init__(self, operation: Operation, params: dict[str, Any], headers: Mapping[str, str]) -> None:
-        self.operation = operation
-        self.params = params
-        self.headers = headers
-
-
-Handler = Callable[[Call], Awaitable[object]]
-
-
-class Api:
-    """Serves every operation that has a route. `handlers` are by operation name; a missing or superfluous one is an error at start."""
-
-    def __init__(
-        self,
-        operations: Iterable[Operation],
-        handlers: Mapping[str, Handler],
-        *,
-        token: str,
-        metrics: Metrics,
-        replies: Replies,
-        body_limit: int = 1024 * 1024,
-        deadline: float = 30.0,
-        stall: float = 30.0,
-    ) -> None:
-        served = [operation for operation in operations if operation.route]
-        missing = {operation.name for operation in served} ^ set(handlers)
-        if missing:
-            raise ValueError(f"operations and handlers do not match: {', '.join(sorted(missing))}")
-        self._handlers = dict(handlers)
+    def __init__(self, dispatcher: Dispatcher, *, token: str, body_limit: int = 1024 * 1024, stall: float = 30.0) -> None:
+        self._dispatcher = dispatcher
         self._exact: dict[str, dict[str, Operation]] = {}
         self._patterns: list[tuple[list[str], dict[str, Operation]]] = []
-        for operation in served:
+        for operation in dispatcher.operations.values():
             self._mount(operation)
         self._token = token.encode()
-        self.metrics = metrics
-        self._replies = replies
+        self.metrics = dispatcher.metrics
         self.body_limit = body_limit
-        self.deadline = deadline
         self.stall = stall
         """How long the reader of a stream may take nothing before it is cut off."""
 
@@ -96,7 +67,7 @@ class Api:
                 operation, path_params = self._route(scope["method"], scope["raw_path"].decode("latin-1"))
                 outcome.operation = operation.name
                 params = await self._params(operation, path_params, scope, headers, receive)
-                call = Call(operation, params, headers)
+                call = Call(operation, params, scope["covey.caller"], headers, _last_event_id(headers) if operation.streaming else None)
                 if operation.streaming:
                     outcome.status = await self._stream(call, scope, receive, send)
                 else:
@@ -115,7 +86,7 @@ class Api:
                 scope["covey.abandon"]()
             except Exception:  # noqa: BLE001 - the last line of defence; the log has the details
                 outcome.status = 500
-                await respond(send, 500, self._failed(outcome.operation))
+                await respond(send, 500, self._dispatcher.failed(outcome.operation))
 
     def _mount(self, operation: Operation) -> None:
         segments = operation.route.split("/")
@@ -140,7 +111,7 @@ class Api:
                         f"requests from web pages are refused (the {header} header is set)", "Call the API from a program, not from a page."
                     ),
                 )
-        if scope["covey.transport"] == TCP:
+        if scope["covey.caller"].transport == TCP:
             host = headers.get("host", "")
             named = _HOST.fullmatch(host.lower())
             if named is None or named["name"] not in LOCAL_HOSTS:
@@ -209,7 +180,7 @@ class Api:
             return b""
         parts, size = [], 0
         try:
-            async with asyncio.timeout(self.deadline):
+            async with asyncio.timeout(self._dispatcher.deadline_s):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
@@ -224,51 +195,30 @@ class Api:
             raise Refusal(408, timed_out("the body did not arrive in time", "Send it faster."), connection="close") from None
 
     async def _serve(self, call: Call, send: Send) -> int:
-        limit = read_deadline(call.headers, self.deadline)
-        if call.operation.mutating and "idempotency-key" in call.headers:
-            key = call.headers["idempotency-key"]
-            status, body, replayed = await self._replies.once(key, call.operation.name, call.params, lambda: self._answer(call, limit))
-        else:
-            status, body = await self._answer(call, limit)
-            replayed = False
-        extra = {"idempotency-replayed": "true"} if replayed else {}
-        await respond_raw(send, status, body, call.operation.media if status == 200 else "application/json", **extra)  # noqa: PLR2004
+        limit = read_deadline(call.headers, self._dispatcher.deadline_s)
+        answer = await self._dispatcher.answer(call, deadline_s=limit, idempotency_key=call.headers.get("idempotency-key"))
+        status = STATUS[answer.code] if answer.code else 200
+        extra = {"idempotency-replayed": "true"} if answer.replayed else {}
+        await respond_raw(send, status, answer.body, "application/json" if answer.code else call.operation.media, **extra)
         return status
 
-    async def _answer(self, call: Call, limit: float) -> tuple[int, bytes]:
-        """The operation's result or error as a status and a body. A failure of our own is told without its insides."""
-        try:
-            async with asyncio.timeout(limit):
-                result = await self._handlers[call.operation.name](call)
-            return 200, result.encode() if isinstance(result, str) and call.operation.media != "application/json" else encode(result)
-        except AgentError as error:
-            return status_of(error), encode(error.envelope(__version__))
-        except TimeoutError:
-            late = timed_out(f"{call.operation.name} did not finish in time", "Try again, or allow more time with the Covey-Deadline-Ms header.")
-            return status_of(late), encode(late.envelope(__version__))
-        except Exception:  # noqa: BLE001 - the last line of defence; the log has the details
-            return 500, encode(self._failed(call.operation.name).envelope(__version__))
-
     async def _stream(self, call: Call, scope: Scope, receive: Receive, send: Send) -> int:
-        """Send chunks until they end, the reader leaves or stops reading. What goes wrong before the first one is an answer like any other."""
-        last = call.headers.get("last-event-id")
-        if last is not None and not _CURSOR.fullmatch(last):
-            raise user_error(
-                f"invalid value {last[:60]!r} for 'Last-Event-ID': expected a cursor", "Send the id of the last event you saw.", field="Last-Event-ID"
-            )
-        produced = cast("AsyncGenerator[bytes, None]", await self._handlers[call.operation.name](call))
-        async with aclosing(produced) as chunks:
-            chunk = await anext(chunks, None)
+        """Send what the operation yields until it ends, the reader leaves or stops reading. What goes wrong before the first batch is an answer like any other."""
+        if call.operation.parameter("follow") and "text/event-stream" in call.headers.get("accept", ""):
+            call.params["follow"] = True
+        async with aclosing(await self._dispatcher.begin(call)) as batches:
+            batch = await anext(batches, None)
             start = [*HEADERS, (b"content-type", call.operation.media.encode()), (b"cache-control", b"no-store")]
             await send({"type": "http.response.start", "status": 200, "headers": start})
             if scope["method"] == "HEAD":
-                chunk = None
+                batch = None
+            chunk = START if batch is not None and not batch else None
             with _Presence(receive) as reader:
                 try:
-                    while chunk is not None:
+                    while batch is not None:
                         async with asyncio.timeout(self.stall):
-                            await send({"type": "http.response.body", "body": chunk, "more_body": True})
-                        chunk = await self._following(call, chunks)
+                            await send({"type": "http.response.body", "body": chunk or frames(batch), "more_body": True})
+                        batch, chunk = await self._following(call, batches), None
                     async with asyncio.timeout(self.stall):
                         await send({"type": "http.response.body", "body": b"", "more_body": False})
                 except TimeoutError:  # a polite end would wait for the same reader
@@ -279,20 +229,27 @@ class Api:
                         raise
         return 200
 
-    async def _following(self, call: Call, chunks: AsyncGenerator[bytes, None]) -> bytes | None:
-        """The next chunk; an error becomes the last event of the stream, since the status is out already."""
+    async def _following(self, call: Call, batches: AsyncGenerator[Batch, None]) -> Batch | None:
+        """The next batch; an error becomes the last message of the stream, since the status is out already."""
         try:
-            return await anext(chunks, None)
-        except AgentError as error:
-            told = error
+            return await anext(batches, None)
+        except AgentError as caught:
+            error = caught
         except Exception:  # noqa: BLE001 - the log has the details
-            told = self._failed(call.operation.name)
-        return b"event: covey.error\ndata: %s\n\n" % encode(told.envelope(__version__))
+            error = self._dispatcher.failed(call.operation.name)
+        return (Message("covey.error", error.envelope(__version__)),)
 
-    def _failed(self, operation: str) -> AgentError:
-        """Inside an `except`: count and log what happened, and say only that it did."""
-        self.metrics.failure(operation)
-        return tool_error(f"{operation} failed inside the daemon", "See `covey logs` for what happened.", error="internal_error")
+
+def _last_event_id(headers: Mapping[str, str]) -> int | None:
+    """The cursor after which a reader goes on. Raises AgentError if it is not one."""
+    last = headers.get("last-event-id")
+    if last is None:
+        return None
+    if not _CURSOR.fullmatch(last):
+        raise user_error(
+            f"invalid value {last[:60]!r} for 'Last-Event-ID': expected a cursor", "Send the id of the last event you saw.", field="Last-Event-ID"
+        )
+    return int(last)
 
 
 class _Presence:

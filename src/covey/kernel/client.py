@@ -314,9 +314,7 @@ def _quoted(value: object) -> str:
 def _error(body: bytes, status: int) -> AgentError:
     """The daemon's error, as the command line would have made it."""
     try:
-        fields = json.loads(body)
-        known = ("code", "error", "suggestion", "recoverable", "valid_values", "retry_after_ms", "doc_url", "field")
-        return AgentError(fields["message"], **{name: fields[name] for name in known if name in fields})
+        return AgentError.from_envelope(json.loads(body))
     except (ValueError, KeyError, TypeError, RecursionError):
         return tool_error(f"the daemon answered with status {status} and no explanation", "See `covey logs`.")
 

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from covey import __version__
 from covey.contract.kernel import OPERATIONS
 from covey.kernel import idempotency, logs, notify
-from covey.kernel.api import Api
+from covey.kernel.api import HttpApi
+from covey.kernel.audit import Audit
 from covey.kernel.clock import SystemClock
 from covey.kernel.config import ConfigHolder
+from covey.kernel.dispatcher import Dispatcher
 from covey.kernel.events import Events
 from covey.kernel.home import Home
 from covey.kernel.home_files import CHECK_EVERY_S, HomeFiles
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from covey.contract import Operation
-    from covey.kernel.api import Handler
+    from covey.kernel.call import Handler
 
 PRUNE_EVERY_S = 3600.0
 DAY_S, MEGABYTE = 86400.0, 1024 * 1024
@@ -54,15 +56,19 @@ class Subsystem(NamedTuple):
 
 
 class Daemon:
-    """A running daemon and its parts. `async with Daemon.started(home)` is the whole life of it."""
+    """A running daemon and its parts. `async with Daemon.running(home)` is the whole life of it."""
 
-    def __init__(self, home: Home, config: ConfigHolder, store: Store, events: Events, metrics: Metrics, supervisor: Supervisor) -> None:
+    def __init__(
+        self, home: Home, config: ConfigHolder, store: Store, events: Events, metrics: Metrics, supervisor: Supervisor, dispatcher: Dispatcher
+    ) -> None:
         self.home = home
         self.config = config
         self.store = store
         self.events = events
         self.metrics = metrics
         self.supervisor = supervisor
+        self.dispatcher = dispatcher
+        """Subsystems call each other's operations through it."""
         self.clock = SystemClock()
         self.started_at = self.clock.monotonic()
         self.port: int | None = None
@@ -88,14 +94,21 @@ class Daemon:
         config = config or ConfigHolder(home, SETTINGS)
         get = config.current.get
         clock = SystemClock()
-        migrations = [*Events.MIGRATIONS, idempotency.MIGRATION, *(script for subsystem in subsystems for script in subsystem.migrations)]
+        migrations = [*Events.MIGRATIONS, *idempotency.MIGRATIONS, *(script for subsystem in subsystems for script in subsystem.migrations)]
         async with contextlib.AsyncExitStack() as stack:
             store = await stack.enter_async_context(await Store.open(Path(home.database), migrations, fsync=get("store.fsync")))
             events = await Events.open(store, clock=clock.time, max_age_s=get("events.max_days") * DAY_S, max_bytes=get("events.max_mb") * MEGABYTE)
             supervisor = Supervisor(Path(home.node_dir) / "children", clock)
             stack.push_async_callback(supervisor.aclose)
             metrics = Metrics()
-            daemon = cls(home, config, store, events, metrics, supervisor)
+            dispatcher = Dispatcher(
+                [*operations, *(operation for subsystem in subsystems for operation in subsystem.operations)],
+                metrics=metrics,
+                idempotent=idempotency.IdempotentCalls(store, clock),
+                audit=Audit(events),
+                deadline_s=float(get("http.deadline_s")),
+            )
+            daemon = cls(home, config, store, events, metrics, supervisor, dispatcher)
             parts = [await stack.enter_async_context(subsystem.open(daemon)) for subsystem in subsystems]
             served = stack.enter_context(
                 traced(
@@ -105,15 +118,8 @@ class Daemon:
             )
             token = make_token(home.token_file)
             logs.redactor.register(token)
-            api = Api(
-                [*operations, *(operation for subsystem in subsystems for operation in subsystem.operations)],
-                served,
-                token=token,
-                metrics=metrics,
-                replies=idempotency.Replies(store, clock),
-                body_limit=int(get("http.body_limit_kb")) * 1024,
-                deadline=float(get("http.deadline_s")),
-            )
+            dispatcher.install(served)
+            api = HttpApi(dispatcher, token=token, body_limit=int(get("http.body_limit_kb")) * 1024)
             listeners = Listeners(home.socket, home.port_file, tcp=bool(get("http.tcp")), port=int(get("http.port")))
             daemon.port = listeners.port
             server = HttpServer(api, listeners)

@@ -80,14 +80,14 @@ class Listeners:
         _write(self._port_file, f"{self.port}\n", 0o644)
 
 
-def peer_uid(sock: Any) -> int:
-    """Who is at the other end of a Unix socket."""
+def peer(sock: Any) -> tuple[int, int | None]:
+    """The user id and, where the system tells it, the process id at the other end of a Unix socket."""
     if sys.platform == "linux":
-        _, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
-        return int(uid)
+        pid, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+        return int(uid), int(pid)
     else:  # noqa: RET505 - the type checker knows one system at a time
         credentials = sock.getsockopt(0, 1, struct.calcsize("2ih16i"))  # macOS: SOL_LOCAL, LOCAL_PEERCRED, struct xucred
-        return int(struct.unpack_from("2i", credentials)[1])
+        return int(struct.unpack_from("2i", credentials)[1]), None
 
 
 def make_token(path: str) -> str:

@@ -16,19 +16,19 @@ from covey.kernel.event import Kinds, SlowReader
 from covey.kernel.home import quoted
 from covey.kernel.moments import moment
 from covey.kernel.offline import OFFLINE
+from covey.kernel.stream import Message, gap, slow
 from murli import conflict, not_found, user_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from covey.kernel.api import Call, Handler
+    from covey.kernel.call import Call, Handler
     from covey.kernel.daemon import Daemon
+    from covey.kernel.stream import Batch
 
 PARTS = ("fleet", "beats", "attention")
 """What subsystems tell about themselves in the status, or nothing if they are not there."""
 HEARTBEAT_S = 15.0
-LONGEST_CURSOR = 18
-"""Digits: what has more was never given."""
 BATCH = 500
 
 
@@ -112,15 +112,15 @@ class KernelOperations:
         await self._daemon.store.backup(target)
         return {"path": str(target), "bytes": await asyncio.to_thread(os.path.getsize, target)}
 
-    async def events(self, call: Call) -> AsyncIterator[bytes]:
+    async def events(self, call: Call) -> AsyncIterator[Batch]:
         kinds = Kinds(call.params["kind"])  # a kind that cannot be is refused before the stream begins
-        follow = call.params["follow"] or "text/event-stream" in call.headers.get("accept", "")
-        last, reset = _last_event_id(call), b""
+        follow, last = call.params["follow"], call.resume_after
+        reset: Batch = ()
         if last is None:
             since = await self._since(call.params["since"])
         elif follow and await _is_future(self._daemon, last):
             # An EventSource that is refused never comes back, and has no way to begin anew: it is told, and given everything.
-            since, reset = 0, b'event: covey.reset\ndata: {"since":%d}\n\n' % last
+            since, reset = 0, (Message("covey.reset", {"since": last}),)
         else:
             await check_cursor(self._daemon, last)
             since = last
@@ -136,43 +136,30 @@ class KernelOperations:
         when = moment(text, "since", self._daemon.clock.time())
         return await self._daemon.events.look(lambda reader: reader.upto(when))
 
-    async def _recorded(self, since: int, kinds: list[str]) -> AsyncIterator[bytes]:
+    async def _recorded(self, since: int, kinds: list[str]) -> AsyncIterator[Batch]:
         """What the journal holds, and the end."""
         while batch := await self._daemon.events.history(since=since, kinds=kinds, limit=BATCH):
-            yield b"".join(event.sse for event in batch)
+            yield batch
             since = batch[-1].cursor
 
-    async def _follow(self, since: int, kinds: list[str], reset: bytes) -> AsyncIterator[bytes]:
+    async def _follow(self, since: int, kinds: list[str], reset: Batch) -> AsyncIterator[Batch]:
         """The journal after `since`, then everything that happens, with a heartbeat when nothing does."""
-        yield b": covey\n\n" + reset
+        yield reset
         async with self._daemon.events.subscribe(since=since, kinds=kinds) as subscription:
             if subscription.gap is not None:
-                yield b'event: covey.gap\ndata: {"since":%d,"until":%d}\n\n' % subscription.gap
+                yield (gap(*subscription.gap),)
             while True:
                 try:
                     batch = await subscription.take(HEARTBEAT_S)
-                except SlowReader as slow:
-                    yield b'event: covey.slow\ndata: {"reason":"you read too slowly","resume_after":%d}\n\n' % slow.cursor
+                except SlowReader as error:
+                    yield (slow(error),)
                     return
                 if subscription.closed:
                     return
-                yield b"".join(event.sse for event in batch) or b": still here\n\n"
+                yield batch
 
     def _uptime(self) -> float:
         return self._daemon.clock.monotonic() - self._daemon.started_at
-
-
-async def resumed(daemon: Daemon, call: Call) -> int | None:
-    """The cursor after which a reader wants to go on; None if it names none."""
-    last = _last_event_id(call)
-    if last is not None:
-        await check_cursor(daemon, last)
-    return last
-
-
-def _last_event_id(call: Call) -> int | None:
-    last = call.headers.get("last-event-id", "")
-    return int(last) if last.isascii() and last.isdigit() and len(last) <= LONGEST_CURSOR else None
 
 
 async def check_cursor(daemon: Daemon, cursor: int) -> None:

@@ -14,12 +14,12 @@ import uvicorn.server
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from covey.kernel.answer import raw_refusal
-from covey.kernel.api import TCP, UNIX
-from covey.kernel.listeners import BACKLOG, peer_uid
+from covey.kernel.call import TCP, UNIX, Caller
+from covey.kernel.listeners import BACKLOG, peer
 from murli import rate_limited, user_error
 
 if TYPE_CHECKING:
-    from covey.kernel.api import Api
+    from covey.kernel.api import HttpApi
     from covey.kernel.listeners import Listeners
     from murli import AgentError
 
@@ -45,7 +45,7 @@ class Protocol(HttpToolsProtocol):
     _in_body = False  # headers are complete: more of them are trailers, which nobody asked for
     _overhead = 0
     _objection: tuple[int, str, AgentError] | None = None
-    _transport_name = TCP
+    _caller = Caller(TCP)
     _running: RequestResponseCycle | None = None  # `self.cycle` is the newest, which may still wait behind it
 
     def __init__(self, server: HttpServer) -> None:
@@ -54,25 +54,25 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         sock = transport.get_extra_info("socket")
-        self._transport_name = UNIX if sock is not None and sock.family == socket.AF_UNIX else TCP
-        if self._transport_name == UNIX and peer_uid(sock) != os.getuid():
+        self._caller = Caller(UNIX, *peer(sock)) if sock is not None and sock.family == socket.AF_UNIX else Caller(TCP)
+        if self._caller.transport == UNIX and self._caller.uid != os.getuid():
             self._server.refused("peer")
             transport.abort()
             return
-        if self._transport_name == TCP and self._server.strangers >= self._server.most_strangers and not self._server.make_room():
+        if self._caller.transport == TCP and self._server.strangers >= self._server.most_strangers and not self._server.make_room():
             self._server.refused("crowd")
             transport.abort()
             return
         super().connection_made(transport)
         self._let_in = True
-        self._server.strangers += self._transport_name == TCP
+        self._server.strangers += self._caller.transport == TCP
         self._wait(self.header_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
         if not self._let_in:
             return
-        self._server.strangers -= self._transport_name == TCP
+        self._server.strangers -= self._caller.transport == TCP
         if self._running is not None and not self._running.response_complete:
             _forget(self._running)
         self.pipeline.clear()
@@ -100,7 +100,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._in_body, self._overhead = False, 0
-        self.scope["covey.transport"] = self._transport_name  # type: ignore[typeddict-unknown-key]
+        self.scope["covey.caller"] = self._caller  # type: ignore[typeddict-unknown-key]
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
@@ -147,7 +147,7 @@ class Protocol(HttpToolsProtocol):
     def _wait(self, seconds: float) -> None:
         self._stop_waiting()
         self._timer = self.loop.call_later(seconds, self.cut_off)
-        if self._transport_name == TCP:
+        if self._caller.transport == TCP:
             self._server.waiting[self] = None
 
     def _stop_waiting(self) -> None:
@@ -209,7 +209,7 @@ _TOO_MANY = (429, "Too Many Requests", rate_limited("too many requests wait on t
 class HttpServer:
     """The API on the listeners. uvicorn's protocol without its server: that one ticks ten times a second, and we want to sleep."""
 
-    def __init__(self, api: Api, listeners: Listeners, *, protocol: type[Protocol] = Protocol) -> None:
+    def __init__(self, api: HttpApi, listeners: Listeners, *, protocol: type[Protocol] = Protocol) -> None:
         self.config = uvicorn.Config(
             api,
             http=protocol,

@@ -10,7 +10,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 EXIT_OK = 0
@@ -56,6 +56,12 @@ class AgentError(Exception):
         self.retry_after_ms = retry_after_ms
         self.doc_url = doc_url
         self.field = field
+
+    @classmethod
+    def from_envelope(cls, envelope: Mapping[str, Any]) -> AgentError:
+        """The error that somebody else sent as an envelope. Raises KeyError or TypeError if it is not one."""
+        known = ("code", "error", "suggestion", "recoverable", "valid_values", "retry_after_ms", "doc_url", "field")
+        return AgentError(envelope["message"], **{name: envelope[name] for name in known if name in envelope})
 
     def envelope(self, tool_version: str = "") -> dict[str, Any]:
         """The error as it goes over the wire: contract key order, empty optional keys left out."""

@@ -24,7 +24,7 @@ from covey.fleet.view import Filters, target_not_found
 from covey.fleet.wait import Wait
 from covey.fleet.watch import Watch
 from covey.fleet.why import why
-from covey.kernel.api import Call, Handler
+from covey.kernel.call import Call, Handler
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 from tests.covey.fleet.fleets import NOW, TARGETS, sketch
@@ -56,10 +56,10 @@ class Fleet:
         return why(resolve(call.params["ref"], self.rows()), judge([], time.time(), Rules()), time.time())
 
     async def watch(self, call: Call) -> object:
-        return Watch(self, self.daemon.events, self.daemon.clock, call.params, call.headers.get("last-event-id", "")).lines()
+        return Watch(self, self.daemon.events, self.daemon.clock, call.params, call.resume_after).batches()
 
     async def wait(self, call: Call) -> object:
-        return Wait(self, self.daemon.events, self.daemon.clock, call.params).lines()
+        return Wait(self, self.daemon.events, self.daemon.clock, call.params).batches()
 
     async def bar(self, call: Call) -> object:
         return bar(self.rows(), TARGETS, call.params["format"])

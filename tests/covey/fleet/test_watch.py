@@ -19,6 +19,7 @@ from covey.fleet.watch import Watch
 from covey.kernel.clock import SystemClock
 from covey.kernel.events import Events
 from covey.kernel.store import Store
+from covey.kernel.stream import Batch, frames
 from murli import AgentError
 from tests.covey.fleet.fleets import TARGETS, row, sketch
 
@@ -56,25 +57,24 @@ class Fleet:
         await self.events.append("agent.ended", gone.runtime_id, {**gone.as_dict(), "previous": gone.state})
 
     def watch(self, **params: Any) -> Lines:
-        last = params.pop("last_event_id", "")
-        return Lines(Watch(self, self.events, SystemClock(), {**WATCH, **params}, last).lines())
+        last = params.pop("resume_after", None)
+        return Lines(Watch(self, self.events, SystemClock(), {**WATCH, **params}, last).batches())
 
     def wait(self, **params: Any) -> Lines:
-        return Lines(Wait(self, self.events, SystemClock(), {**WAIT, **params}).lines())
+        return Lines(Wait(self, self.events, SystemClock(), {**WAIT, **params}).batches())
 
 
 class Lines:
     """A stream, read event by event."""
 
-    def __init__(self, chunks: AsyncGenerator[bytes, None]) -> None:
-        self._chunks = chunks
+    def __init__(self, batches: AsyncGenerator[Batch, None]) -> None:
+        self._batches = batches
         self._waiting: list[dict[str, Any]] = []
 
     async def next(self) -> dict[str, Any]:
         """The next event that is no comment."""
         while not self._waiting:
-            chunk = await anext(self._chunks)
-            for block in chunk.decode().split("\n\n"):
+            for block in frames(await anext(self._batches)).decode().split("\n\n"):
                 fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
                 if "data" in fields:
                     self._waiting.append({**fields, "data": json.loads(fields["data"])})
@@ -89,7 +89,7 @@ class Lines:
             return found
 
     async def aclose(self) -> None:
-        await self._chunks.aclose()
+        await self._batches.aclose()
 
 
 def run(path: Path, body: Callable[[Fleet], Awaitable[None]]) -> None:
@@ -138,7 +138,7 @@ def test_a_change_between_the_subscription_and_the_picture_is_not_missed(tmp_pat
         told = [(await resumed.next())["event"] for _ in range(2)]
         assert told == ["agent.state", "snapshot"]
         await resumed.aclose()
-        by_header = fleet.watch(last_event_id=str(cursor), once=True)
+        by_header = fleet.watch(resume_after=cursor, once=True)
         assert [line["event"] for line in await by_header.rest()] == ["agent.state", "snapshot"]
 
     run(tmp_path, body)

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from covey.contract import OPERATIONS, Operation, Parameter
 from covey.contract.kernel import OPERATIONS as KERNEL
-from covey.kernel.api import Call
+from covey.kernel.call import Call
 from covey.kernel.client import Client, Interrupted, NotAnswered, NotRunning, NotUnderstood
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
@@ -336,7 +336,7 @@ def test_a_place_that_is_no_socket_is_told_with_what_to_check(tmp_path: Path) ->
 STRANGER = """
 import os, sys
 from covey.contract import OPERATIONS
-from covey.kernel.api import Call
+from covey.kernel.call import Call
 from covey.kernel.client import Client
 from murli import AgentError
 if os.getuid() == 0:

@@ -12,152 +12,200 @@ from typing import Any
 
 import pytest
 
+from covey.contract import Operation
+from covey.kernel.call import Call, Caller
 from covey.kernel.clock import ManualClock
-from covey.kernel.idempotency import KEPT_S, MIGRATION, Replies
+from covey.kernel.idempotency import KEPT_S, MIGRATIONS, Answer, IdempotentCalls
 from covey.kernel.store import Store
 from murli import AgentError
 from tests.covey.conftest import Covey
 
-Answer = Callable[[], Awaitable[tuple[int, bytes]]]
+OPERATION = Operation("op", "Does something.", cli=["op"], route="/v1/op", mutating=True)
+OTHER = Operation("other", "Does something else.", cli=["other"], route="/v1/other", mutating=True)
+
+
+def asked(operation: str, params: dict[str, Any], uid: int = 1000) -> Call:
+    return Call(OTHER if operation == "other" else OPERATION, params, Caller("unix", uid))
+
+
+async def once(calls: IdempotentCalls, key: str, operation: str, params: dict[str, Any], perform: Callable[[], Awaitable[Answer]]) -> Answer:
+    return await calls.once(key, asked(operation, params), perform)
 
 
 class Counter:
     """A call that counts how often it was made."""
 
-    def __init__(self, status: int = 200) -> None:
-        self.status = status
+    def __init__(self, code: int = 0) -> None:
+        self.code = code
         self.made = 0
         self.free = asyncio.Event()
         self.free.set()
 
-    async def __call__(self) -> tuple[int, bytes]:
+    async def __call__(self) -> Answer:
         self.made += 1
         made = self.made
         await self.free.wait()
-        return self.status, b"%d" % made
+        return Answer(self.code, b"%d" % made)
 
 
-def with_replies(folder: Path, scenario: Callable[[Replies, ManualClock], Coroutine[Any, Any, None]]) -> None:
+def with_calls(folder: Path, scenario: Callable[[IdempotentCalls, ManualClock], Coroutine[Any, Any, None]]) -> None:
     async def main() -> None:
-        async with await Store.open(folder / "db", [MIGRATION]) as store:
+        async with await Store.open(folder / "db", MIGRATIONS) as store:
             clock = ManualClock()
-            await scenario(Replies(store, clock), clock)
+            await scenario(IdempotentCalls(store, clock), clock)
 
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
 def test_the_same_key_and_content_is_answered_again(tmp_path: Path) -> None:
-    async def scenario(replies: Replies, _: ManualClock) -> None:
+    async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
         call = Counter()
-        assert await replies.once("k", "op", {"a": 1, "b": 2}, call) == (200, b"1", False)
-        assert await replies.once("k", "op", {"b": 2, "a": 1}, call) == (200, b"1", True)
-        assert await replies.once("other", "op", {"a": 1, "b": 2}, call) == (200, b"2", False)
+        assert await once(calls, "k", "op", {"a": 1, "b": 2}, call) == (0, b"1", False)
+        assert await once(calls, "k", "op", {"b": 2, "a": 1}, call) == (0, b"1", True)
+        assert await once(calls, "other", "op", {"a": 1, "b": 2}, call) == (0, b"2", False)
 
-    with_replies(tmp_path, scenario)
+    with_calls(tmp_path, scenario)
 
 
 def test_a_refusal_is_kept_and_a_failure_of_ours_may_be_tried_again(tmp_path: Path) -> None:
-    async def scenario(replies: Replies, _: ManualClock) -> None:
-        refused, failed = Counter(409), Counter(500)
-        assert await replies.once("r", "op", {}, refused) == (409, b"1", False)
-        assert await replies.once("r", "op", {}, refused) == (409, b"1", True)
-        assert await replies.once("f", "op", {}, failed) == (500, b"1", False)
-        failed.status = 200
-        assert await replies.once("f", "op", {}, failed) == (200, b"2", False)
-        assert await replies.once("f", "op", {}, failed) == (200, b"2", True)
+    async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
+        refused, failed = Counter(7), Counter(2)
+        assert await once(calls, "r", "op", {}, refused) == (7, b"1", False)
+        assert await once(calls, "r", "op", {}, refused) == (7, b"1", True)
+        assert await once(calls, "f", "op", {}, failed) == (2, b"1", False)
+        failed.code = 0
+        assert await once(calls, "f", "op", {}, failed) == (0, b"2", False)
+        assert await once(calls, "f", "op", {}, failed) == (0, b"2", True)
 
-    with_replies(tmp_path, scenario)
+    with_calls(tmp_path, scenario)
 
 
 @pytest.mark.parametrize(("operation", "params"), [("op", {"a": 2}), ("op", {}), ("op", {"a": "1"}), ("other", {"a": 1})])
 def test_the_same_key_for_another_call_is_a_conflict(tmp_path: Path, operation: str, params: dict[str, Any]) -> None:
-    async def scenario(replies: Replies, _: ManualClock) -> None:
+    async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
         call = Counter()
-        await replies.once("k", "op", {"a": 1}, call)
+        await once(calls, "k", "op", {"a": 1}, call)
         with pytest.raises(AgentError) as raised:
-            await replies.once("k", operation, params, call)
+            await once(calls, "k", operation, params, call)
         assert (raised.value.error, raised.value.field, call.made) == ("conflict", "Idempotency-Key", 1)
 
-    with_replies(tmp_path, scenario)
+    with_calls(tmp_path, scenario)
 
 
 def test_calls_with_one_key_at_the_same_time_are_done_once(tmp_path: Path) -> None:
-    async def scenario(replies: Replies, _: ManualClock) -> None:
+    async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
         call = Counter()
         call.free.clear()
-        calls = [asyncio.create_task(replies.once("k", "op", {}, call)) for _ in range(50)]
+        tasks = [asyncio.create_task(once(calls, "k", "op", {}, call)) for _ in range(50)]
         while not call.made:  # noqa: ASYNC110
             await asyncio.sleep(0)
-        calls[-1].cancel()
+        tasks[-1].cancel()
         call.free.set()
-        answers = await asyncio.gather(*calls[:-1])
+        answers = await asyncio.gather(*tasks[:-1])
         assert call.made == 1
         assert sorted(replayed for _, _, replayed in answers) == [False, *[True] * 48]
-        assert not replies._running
+        assert not calls._running
 
-    with_replies(tmp_path, scenario)
+    with_calls(tmp_path, scenario)
 
 
-def test_when_the_first_of_many_fails_or_is_cancelled_the_next_one_does_it(tmp_path: Path) -> None:
-    async def scenario(replies: Replies, _: ManualClock) -> None:
+async def unknown(calls: IdempotentCalls, key: str, call: Counter) -> None:
+    """The call is refused, because it may have been performed, and is not performed."""
+    made = call.made
+    with pytest.raises(AgentError) as raised:
+        await once(calls, key, "op", {}, call)
+    assert (raised.value.error, raised.value.code, call.made) == ("outcome_unknown", 7, made)
+
+
+def test_a_call_that_was_cut_off_is_not_performed_again(tmp_path: Path) -> None:
+    async def scenario(calls: IdempotentCalls, clock: ManualClock) -> None:
         call = Counter()
         call.free.clear()
-        first = asyncio.create_task(replies.once("k", "op", {}, call))
+        first = asyncio.create_task(once(calls, "cancelled", "op", {}, call))
         while not call.made:  # noqa: ASYNC110
             await asyncio.sleep(0)
-        second = asyncio.create_task(replies.once("k", "op", {}, call))
+        second = asyncio.create_task(unknown(calls, "cancelled", call))
         await asyncio.sleep(0)
         first.cancel()
         call.free.set()
-        assert await second == (200, b"2", False)
+        await second
+        late = Counter(4)
+        assert await once(calls, "late", "op", {}, late) == (4, b"1", False)
+        await unknown(calls, "late", late)
+        clock.advance(KEPT_S + 1)
+        assert (await once(calls, "late", "op", {}, call)).code == 0
 
-        async def raising() -> tuple[int, bytes]:
-            raise LookupError
+    with_calls(tmp_path, scenario)
 
-        with pytest.raises(LookupError):
-            await replies.once("raises", "op", {}, raising)
-        assert await replies.once("raises", "op", {}, call) == (200, b"3", False)
 
-    with_replies(tmp_path, scenario)
+def test_a_call_is_written_down_before_it_begins(tmp_path: Path) -> None:
+    """So that a daemon that is killed meanwhile knows about it when it is back."""
+
+    async def main() -> None:
+        async with await Store.open(tmp_path / "db", MIGRATIONS) as store, await Store.open(tmp_path / "db", MIGRATIONS) as other:
+
+            async def meanwhile() -> Answer:
+                await unknown(IdempotentCalls(other, ManualClock()), "k", Counter())
+                return Answer(0, b"1")
+
+            assert await once(IdempotentCalls(store, ManualClock()), "k", "op", {}, meanwhile) == (0, b"1", False)
+            assert await once(IdempotentCalls(other, ManualClock()), "k", "op", {}, Counter()) == (0, b"1", True)
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_one_caller_cannot_push_out_the_calls_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("covey.kernel.idempotency.MOST_OF_ONE_CALLER", 3)
+
+    async def scenario(calls: IdempotentCalls, clock: ManualClock) -> None:
+        call = Counter()
+        await calls.once("mine", asked("op", {}, uid=1), call)
+        for number in range(5):
+            clock.advance(1.0)
+            await calls.once(f"k{number}", asked("op", {}, uid=2), call)
+        assert (await calls.once("mine", asked("op", {}, uid=1), call)).replayed
+        assert [(await calls.once(f"k{number}", asked("op", {}, uid=1), call)).replayed for number in (4, 3, 2, 1)] == [True, True, True, False]
+
+    with_calls(tmp_path, scenario)
 
 
 def test_a_key_is_forgotten_after_a_day_and_not_before(tmp_path: Path) -> None:
-    async def scenario(replies: Replies, clock: ManualClock) -> None:
+    async def scenario(calls: IdempotentCalls, clock: ManualClock) -> None:
         call = Counter()
-        await replies.once("k", "op", {}, call)
+        await once(calls, "k", "op", {}, call)
         clock.advance(KEPT_S - 1)
-        assert await replies.once("k", "op", {}, call) == (200, b"1", True)
+        assert await once(calls, "k", "op", {}, call) == (0, b"1", True)
         clock.advance(2)
-        assert await replies.once("k", "op", {"other": "content"}, call) == (200, b"2", False)
+        assert await once(calls, "k", "op", {"other": "content"}, call) == (0, b"2", False)
         clock.advance(KEPT_S + 1)
-        await replies.once("new", "op", {}, call)
+        await once(calls, "new", "op", {}, call)
 
-    with_replies(tmp_path, scenario)
+    with_calls(tmp_path, scenario)
     with sqlite3.connect(tmp_path / "db") as db:
-        assert db.execute("SELECT key FROM replies").fetchall() == [("new",)]
+        assert db.execute("SELECT key FROM idempotent_call").fetchall() == [("new",)]
     db.close()
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "a\tb", "é", "a\x7f", "x" * 201])
 def test_a_key_that_is_not_usable_is_refused_and_nothing_is_done(tmp_path: Path, key: str) -> None:
-    async def scenario(replies: Replies, _: ManualClock) -> None:
+    async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
         call = Counter()
         with pytest.raises(AgentError) as raised:
-            await replies.once(key, "op", {}, call)
+            await once(calls, key, "op", {}, call)
         assert (raised.value.field, call.made) == ("Idempotency-Key", 0)
 
-    with_replies(tmp_path, scenario)
+    with_calls(tmp_path, scenario)
 
 
 def test_what_was_done_is_told_even_if_no_space_is_left_to_keep_the_answer(tmp_path: Path) -> None:
-    async def large() -> tuple[int, bytes]:
-        return 200, b"x" * 1_000_000
+    async def large() -> Answer:
+        return Answer(0, b"x" * 1_000_000)
 
     async def main() -> None:
-        async with await Store.open(tmp_path / "db", [MIGRATION]) as store:
+        async with await Store.open(tmp_path / "db", MIGRATIONS) as store:
             await store.write(lambda db: db.execute("PRAGMA max_page_count = 20").fetchone())
-            assert await Replies(store, ManualClock()).once("k", "op", {}, large) == (200, b"x" * 1_000_000, False)
-            assert await Replies(store, ManualClock()).once("k", "op", {}, Counter()) == (200, b"1", False)
+            assert await once(IdempotentCalls(store, ManualClock()), "k", "op", {}, large) == (0, b"x" * 1_000_000, False)
+            await unknown(IdempotentCalls(store, ManualClock()), "k", Counter())
 
     asyncio.run(asyncio.wait_for(main(), 60))
 
@@ -210,12 +258,12 @@ def test_of_many_backups_with_one_key_at_once_one_is_made_and_all_are_answered(d
 def test_only_so_many_answers_are_kept_and_the_oldest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("covey.kernel.idempotency.MOST", 3)
 
-    async def scenario(replies: Replies, clock: ManualClock) -> None:
+    async def scenario(calls: IdempotentCalls, clock: ManualClock) -> None:
         call = Counter()
         for number in range(5):
-            await replies.once(f"k{number}", "op", {}, call)
+            await once(calls, f"k{number}", "op", {}, call)
             clock.advance(1.0)
-        assert [await replies.once(f"k{number}", "op", {}, call) for number in (4, 3, 2)] == [(200, b"5", True), (200, b"4", True), (200, b"3", True)]
-        assert (await replies.once("k0", "op", {}, call))[2] is False
+        assert [await once(calls, f"k{number}", "op", {}, call) for number in (4, 3, 2)] == [(0, b"5", True), (0, b"4", True), (0, b"3", True)]
+        assert (await once(calls, "k0", "op", {}, call))[2] is False
 
-    with_replies(tmp_path, scenario)
+    with_calls(tmp_path, scenario)
