@@ -144,7 +144,9 @@ class KernelOperations:
 
     async def _follow(self, since: int, kinds: list[str], reset: Batch) -> AsyncIterator[Batch]:
         """The journal after `since`, then everything that happens, with a heartbeat when nothing does."""
-        yield reset
+        yield ()
+        if reset:
+            yield reset
         async with self._daemon.events.subscribe(since=since, kinds=kinds) as subscription:
             if subscription.gap is not None:
                 yield (gap(*subscription.gap),)
