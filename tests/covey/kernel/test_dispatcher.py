@@ -150,15 +150,15 @@ def test_calls_that_change_something_are_recorded_with_their_caller(tmp_path: Pa
         home = Home(str(tmp_path / "home"))
         home.prepare()
         async with Daemon.running(home) as daemon:
-            await daemon.dispatcher.call("config.set", {"key": "log.level", "value": "debug"}, KEEPER)
-            await daemon.dispatcher.call("config.get", {"key": "log.level"}, KEEPER)
+            await daemon.dispatcher.call("backup", {"path": str(tmp_path / "copy")}, KEEPER)
+            await daemon.dispatcher.call("status", {}, KEEPER)
             with pytest.raises(AgentError):
-                await daemon.dispatcher.call("config.set", {"key": "log.level", "value": "loud"}, KEEPER)
+                await daemon.dispatcher.call("backup", {"path": str(tmp_path / "copy")}, KEEPER)
             recorded = await daemon.events.history(kinds=["audit."])
         caller = {"transport": "internal", "uid": None, "pid": None, "subsystem": "keeper"}
-        assert [event.subject for event in recorded] == ["config.set", "config.set"]
+        assert [event.subject for event in recorded] == ["backup", "backup"]
         assert [event.data["caller"] for event in recorded] == [caller, caller]
-        assert [bool(event.data["error"]) for event in recorded] == [False, True]
+        assert [event.data["error"] for event in recorded] == [None, "conflict"]
 
     asyncio.run(asyncio.wait_for(main(), 60))
 
