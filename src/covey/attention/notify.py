@@ -57,22 +57,16 @@ class Notifier:
         self._events = events
         self._clock = clock
         self._command = command
-        self._task: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> Self:
+    async def live(self) -> None:
+        """Tell what is new until the daemon stops. Raises OSError if a command cannot even be prepared; what it would have told is told by the next call."""
         news = reader.Reader(self._events, [OPENED], await self._store.read(lambda connection: reader.written(connection, READER)))
-        self._task = asyncio.create_task(self._live(news), name="notifications")
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        assert self._task
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _live(self, news: reader.Reader) -> None:
         while not news.ended:
             try:
                 await self._round(news)
+            except OSError as error:
+                self.problem = f"a command cannot be run: {error.strerror or error}"
+                raise
             except StoreError as error:
                 log.warning("notifications wait: the database cannot be used", extra={"reason": error.message})
                 news.rewind()

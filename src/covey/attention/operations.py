@@ -11,6 +11,7 @@ from covey.attention.notify import Notifier
 from covey.attention.queue import Queue
 from covey.contract.attention import OPERATIONS
 from covey.kernel.daemon import Subsystem
+from covey.kernel.tasks import Tasks
 from murli import not_found, user_error
 
 if TYPE_CHECKING:
@@ -34,8 +35,10 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
 
     async with (
         Queue(daemon.store, daemon.events, daemon.clock) as items,
-        Notifier(items, daemon.store, daemon.events, daemon.clock, command) as notifier,
+        Tasks(daemon.clock, daemon.metrics) as tasks,
     ):
+        notifier = Notifier(items, daemon.store, daemon.events, daemon.clock, command)
+        tasks.keep("notifications", notifier.live)
 
         def part() -> dict[str, Any]:
             latest = sorted(items.open.values(), key=lambda item: item.updated_at, reverse=True)

@@ -33,6 +33,7 @@ from covey.fleet.watch import Watch
 from covey.fleet.why import why
 from covey.kernel.daemon import Subsystem
 from covey.kernel.operations import check_cursor
+from covey.kernel.tasks import Tasks
 from murli import EXIT_CANCELLED, AgentError
 
 if TYPE_CHECKING:
@@ -63,20 +64,14 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
     async with (
         History.kept(daemon.events, daemon.clock, rules, book, saved) as history,
         Fleet(registry, daemon.events, daemon.clock, rules=rules, book=book, place=place, saved=saved) as fleet,
+        Tasks(daemon.clock, daemon.metrics) as tasks,
     ):
         spool = Spool(Path(daemon.home.node_dir) / "spool")
         operations = FleetOperations(daemon, fleet, history, spool)
-        chores = [
-            asyncio.create_task(fleet.hooks.replay(spool), name="spool"),
-            asyncio.create_task(history.picture(fleet), name="pictures of the fleet"),
-        ]
+        tasks.keep("spool", lambda: fleet.hooks.replay(spool))
+        tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
         daemon.parts["fleet"] = operations.status
-        try:
-            yield operations.handlers()
-        finally:
-            for chore in chores:
-                chore.cancel()
-            await asyncio.gather(*chores, return_exceptions=True)
+        yield operations.handlers()
 
 
 FLEET = Subsystem((*OPERATIONS, REPLAY), migrations=(MIGRATION, saved_agents.MIGRATION), open=opened)

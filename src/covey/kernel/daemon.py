@@ -31,6 +31,7 @@ from covey.kernel.settings import SETTINGS
 from covey.kernel.store import Store
 from covey.kernel.store_errors import StoreError
 from covey.kernel.supervisor import Supervisor
+from covey.kernel.tasks import Tasks
 from covey.kernel.telemetry import traced
 from murli import EXIT_CONFLICT, AgentError
 
@@ -148,13 +149,11 @@ class Daemon:
         """Live: answer, prune, tell the service manager that we are well."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, lambda: loop.create_task(self._reload_on_signal()))
-        chores = [loop.create_task(chore) for chore in (self._prune(), self._keep_files(), notify.watchdog(self.clock))]
-        try:
+        async with Tasks(self.clock, self.metrics) as tasks:
+            tasks.keep("pruning of events", self._prune)
+            tasks.keep("files of the home", self._keep_files)
+            tasks.keep("watchdog", lambda: notify.watchdog(self.clock))
             await self._stop.wait()
-        finally:
-            for chore in chores:
-                chore.cancel()
-            await asyncio.gather(*chores, return_exceptions=True)
         notify.notify("STOPPING=1")
         await self.events.append("node.stopping")
 
@@ -172,6 +171,8 @@ class Daemon:
     async def _prune(self) -> None:
         while True:
             try:
+                get = self.config.current.get
+                self.events.limit(max_age_s=get("events.max_days") * DAY_S, max_bytes=get("events.max_mb") * MEGABYTE)
                 await self.events.prune()
             except StoreError as error:
                 log.warning("old events could not be pruned", extra={"reason": error.message})

@@ -118,6 +118,10 @@ class Events:
         """What came after the cursor `since`, then what comes; without `since` only what comes. At most `queue` events wait for a slow reader."""
         return Subscription(self, since, Kinds(kinds), queue)
 
+    def limit(self, *, max_age_s: float, max_bytes: int) -> None:
+        """Keep no more than this from the next `prune` on."""
+        self._max_age_s, self._max_bytes = max_age_s, max_bytes
+
     async def prune(self) -> int:
         """Forget, oldest first, what is too old or too much; how many events it were. In small steps: appends go on between them."""
         before = self._clock() - self._max_age_s

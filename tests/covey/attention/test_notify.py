@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -84,6 +86,26 @@ def test_the_command_is_run_once_for_an_item_with_all_there_is_to_tell(tmp_path:
     assert [(one["key"], one["data"]) for one in first["items"]] == [("beat:/x", {"beat": "weather"})]
     assert first["words"] == ["--", "$(touch nothing)"], "no shell has seen it"
     assert (second["key"], second["count"]) == ("beat:/y", 1), "no word about what was asked again"
+
+
+def test_what_could_not_be_told_on_a_full_disk_is_told_when_there_is_room_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    person, full = Person(tmp_path), [OSError(errno.ENOSPC, "No space left on device")] * 2
+    make = tempfile.TemporaryFile
+
+    def temporary_file() -> Any:
+        if full:
+            raise full.pop()
+        return make()
+
+    async def scene(room: Room) -> None:
+        await room.ask("beat:/x", "rain")
+        await until(lambda: bool(person.told), "the word")
+        assert "covey_task_failures_total" in room.daemon.metrics.text()
+
+    monkeypatch.setattr(notify, "BURST_S", 0.01)
+    monkeypatch.setattr(tempfile, "TemporaryFile", temporary_file)
+    in_room(scene, person.command)
+    assert [told["title"] for told in person.told] == ["rain"]
 
 
 def test_a_burst_is_told_in_one_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
