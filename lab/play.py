@@ -39,6 +39,8 @@ APPEAR = 5.0
 """Seconds within which pasted text stands in the composer."""
 DRAW = 2.0
 """Seconds within which the end of an answer is looked for; one that takes longer to draw has a step of its own in the scenario."""
+RESTS = 5.0
+"""Seconds within which an agent is expected to stop computing after that."""
 _BREAK = re.compile(r" *\n[ │┃]*(?=\S)")
 DIALOGS = {"waiting_approval": "approval", "waiting_input": "question"}
 RECORDER = """#!/bin/sh
@@ -258,12 +260,14 @@ class _Player:
 
     async def _do_deny(self, _: str) -> None:
         await self._press("denied", self._agent.deny_keys)
+        await self._note_rested()
 
     async def _do_choose(self, _: str) -> None:
         await self._press("answered_question", ("Enter",))
 
     async def _do_interrupt(self, _: str) -> None:
         await self._press("interrupted", self._agent.interrupt_keys)
+        await self._note_rested()
 
     async def _do_compact(self, _: str) -> None:
         await self._do_type(self._agent.compact_text)
@@ -304,6 +308,7 @@ class _Player:
 
     async def _do_drawn(self, pattern: str) -> None:
         await self._do_see(pattern)
+        await processes.rested(self._run.pid, RESTS)
         self._run.note("drawn")
 
     async def _do_capture(self, case: str) -> None:
@@ -349,11 +354,17 @@ class _Player:
                 raise PlayError(f"nobody can wait for {state!r}")
 
     async def _note_drawn(self) -> None:
-        """Note when the end of the answer stands on the screen: some agents type it out after they have got it."""
+        """Note when the end of the answer stands on the screen and the agent has come to rest: some type it out after they have got it, and compute on for seconds."""
         ends = [fact.data["ends"] for fact in self._run.facts if fact.kind == "answered"][-1:]
         with contextlib.suppress(TimeoutError):
             await self._see(re.compile(re.escape("".join(ends))), DRAW)
+            await processes.rested(self._run.pid, RESTS)
             self._run.note("drawn")
+
+    async def _note_rested(self) -> None:
+        """Note when the agent has done what follows for it from being stopped."""
+        await processes.rested(self._run.pid, RESTS)
+        self._run.note("rested")
 
     def _finished(self) -> bool:
         """Whether the last prompt has reached the model and nothing is going on any more."""

@@ -7,11 +7,13 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 MARK = "COVEY_LAB_RUN"
 GRACE = 2.0
+LOOKS, LOOK_S = 12, 0.02
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,30 @@ def tree(root: int) -> list[Process]:
         order += sorted(children.get(order[seen], []))
         seen += 1
     return [known[pid] for pid in order if pid in known]
+
+
+async def rested(root: int, limit_s: float) -> None:
+    """Wait until a process and its descendants no longer compute, for `limit_s` seconds at most; not at all where the system does not tell.
+
+    They compute while one of them runs, or waits for a processor, at every fourth look or more often.
+    """
+    end = time.monotonic() + limit_s
+    pids = [process.pid for process in tree(root)]
+    while time.monotonic() < end:
+        busy = 0
+        for _ in range(LOOKS):
+            busy += any(map(computes, pids))
+            await asyncio.sleep(LOOK_S)
+        if busy * 4 < LOOKS:
+            return
+
+
+def computes(pid: int) -> bool:
+    """Whether the main thread of a process runs or waits for a processor."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "R"
+    except OSError:
+        return False
 
 
 def alive(pid: int) -> bool:

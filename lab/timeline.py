@@ -199,13 +199,16 @@ def _repeated(request: Fact, later: Sequence[Fact]) -> bool:
 
 
 def _effect(cause: Fact, later: Sequence[Fact]) -> float:
-    """Seconds until the agent hung up on the model after an interruption; a moment when there was nothing to hang up."""
+    """Seconds until the agent hung up on the model after it was stopped, and a moment after, and until it no longer computed."""
+    effect = SETTLE
     for fact in later:
         if fact.kind == "disconnected" and fact.at - cause.at < PATIENCE:
-            return fact.at - cause.at + SETTLE
+            effect = fact.at - cause.at + SETTLE
+        if fact.kind == "rested":
+            return max(effect, fact.at - cause.at)
         if fact.kind == "submitted":
             break
-    return SETTLE
+    return effect
 
 
 def _until(effect: str, cause: Fact, later: Sequence[Fact]) -> float:

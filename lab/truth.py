@@ -29,7 +29,7 @@ class Fact:
 # Kinds, by who reports them.
 #   model:   request, first_byte, call, answered, failed, cut, disconnected, side, unknown_request
 #   person:  submitted, approved, denied, answered_question, interrupted, quit, killed
-#   driver:  started, ready, dialog, drawn, gave_up, gone
+#   driver:  started, ready, dialog, drawn, gave_up, rested, gone
 
 
 class TruthLog:

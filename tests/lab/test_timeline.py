@@ -74,10 +74,13 @@ def test_a_denial_leaves_the_agent_idle_unless_it_asks_the_model_again() -> None
     assert at(derive(facts(*waiting, request(9.1, 2, calls=1)), END), 10) == "running"
 
 
-def test_an_interruption_is_true_once_the_agent_hangs_up() -> None:
-    spans = derive(facts(*ASKED, (8.0, "interrupted"), of("disconnected", 8.2, 1)), END)
+def test_an_interruption_is_true_once_the_agent_hangs_up_and_no_longer_computes() -> None:
+    interrupted: list[Entry] = [*ASKED, (8.0, "interrupted"), of("disconnected", 8.2, 1)]
+    spans = derive(facts(*interrupted), END)
     assert at(spans, 8.1) == UNDECIDED
     assert at(spans, 8.2 + SETTLE + 0.01) == "idle"
+    spans = derive(facts(*interrupted, (9.5, "rested")), END)
+    assert (at(spans, 9.4), at(spans, 9.6)) == (UNDECIDED, "idle")
 
 
 def test_a_failure_that_is_tried_again_is_work_and_one_that_is_not_is_an_error() -> None:
