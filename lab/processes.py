@@ -52,8 +52,8 @@ async def rested(root: int, limit_s: float) -> None:
     They compute while one of them runs, or waits for a processor, at every fourth look or more often.
     """
     end = time.monotonic() + limit_s
-    pids = [process.pid for process in tree(root)]
     while time.monotonic() < end:
+        pids = [process.pid for process in tree(root)]  # again: it may have started a hook
         busy = 0
         for _ in range(LOOKS):
             busy += any(map(computes, pids))
