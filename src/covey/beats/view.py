@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import asdict
 
-from covey.beats import intervals, money, planner
+from covey.beats import money, planner
 from covey.beats.beat import Budget, Interval
 from covey.kernel.clock import timestamp
+from covey.kernel.durations import format_duration
 from murli import AgentError, not_found, user_error
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _rests(beat: Beat, standing: Standing, now: float) -> tuple[str, str]:
 
 def rhythm(beat: Beat) -> str:
     """When it runs, in words."""
-    return f"every {intervals.shown(beat.schedule.seconds)}" if isinstance(beat.schedule, Interval) else f"cron {beat.schedule.expression}"
+    return f"every {format_duration(beat.schedule.seconds)}" if isinstance(beat.schedule, Interval) else f"cron {beat.schedule.expression}"
 
 
 async def cost(beats: Beats, now: float, limits: dict[str, float]) -> dict[str, Any]:

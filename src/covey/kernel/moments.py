@@ -1,32 +1,26 @@
-"""Times as people write them: `90`, `30s`, `5m`, `2h`, `1d`; moments as RFC 3339 or as long ago as a duration."""
+"""Parameters that are times: durations, and moments as RFC 3339 or as long ago as a duration."""
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 
 from covey.kernel.clock import timestamp
+from covey.kernel.durations import LONGEST_S, parse_duration
 from murli import AgentError, user_error
-
-UNITS = {"ms": 0.001, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-LONGEST_S = 366 * 86400.0
-
-_DURATION = re.compile(r"(?P<number>[0-9]{1,9}(?:\.[0-9]{1,3})?)(?P<unit>ms|s|m|h|d|)", re.ASCII)
 
 
 def seconds(text: str, field: str, *, least: float = 0.0) -> float:
     """The length of a duration, at most a year."""
-    found = _DURATION.fullmatch(text.strip())
-    length = float(found["number"]) * UNITS[found["unit"]] if found else -1.0
-    if not least <= length <= LONGEST_S:
+    length = parse_duration(text)
+    if length is None or not least <= length <= LONGEST_S:
         floor = f" of at least {least:g}s" if least else ""
-        raise _not_understood(text, field, f"a duration{floor}, at most 366d: 90, 30s, 5m, 2h", "30s")
+        raise _not_understood(text, field, f"a duration{floor}, at most 366d: 90, 30s, 5m, 1h30m", "30s")
     return length
 
 
 def moment(text: str, field: str, now: float) -> float:
     """A point in time: an RFC 3339 timestamp (in UTC where it names no zone), or how long before `now`."""
-    if _DURATION.fullmatch(text.strip()):
+    if parse_duration(text) is not None:
         return now - seconds(text, field)
     try:
         read = datetime.fromisoformat(text.strip())

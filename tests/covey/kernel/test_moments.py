@@ -10,7 +10,10 @@ from murli import AgentError
 from tests.covey.fleet.fleets import NOW
 
 
-@pytest.mark.parametrize(("text", "expected"), [("90", 90), ("30s", 30), ("5m", 300), ("2h", 7200), ("1d", 86400), ("250ms", 0.25), ("1.5m", 90)])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("90", 90), ("30s", 30), ("5m", 300), ("2h", 7200), ("1d", 86400), ("250ms", 0.25), ("1.5m", 90), ("1h30m", 5400), ("1h 30m", 5400)],
+)
 def test_durations_are_read_as_people_write_them(text: str, expected: float) -> None:
     assert seconds(text, "timeout") == pytest.approx(expected)
 
