@@ -147,7 +147,9 @@ def _latest_interval(beat: Beat, seconds: float, base: float, first: float, now:
 def _index(first: float, seconds: float, moment: float) -> int:
     """Of the last slot that is not after the moment."""
     index = floor((moment - first) / seconds)
-    # The sum rounds as well: a slot's own moment may seem to lie just before it, never after the next.
+    # Quotient and sum are rounded: the moment may seem to lie one slot too early or too late.
+    if first + index * seconds > moment:
+        return index - 1
     return index + 1 if first + (index + 1) * seconds <= moment else index
 
 

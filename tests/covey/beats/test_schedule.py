@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from cronsim import CronSim
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from covey.beats.beat import Beat, Cron, Interval, Quiet
@@ -131,6 +131,7 @@ def test_intervals_that_binary_fractions_cannot_hold_do_not_repeat_a_slot() -> N
 
 @patient
 @given(seconds=st.floats(0.01, 1e5), anchor=st.floats(1e9, 2e9), count=st.integers(0, 10_000))
+@example(seconds=78848.3959217908, anchor=1000000000.6029661, count=10_000)
 def test_a_slot_is_due_at_its_own_moment_however_the_division_rounds(seconds: float, anchor: float, count: int) -> None:
     slot = anchor + count * seconds
     one = beat(seconds)
