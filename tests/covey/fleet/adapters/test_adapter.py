@@ -148,7 +148,7 @@ def test_every_built_in_agent_is_there_and_whole() -> None:
 @pytest.mark.parametrize("adapter", list(REGISTRY), ids=lambda adapter: adapter.name)
 def test_every_rule_is_needed_or_known_to_be_unseen(adapter: Adapter) -> None:
     """A rule that no capture needs was written for other widths, other settings or from what others report, and is listed here."""
-    unseen = {"claude": {"spinner"}, "codex": {"plan"}, "cursor": {"question-answer"}}
+    unseen = {"claude": {"spinner"}, "codex": {"plan"}, "copilot": {"loading"}, "cursor": {"question-answer"}}
     held = set()
     for capture in all_captures(adapter.name):
         reading = read(capture)
@@ -161,6 +161,14 @@ def test_a_spinner_tells_even_where_the_footer_has_no_room_to_say_so() -> None:
     readings = [REGISTRY.adapters["claude"].read_screen(one.screen.replace(" · esc to interrupt", "")) for one in running]
     assert {reading and reading.state for reading in readings} == {"running"}
     assert len(running) > 5
+
+
+def test_a_copilot_that_still_loads_is_not_said_to_work() -> None:
+    """As 1.0.80 draws it for a second at its start, where nobody has asked it anything."""
+    ready = next(one for one in all_captures("copilot") if (one.about["version"], one.folder.name) == ("1.0.80", "ready"))
+    reading = REGISTRY.adapters["copilot"].read_screen(ready.screen.replace(" ← open sidebar · / commands", " ● Loading: 13 hooks, 2 skills"))
+    assert reading
+    assert (reading.state, reading.reason) == ("unknown", "starting")
 
 
 def test_a_codex_that_shows_an_older_turn_is_told_to_be_at_rest_by_its_title_only() -> None:
