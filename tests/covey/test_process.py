@@ -134,6 +134,24 @@ def test_a_backup_is_a_database_and_never_overwrites(daemon: Covey) -> None:
     assert daemon.run("backup", str(target)).result["bytes"] > 0
     assert target.read_bytes().startswith(b"SQLite format 3")
     assert daemon.run("backup", str(target)).error["error"] == "conflict"
+    link = daemon.folder / "link"
+    link.symlink_to(daemon.folder / "nowhere")
+    assert daemon.run("backup", str(link)).error["error"] == "conflict", "a link that leads nowhere is there all the same"
+    assert daemon.run("backup", str(daemon.folder / ("y" * 250))).result["bytes"] > 0, "a long name may be one"
+    refused = daemon.run("backup", str(daemon.folder / ("y" * 300))).error
+    assert (refused["code"], refused["field"]) == (1, "path")
+    assert daemon.run("beats", "import", str(daemon.folder / ("y" * 300)), "--yes").error["field"] == "path"
+
+
+def test_without_any_target_it_is_said_how_to_watch_this_machine_again(daemon: Covey) -> None:
+    name = daemon.run("target", "list").result["items"][0]["target"]
+    assert daemon.run("target", "remove", name, "--yes").code == 0
+    findings = daemon.run("doctor").result["findings"]
+    assert [one["fix"] for one in findings if one["name"] == "targets"] == ["covey target add host --kind local"]
+
+
+def test_an_empty_time_limit_is_refused(daemon: Covey) -> None:
+    assert daemon.run("wait", "--any", "--timeout", "").error["field"] == "timeout"
 
 
 def test_a_follower_misses_and_repeats_nothing_when_the_daemon_is_killed_and_comes_back(daemon: Covey) -> None:

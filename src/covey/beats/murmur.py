@@ -83,9 +83,9 @@ def import_file(home: Home, source: str, user_home: str) -> dict[str, Any]:
 def _read(source: str) -> Murmur:
     advice = "Name murmur's configuration: covey beats import ~/.murmur/config.json"
     file = Path(source)
-    if not file.is_file():
-        raise not_found(f"{source} is not a file", advice, field="path")
     try:
+        if not file.is_file():
+            raise not_found(f"{source} is not a file", advice, field="path")
         with file.open(encoding="utf-8-sig") as opened:
             return read_murmur(opened.read(LARGEST_FILE + 1))
     except OSError as error:

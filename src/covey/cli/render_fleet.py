@@ -181,6 +181,8 @@ def nobody(result: dict[str, Any]) -> str:
             for name, value in asked.items()
         )
         return f"No agent matches {words}\n  covey ps  shows all of them"
+    if not result["targets"]:
+        return "No machine is watched\n  this one  covey target add host --kind local\n  another   covey target add NAME --kind ssh"
     lines = ["No agents yet"]
     for target in result["targets"]:
         seen = ", ".join(short(clean(socket)) for socket in target["sockets"]) or "no tmux server found"

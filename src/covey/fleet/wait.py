@@ -43,7 +43,7 @@ class Wait:
         self._states = frozenset(states(params["state"]) or REST_OR_NEEDS)
         self._end_counts = not params["state"]
         """Without a state that was asked for, one waits until there is something to do: an end is that too."""
-        self._limit = seconds(params["timeout"], "timeout") if params["timeout"] else None
+        self._limit = seconds(params["timeout"], "timeout") if params["timeout"] is not None else None
         self._runtime_id = resolve(params["ref"], fleet.rows()).runtime_id if params["ref"] else ""
         if self._all and not fleet.rows():
             raise ReferenceNotFound("there are no agents to wait for", "Wait for the first one with `covey wait --any`.")

@@ -67,9 +67,13 @@ class Dispatcher:
     async def answer(self, call: Call, *, deadline_s: float | None = None, idempotency_key: str | None = None) -> Answer:
         """Perform a checked call. An error is an answer too; only a key that cannot be used raises AgentError."""
         limit = self.deadline_s if deadline_s is None else min(deadline_s, self.deadline_s)
-        if call.operation.mutating and idempotency_key is not None:
+        if not call.operation.mutating or idempotency_key is None:
+            return await self._perform(call, limit)
+        try:
             return await self._idempotent.once(idempotency_key, call, lambda: self._perform(call, limit))
-        return await self._perform(call, limit)
+        except AgentError as error:
+            await self._ended(call, error)
+            raise
 
     async def begin(self, call: Call) -> AsyncGenerator[Batch, None]:
         """Begin a checked call of an operation that streams."""
@@ -108,15 +112,19 @@ class Dispatcher:
         except AgentError as caught:
             error = caught
         except TimeoutError:
-            error = timed_out(f"{call.operation.name} did not finish in time", "Try again, or allow more time with the Covey-Deadline-Ms header.")
+            advice = "Look whether it was done" if call.operation.mutating else "Try again"
+            error = timed_out(f"{call.operation.name} did not finish in time", f"{advice}, or allow more time with the Covey-Deadline-Ms header.")
         except Exception:  # noqa: BLE001 - the last line of defence; the log has the details
             error = self.failed(call.operation.name)
         if error is not None:
             answer = Answer(error.code, encode(error.envelope(__version__)))
+        await self._ended(call, error)
+        return answer
+
+    async def _ended(self, call: Call, error: AgentError | None) -> None:
         self._count(call, error)
         if self._audit is not None and call.operation.audited:
             await self._audit.record(call, error)
-        return answer
 
     def _count(self, call: Call, error: AgentError | None) -> None:
         self.metrics.count(CALLS, operation=call.operation.name, transport=call.caller.transport, error=error.error if error else "")

@@ -22,6 +22,8 @@ def targets(home: Home, deadline: float) -> list[Finding]:
         found = (Client(home.socket, timeout=min(deadline * 0.8, PATIENCE_S)).call(STATUS, {}).get("fleet") or {}).get("targets", [])
     except AgentError:
         return []
+    if not found:
+        return [Finding("home", "targets", WARN, "no machine is watched, not even this one", "covey target add host --kind local")]
     poor = [one for one in found if one["health"] != "ok"]
     if not poor:
         return [Finding("home", "targets", OK, f"{len(found)} well")]

@@ -181,11 +181,15 @@ def _new_file(text: str) -> Path:
     target = Path(text).expanduser()
     if not target.is_absolute():
         raise user_error("the path must be absolute", "Give the whole path: the daemon does not know your folder.", field="path")
-    if not target.parent.is_dir():
-        raise not_found(f"{target.parent} is not a folder, or does not exist", f"Make it: mkdir -p {quoted(str(target.parent))}", field="path")
-    if target.exists():
-        raise conflict(f"{target} exists already", "Name a file that does not exist.", field="path")
-    return target
+    try:
+        if not target.parent.is_dir():
+            raise not_found(f"{target.parent} is not a folder, or does not exist", f"Make it: mkdir -p {quoted(str(target.parent))}", field="path")
+        target.lstat()
+    except FileNotFoundError:
+        return target
+    except OSError as error:
+        raise user_error(f"{text[:80]!r} cannot be a file: {error.strerror or error}", "Give another path.", field="path") from None
+    raise conflict(f"{target} exists already", "Name a file that does not exist.", field="path")
 
 
 def _cpu_seconds() -> float:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import sqlite3
 from contextlib import suppress
@@ -79,7 +80,9 @@ class Store:
 
     async def backup(self, target: Path) -> None:
         """A copy of this moment at `target`, whole or not at all, mode 0600; writes go on meanwhile."""
-        partial = target.with_name(f".{target.name}.partial")
+        partial = target.with_name(
+            f".{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}.partial"
+        )  # the name itself may be as long as can be
         gone = False
 
         def work(connection: sqlite3.Connection) -> None:

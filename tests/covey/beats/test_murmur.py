@@ -137,7 +137,7 @@ def test_what_cannot_be_taken_over_is_said() -> None:
     assert left_out == 4
     assert problems == [
         "/a: session was left out: Covey has no such option",
-        "/b: it was left out altogether: interval: 'soon' is no length of time: write whole numbers with their units, longest first, such as 30m, 1h30m, 90s or 1d",
+        "/b: it was left out altogether: interval: 'soon' is no length of time: write numbers with their units, longest first, such as 30m, 1h30m, 90s or 1d",
         "c: it was left out altogether: its path is not absolute",
         "workspace 4 has no path; it was left out",
         "workspace 5 has no path; it was left out",

@@ -227,6 +227,14 @@ def test_nothing_ever_wraps(rows: list[Row], columns: int, colour: bool, detail:
             assert width(re.sub(r"\x1b\[[0-9]*m", "", line)) <= max(columns, 64), line
 
 
+def test_without_a_target_it_is_said_how_to_have_one() -> None:
+    assert render_fleet.panes(answer([], targets=[]), NARROW).split("\n") == [
+        "No machine is watched",
+        "  this one  covey target add host --kind local",
+        "  another   covey target add NAME --kind ssh",
+    ]
+
+
 def test_no_agents_says_where_we_looked_and_how_to_start_one() -> None:
     assert render_fleet.panes(answer([]), NARROW).split("\n") == [
         "No agents yet",

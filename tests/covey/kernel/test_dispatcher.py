@@ -157,18 +157,19 @@ def test_calls_that_change_something_are_recorded_with_their_caller(tmp_path: Pa
             recorded = await daemon.events.history(kinds=["audit."])
         caller = {"transport": "internal", "uid": None, "pid": None, "subsystem": "keeper"}
         assert [event.subject for event in recorded] == ["backup", "backup"]
-        assert [event.data["caller"] for event in recorded] == [caller, caller]
-        assert [event.data["error"] for event in recorded] == [None, "conflict"]
+        assert [event.data for event in recorded] == [{"about": "", "error": error, **caller} for error in (None, "conflict")]
 
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
 def test_a_caller_at_the_socket_is_recorded_with_its_user_and_process(daemon: Covey) -> None:
-    assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "debug"}))[0] == 200
+    key = {"Idempotency-Key": "k"}
+    assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "debug"}), key)[0] == 200
     assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "info"}), tcp=True)[0] == 200
+    assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "info"}), key)[0] == 409
     events = [json.loads(line) for line in daemon.run("events", "--kind", "audit.").stdout.splitlines() if '"audit.call"' in line]
-    callers = [event["data"]["caller"] for event in events]
-    assert callers == [
-        {"transport": "unix", "uid": os.getuid(), "pid": os.getpid(), "subsystem": ""},
-        {"transport": "tcp", "uid": None, "pid": None, "subsystem": ""},
+    assert [event["data"] for event in events] == [
+        {"about": "log.level", "error": None, "transport": "unix", "uid": os.getuid(), "pid": os.getpid(), "subsystem": ""},
+        {"about": "log.level", "error": None, "transport": "tcp", "uid": None, "pid": None, "subsystem": ""},
+        {"about": "log.level", "error": "conflict", "transport": "unix", "uid": os.getuid(), "pid": os.getpid(), "subsystem": ""},
     ]

@@ -25,7 +25,7 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     from covey.kernel.moments import seconds
 
     out, began = writer(), time.monotonic()
-    most = seconds(params["timeout"], "timeout") if params["timeout"] else None
+    most = seconds(params["timeout"], "timeout") if params["timeout"] is not None else None
 
     def left() -> dict[str, Any]:
         """What to ask for: a daemon that comes back is told only what is left of the time."""
