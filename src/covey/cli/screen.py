@@ -27,8 +27,16 @@ class Screen:
         self._draw = draw
         self._modes: list[Any] | None = None
         self._handlers: dict[int, Any] = {}
+        self.signals, self._signalled = -1, -1
+        """A descriptor that can be read when a signal has come. Whoever waits must wait for it too: Python handles signals between two steps of the main thread, and one that comes
+        just before the wait begins, or to another thread, does not end it."""
+        self._woken_before = -1
 
     def __enter__(self) -> Self:
+        self.signals, self._signalled = os.pipe()
+        for end in (self.signals, self._signalled):
+            os.set_blocking(end, False)
+        self._woken_before = signal.set_wakeup_fd(self._signalled, warn_on_full_buffer=False)
         self._take()
         own = {signal.SIGWINCH: self._resized, signal.SIGTSTP: self._suspended}
         own |= dict.fromkeys((signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT), _end)
@@ -38,6 +46,9 @@ class Screen:
     def __exit__(self, *_: object) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
+        signal.set_wakeup_fd(self._woken_before)
+        os.close(self.signals)
+        os.close(self._signalled)
         self._give_back()
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import json
 import os
@@ -11,6 +12,7 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -409,6 +411,18 @@ def test_a_live_table_follows_the_size_of_the_terminal(seen: FleetCovey, termina
     assert all(len(line) <= 60 for line in shown)
     terminal.process.terminate()
     assert terminal.ended()[1].endswith("\x1b[?25h\x1b[?1049l")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there can a signal be sent to one thread")
+def test_an_interrupt_that_comes_to_another_thread_ends_the_table_too(seen: FleetCovey, terminals: list[Terminal]) -> None:
+    """As the kernel does it when the main thread has another signal to see to."""
+    terminal = Terminal(seen, "watch", "--interval", "1h")
+    terminals.append(terminal)
+    terminal.until("covey why")
+    pid = terminal.process.pid
+    (other,) = (int(task.name) for task in Path(f"/proc/{pid}/task").iterdir() if task.name != str(pid))
+    assert ctypes.CDLL(None).tgkill(pid, other, signal.SIGINT) == 0
+    assert terminal.ended()[0] == 0
 
 
 def test_a_suspended_table_gives_the_terminal_back_and_takes_it_again(seen: FleetCovey, terminals: list[Terminal]) -> None:

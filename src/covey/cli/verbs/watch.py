@@ -127,11 +127,14 @@ def _live(pictures: Iterator[dict[str, Any]], home: Home, out: Writer) -> int:
     try:
         with Screen(board.lines) as screen:
             screen.draw()
-            listened = [feed.ready, *([] if screen.keyboard is None else [screen.keyboard])]
+            listened = [feed.ready, screen.signals, *([] if screen.keyboard is None else [screen.keyboard])]
             while not board.closed:
                 for ready in select.select(listened, [], [])[0]:
                     if ready == feed.ready:
                         board.show(feed.newest())
+                        continue
+                    if ready == screen.signals:
+                        os.read(ready, 1024)
                         continue
                     typed = os.read(ready, 1024)
                     if not typed:  # the keyboard is gone
