@@ -166,7 +166,7 @@ def test_an_answer_that_cannot_be_read_makes_the_server_degraded_with_the_reason
             assert "(tmux " in change.standing.reason
             await asyncio.sleep(1)  # several tries
             assert watch.standing == change.standing
-            with pytest.raises(Exception, match="asked for who it is"):
+            with pytest.raises(Exception, match="was asked for"):
                 await watch.capture("%0")
 
     asyncio.run(main())
