@@ -44,7 +44,7 @@ def following(
                 if message.get("event") == "covey.slow":
                     break
                 if message.get("event") == "covey.error":
-                    raise _error(message["data"])
+                    raise AgentError.from_envelope(message["data"])
                 yield message
             else:
                 if not endless:
@@ -57,8 +57,3 @@ def following(
                 broken_at = time.monotonic()
                 yield {"event": LOST, "data": {}}
             time.sleep(PAUSE_S)
-
-
-def _error(told: dict[str, Any]) -> AgentError:
-    known = ("code", "error", "suggestion", "recoverable")
-    return AgentError(told["message"], **{name: told[name] for name in known if name in told})

@@ -30,4 +30,4 @@ class Audit:
         try:
             await self._events.append(KIND, operation.name, data)
         except AgentError as problem:
-            log.error("a call could not be recorded", extra={**data, "reason": problem.message})  # noqa: TRY400
+            log.error("a call could not be recorded", extra={**data, "reason": problem.message})  # noqa: TRY400 - the reason says it all

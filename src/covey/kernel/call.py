@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 UNIX: Final = "unix"
 TCP: Final = "tcp"
-INTERNAL: Final = "internal"
 
 
 class Caller(NamedTuple):

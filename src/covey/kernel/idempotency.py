@@ -130,13 +130,13 @@ class IdempotentCalls:
                 lambda db: db.execute("UPDATE idempotent_call SET code = ?, body = ? WHERE key = ?", (answer.code, answer.body, key)).rowcount
             )
         except AgentError as error:  # it is done: saying otherwise would have it done again
-            log.error("the answer to an idempotent call could not be kept", extra={"operation": call.operation.name, "reason": error.message})  # noqa: TRY400
+            log.error("the answer to an idempotent call could not be kept", extra={"operation": call.operation.name, "reason": error.message})  # noqa: TRY400 - the reason says it all
 
     async def _forget(self, key: str) -> None:
         try:
             await self._store.write(lambda db: db.execute("DELETE FROM idempotent_call WHERE key = ?", (key,)).rowcount)
         except AgentError as error:
-            log.error("an idempotent call that failed could not be forgotten", extra={"reason": error.message})  # noqa: TRY400
+            log.error("an idempotent call that failed could not be forgotten", extra={"reason": error.message})  # noqa: TRY400 - the reason says it all
 
 
 def _kept(known: _Known, fingerprint: str) -> Answer:
