@@ -190,7 +190,8 @@ def test_a_probe_that_is_ended_from_outside_starts_no_agent(one: Runner) -> None
 
 
 def test_a_runner_whose_folder_is_taken_away_does_not_pretend_to_be_well(one: Runner) -> None:
-    one.prepare(f"rm -rf {one.folder.path}")
+    written = one.folder.path / "agent"  # the last file that the runner writes before it waits
+    one.prepare(f"until test -e {written}; do sleep 0.01; done; rm -rf {one.folder.path}")
     with one.start() as process:
         assert process.wait(LIMIT_S) != 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,9 +45,10 @@ class Pane:
 
 @pytest.fixture
 def pane(seen: FleetCovey) -> Iterator[Pane]:
-    made = Pane(seen.folder / "tmux", seen)
-    yield made
-    made.run("kill-server")
+    with tempfile.TemporaryDirectory(prefix="cv-") as folder:  # a server that is ending still answers on its socket
+        made = Pane(Path(folder) / "tmux", seen)
+        yield made
+        made.run("kill-server")
 
 
 @pytest.fixture
