@@ -65,7 +65,11 @@ def beats() -> Pairs:
     """As they stand when they have just been taken up."""
     made = [
         Beat(
-            name=f"beat-{number}", workspace="/w", file="/w/HEARTBEAT.md", schedule=SCHEDULES[number % len(SCHEDULES)], tz=ZONES[number % len(ZONES)]
+            name=f"beat-{number}",
+            workspace="/w",
+            file="/w/HEARTBEAT.md",
+            schedule=SCHEDULES[number % len(SCHEDULES)],
+            tz=ZONES[number % len(ZONES)],
         )
         for number in range(BEATS)
     ]
@@ -75,7 +79,9 @@ def beats() -> Pairs:
 def settled(pairs: Pairs, now: float) -> Pairs:
     """What was due has run."""
     return [
-        (beat, ended(beat, taken(standing, decision), None, now)) if (decision := decide(beat, standing, now)) else (beat, standing)
+        (beat, ended(beat, taken(standing, decision), None, now))
+        if (decision := decide(beat, standing, now))
+        else (beat, standing)
         for beat, standing in pairs
     ]
 
@@ -109,7 +115,11 @@ def look(looks: int) -> bool:
     """Time the looks, print the table, and say whether the limit held."""
     now = START + 500_000.0
     pairs = settled(beats(), now)
-    ways: dict[str, Callable[[Pairs, float], None]] = {"a loop that compares": floor, "decide and wake": ours, "stepping cronsim": stepping}
+    ways: dict[str, Callable[[Pairs, float], None]] = {
+        "a loop that compares": floor,
+        "decide and wake": ours,
+        "stepping cronsim": stepping,
+    }
     taken_s: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(-3, looks):
         for name, way in ways.items():
@@ -118,13 +128,17 @@ def look(looks: int) -> bool:
             if number >= 0:  # the first rounds fill caches
                 taken_s[name].append(time.perf_counter() - started)
     least = statistics.median(taken_s["a loop that compares"])
-    print(f"a look at {BEATS} beats, {looks} of each, interleaved; 1 = a loop that compares one number of each = {least * 1e6:.1f} µs\n")
+    print(
+        f"a look at {BEATS} beats, {looks} of each, interleaved; 1 = a loop that compares one number of each = {least * 1e6:.1f} µs\n"
+    )
     print(f"{'':22}{'p50':>9}{'µs':>9}{'share of a core':>18}")
     for name, seconds in taken_s.items():
         median = statistics.median(seconds)
         print(f"{name:22}{median / least:9.1f}{median * 1e6:9.0f}{median / WAKE_S:18.4%}")
     held = statistics.median(taken_s["decide and wake"]) / WAKE_S <= SHARE
-    print(f"\nlimit: decide and wake takes at most {SHARE:.1%} of a core, looking every {WAKE_S:.0f} s: {'held' if held else 'BROKEN'}")
+    print(
+        f"\nlimit: decide and wake takes at most {SHARE:.1%} of a core, looking every {WAKE_S:.0f} s: {'held' if held else 'BROKEN'}"
+    )
     return held
 
 
@@ -171,7 +185,13 @@ class Answering:
 
 
 async def through_runner(folder: Path, probe: Probe | None, digest: str) -> None:
-    beat = Beat(name="b", workspace=str(folder.parent), file=str(folder.parent / "HEARTBEAT.md"), schedule=Interval(60), probe=probe)
+    beat = Beat(
+        name="b",
+        workspace=str(folder.parent),
+        file=str(folder.parent / "HEARTBEAT.md"),
+        schedule=Interval(60),
+        probe=probe,
+    )
     run, agent = Folder(folder), Answering()
     prepare(beat, run, agent, START, digest)
     await Execution(run, agent.reader(), SystemClock(), lambda _: None, lambda _: "").run()
@@ -189,7 +209,9 @@ def runs(times: int = 30) -> None:
         ways: dict[str, Callable[[], object]] = {
             "a plain child": lambda: subprocess.run(["cat"], input=b"x", capture_output=True, cwd=folder, check=True),
             "a run": lambda: asyncio.run(through_runner(folder / "run", None, "")),
-            "the probe alone": lambda: subprocess.run(["/bin/sh", "-c", "echo 1"], capture_output=True, cwd=folder, check=True),
+            "the probe alone": lambda: subprocess.run(
+                ["/bin/sh", "-c", "echo 1"], capture_output=True, cwd=folder, check=True
+            ),
             "a run that the probe ends": lambda: asyncio.run(through_runner(folder / "run", probe, said)),
         }
         taken_s: dict[str, list[float]] = {way: [] for way in ways}

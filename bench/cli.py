@@ -32,7 +32,12 @@ def measure(rounds: int) -> dict[str, list[float]]:
     """Seconds of each command, round by round, interleaved."""
     taken: dict[str, list[float]] = {name: [] for name in COMMANDS}
     with tempfile.TemporaryDirectory(prefix="cv-") as folder:
-        environment = {"PATH": os.environ["PATH"], "HOME": folder, "COVEY_HOME": f"{folder}/home", "PYTHONPYCACHEPREFIX": f"{folder}/cache"}
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": folder,
+            "COVEY_HOME": f"{folder}/home",
+            "PYTHONPYCACHEPREFIX": f"{folder}/cache",
+        }
 
         def run(words: list[str]) -> None:
             subprocess.run(words, env=environment, stdout=subprocess.PIPE, check=True, cwd=folder)
@@ -58,10 +63,15 @@ def report(rounds: int) -> bool:
     print(f"{'':18}{'p50':>7}{'p95':>7}{'p50 ms':>9}")
     ratios = {}
     for name, seconds in taken.items():
-        ratios[name] = {"p50": statistics.median(seconds) / floor, "p95": statistics.quantiles(seconds, n=20)[-1] / floor}
+        ratios[name] = {
+            "p50": statistics.median(seconds) / floor,
+            "p95": statistics.quantiles(seconds, n=20)[-1] / floor,
+        }
         print(f"{name:18}{ratios[name]['p50']:7.2f}{ratios[name]['p95']:7.2f}{statistics.median(seconds) * 1000:9.1f}")
     broken = [name for name, limit in LIMITS.items() if ratios["covey status"][name] > limit]
-    print(f"\nlimits for covey status: p50 {LIMITS['p50']}, p95 {LIMITS['p95']}: {'BROKEN: ' + ', '.join(broken) if broken else 'held'}")
+    print(
+        f"\nlimits for covey status: p50 {LIMITS['p50']}, p95 {LIMITS['p95']}: {'BROKEN: ' + ', '.join(broken) if broken else 'held'}"
+    )
     return not broken
 
 

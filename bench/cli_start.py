@@ -35,7 +35,13 @@ def measure(rounds: int) -> dict[str, list[float]]:
         for round_ in range(-2, rounds):
             for name, (words, path) in commands.items():
                 started = time.perf_counter()
-                subprocess.run([sys.executable, *words], env={**environment, "PYTHONPATH": str(path)}, stdout=subprocess.PIPE, check=True, cwd=cache)
+                subprocess.run(
+                    [sys.executable, *words],
+                    env={**environment, "PYTHONPATH": str(path)},
+                    stdout=subprocess.PIPE,
+                    check=True,
+                    cwd=cache,
+                )
                 if round_ >= 0:  # the first two rounds write byte code and warm the page cache
                     taken[name].append(time.perf_counter() - started)
     return taken
@@ -53,7 +59,9 @@ def main() -> int:
         share = statistics.median(b / a for a, b in zip(without, with_murli, strict=True)) - 1
         held = held and share < limit
         verdict = "" if share < limit else "  over the limit"
-        print(f"{framework:10}{statistics.median(without) / floor:9.2f}{statistics.median(with_murli) / floor:8.2f}{share:8.1%}{limit:8.0%}{verdict}")
+        print(
+            f"{framework:10}{statistics.median(without) / floor:9.2f}{statistics.median(with_murli) / floor:8.2f}{share:8.1%}{limit:8.0%}{verdict}"
+        )
     print("\nshare: what murli adds on top of the tool without it, median of the rounds' own ratios")
     return 0 if held else 1
 

@@ -27,7 +27,12 @@ class Bench:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._environment = {"PATH": os.environ["PATH"], "HOME": folder, "COVEY_HOME": f"{folder}/home", "PYTHONPYCACHEPREFIX": f"{folder}/cache"}
+        self._environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": folder,
+            "COVEY_HOME": f"{folder}/home",
+            "PYTHONPYCACHEPREFIX": f"{folder}/cache",
+        }
 
     def run(self, *words: str) -> tuple[float, bytes]:
         """Seconds and output of a whole process."""
@@ -68,7 +73,10 @@ def cpu(pid: int) -> float:
 
 def wakeups(pid: int) -> int:
     """How often its threads went to sleep by themselves."""
-    found = (task.read_text().partition("\nvoluntary_ctxt_switches:")[2].split() for task in Path(f"/proc/{pid}/task").glob("*/status"))
+    found = (
+        task.read_text().partition("\nvoluntary_ctxt_switches:")[2].split()
+        for task in Path(f"/proc/{pid}/task").glob("*/status")
+    )
     return sum(int(words[0]) for words in found)
 
 
@@ -80,7 +88,9 @@ def main() -> int:
         floors, ups = bench.starts(count)
         share, woken, resident = bench.rest(seconds)
     start = statistics.median(ups) / statistics.median(floors)
-    print(f"daemon: {count} starts, then {seconds:g} s at rest; python -c pass = {statistics.median(floors) * 1000:.1f} ms\n")
+    print(
+        f"daemon: {count} starts, then {seconds:g} s at rest; python -c pass = {statistics.median(floors) * 1000:.1f} ms\n"
+    )
     print(f"{'':34}{'measured':>10}{'limit':>10}")
     rows = [
         ("`covey up`, x python -c pass", f"{start:.1f}", f"{START:g}", start <= START),

@@ -72,7 +72,9 @@ while True:
         except OSError: pass
         time.sleep(0.5 / len(ttys))
 """
-FORMAT = "#{pane_id} #{pane_pid} #{session_name} #{window_id} #{pane_current_command} #{pane_current_path} #{pane_title}"
+FORMAT = (
+    "#{pane_id} #{pane_pid} #{session_name} #{window_id} #{pane_current_command} #{pane_current_path} #{pane_title}"
+)
 
 
 class Passes(NamedTuple):
@@ -113,7 +115,12 @@ class Fleet:
         self.agents = min(AGENTS, panes // 2)
         self.socket = str(folder / "s")
         self.sockets = [self.socket]
-        self._environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "COVEY_HOME": str(folder / "home"), "TMUX_TMPDIR": str(folder)}
+        self._environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "COVEY_HOME": str(folder / "home"),
+            "TMUX_TMPDIR": str(folder),
+        }
 
     def agent(self) -> Path:
         """A program that Covey knows as an agent."""
@@ -131,7 +138,22 @@ class Fleet:
         try:
             for socket, count in zip(self.sockets, agents, strict=True):
                 for number in range(count):
-                    self.run("tmux", "-S", socket, "-f", "/dev/null", "new-session", "-d", "-s", f"a{number}", "-x", "120", "-y", "40", agent)
+                    self.run(
+                        "tmux",
+                        "-S",
+                        socket,
+                        "-f",
+                        "/dev/null",
+                        "new-session",
+                        "-d",
+                        "-s",
+                        f"a{number}",
+                        "-x",
+                        "120",
+                        "-y",
+                        "40",
+                        agent,
+                    )
             yield [int(self.run("tmux", "-S", socket, "display-message", "-p", "#{pid}")) for socket in self.sockets]
         finally:
             for socket in self.sockets:
@@ -178,7 +200,9 @@ class Fleet:
             self.run(COVEY, "down")
 
     def run(self, *words: str) -> str:
-        return subprocess.run(words, env=self._environment, stdout=subprocess.PIPE, text=True, check=True, cwd=self.folder).stdout
+        return subprocess.run(
+            words, env=self._environment, stdout=subprocess.PIPE, text=True, check=True, cwd=self.folder
+        ).stdout
 
     def tmux(self, *words: str) -> str:
         return self.run("tmux", "-u", "-S", self.socket, *words)
@@ -216,7 +240,10 @@ def passes(do: Callable[[], object], count: int, server: int) -> Passes:
 
 def own_cpu() -> float:
     """CPU seconds of this process and of those that it has started and seen end."""
-    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
 
 
 def cpu(pid: int) -> float:
@@ -333,14 +360,28 @@ def show(sizes: list[int], found: list[Figures]) -> bool:
     }
 
     def row(name: str, cell: Callable[[Figures], str], limit: str = "", kept: str = "") -> None:
-        print(f"{name:50}" + "".join(f"{cell(one):>9}" for one in found) + f"{limit:>16}{'' if held.get(kept, True) else '  BROKEN'}")
+        print(
+            f"{name:50}"
+            + "".join(f"{cell(one):>9}" for one in found)
+            + f"{limit:>16}{'' if held.get(kept, True) else '  BROKEN'}"
+        )
 
     print(f"{'':50}" + "".join(f"{size:>9}" for size in sizes) + f"{'limit':>16}")
     row("agents", lambda one: str(one.agents))
     row("list through the daemon, median ms", lambda one: f"{statistics.median(one.asked) * 1000:.2f}")
-    row("list through the daemon, p95 ms", lambda one: f"{p95(one.asked) * 1000:.2f}", f"{P95_MS:g} at {P95_AT}", "listing")
+    row(
+        "list through the daemon, p95 ms",
+        lambda one: f"{p95(one.asked) * 1000:.2f}",
+        f"{P95_MS:g} at {P95_AT}",
+        "listing",
+    )
     for name in found[0].others:
-        row(f"  {name}, x median", lambda one, name=name: f"{statistics.median(one.others[name].seconds) / statistics.median(one.asked):.1f}")  # type: ignore[misc]
+        row(
+            f"  {name}, x median",
+            lambda one, name=name: (  # type: ignore[misc]
+                f"{statistics.median(one.others[name].seconds) / statistics.median(one.asked):.1f}"
+            ),
+        )
     row("our CPU at rest, % of a core", lambda one: f"{one.share * 100:.2f}", f"{CPU_SHARE * 100:g} at {CPU_AT}", "cpu")
     for name in found[0].others:
         row(f"  {name} a second, x", lambda one, name=name: f"{one.others[name].cpu / one.share:.1f}")  # type: ignore[misc]

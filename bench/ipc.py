@@ -54,7 +54,9 @@ def serve_covey(folder: str) -> None:
     from covey.kernel.daemon import Daemon  # noqa: PLC0415
     from covey.kernel.home import Home  # noqa: PLC0415
 
-    write = Operation("bench.write", "Write a row.", cli=["bench"], method="POST", route="/v1/bench/write", mutating=True)
+    write = Operation(
+        "bench.write", "Write a row.", cli=["bench"], method="POST", route="/v1/bench/write", mutating=True
+    )
     emit = Operation(
         "bench.emit",
         "Make events.",
@@ -67,7 +69,11 @@ def serve_covey(folder: str) -> None:
 
     def more(daemon: Daemon) -> dict[str, Handler]:
         async def written(_: Call) -> dict[str, Any]:
-            return {"row": await daemon.store.write(lambda connection: connection.execute("INSERT INTO bench (text) VALUES ('x')").lastrowid)}
+            return {
+                "row": await daemon.store.write(
+                    lambda connection: connection.execute("INSERT INTO bench (text) VALUES ('x')").lastrowid
+                )
+            }
 
         async def emitted(call: Call) -> dict[str, Any]:
             for _ in range(call.params["count"]):
@@ -80,7 +86,11 @@ def serve_covey(folder: str) -> None:
         home = Home(folder)
         home.prepare()
         async with Daemon.running(home, operations=[*OPERATIONS, write, emit], more=more) as daemon:
-            await daemon.store.write(lambda connection: connection.execute("CREATE TABLE bench (id INTEGER PRIMARY KEY, text TEXT) STRICT") and None)
+            await daemon.store.write(
+                lambda connection: (
+                    connection.execute("CREATE TABLE bench (id INTEGER PRIMARY KEY, text TEXT) STRICT") and None
+                )
+            )
             print("ready", flush=True)
             await daemon.until_stopped()
 
@@ -103,7 +113,15 @@ def serve_bare(path: str) -> None:
 
     app = Starlette(routes=[Route("/v1/health", health)])
     uvicorn.run(
-        app, uds=path, loop="uvloop", http="httptools", lifespan="off", ws="none", access_log=False, log_level="warning", timeout_keep_alive=60
+        app,
+        uds=path,
+        loop="uvloop",
+        http="httptools",
+        lifespan="off",
+        ws="none",
+        access_log=False,
+        log_level="warning",
+        timeout_keep_alive=60,
     )
 
 
@@ -111,7 +129,9 @@ def serve_bare(path: str) -> None:
 def served(kind: str, place: str, path: str, cache: str) -> Iterator[int]:
     """A server in a child process, as installed: with byte code, and without what happens to be set on this machine."""
     environment = {"PATH": os.environ["PATH"], "HOME": cache, "PYTHONPYCACHEPREFIX": cache}
-    with subprocess.Popen([sys.executable, __file__, kind, place], env=environment, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [sys.executable, __file__, kind, place], env=environment, stdout=subprocess.DEVNULL
+    ) as process:
         try:
             deadline = time.monotonic() + 30
             while not answers(path):
@@ -144,7 +164,10 @@ def connect(path: str) -> socket.socket:
 
 def request(method: str, target: str, body: bytes = b"", headers: str = "") -> bytes:
     kind = "content-type: application/json\r\n" if body else ""
-    return f"{method} {target} HTTP/1.1\r\nhost: covey\r\n{kind}{headers}content-length: {len(body)}\r\n\r\n".encode() + body
+    return (
+        f"{method} {target} HTTP/1.1\r\nhost: covey\r\n{kind}{headers}content-length: {len(body)}\r\n\r\n".encode()
+        + body
+    )
 
 
 def answer(sock: socket.socket) -> bytes:
@@ -278,7 +301,10 @@ def main() -> int:
     raise_limit()
     with tempfile.TemporaryDirectory(prefix="cv-") as folder:
         ours, theirs = f"{folder}/home/node/sock", f"{folder}/bare"
-        with served("covey", f"{folder}/home", ours, f"{folder}/cache"), served("bare", theirs, theirs, f"{folder}/cache"):
+        with (
+            served("covey", f"{folder}/home", ours, f"{folder}/cache"),
+            served("bare", theirs, theirs, f"{folder}/cache"),
+        ):
             return report(ours, theirs, Path(folder), batches, subscribers)
 
 
@@ -304,7 +330,9 @@ def report(ours: str, theirs: str, folder: Path, batches: int, subscribers: int)
             if batch >= 0:  # the first two batches warm up
                 for name, pair in measured.items():
                     rows[name].append(pair)
-    middle = {name: tuple(statistics.median(values) for values in zip(*pairs, strict=True)) for name, pairs in rows.items()}
+    middle = {
+        name: tuple(statistics.median(values) for values in zip(*pairs, strict=True)) for name, pairs in rows.items()
+    }
     ratio = {name: statistics.median(a / b for a, b in pairs) for name, pairs in rows.items()}
     whole, deliveries = fan_out(ours, subscribers)
     received, cuts, complete = resume(ours)
@@ -333,7 +361,9 @@ def report(ours: str, theirs: str, folder: Path, batches: int, subscribers: int)
         "fan-out": (f"{deliveries:.0f}/s", "", f"{whole} of {subscribers}", "all", whole == subscribers),
         "resume": (f"{received} events", f"{cuts} cuts", "complete" if complete else "WITH GAPS", "complete", complete),
     }
-    print(f"the daemon's socket, {batches} batches side by side with a bare route (GETs) and with single fsynced inserts (durable)\n")
+    print(
+        f"the daemon's socket, {batches} batches side by side with a bare route (GETs) and with single fsynced inserts (durable)\n"
+    )
     print(f"{'':10}{'covey':>14}{'beside':>12}{'ratio':>14}{'limit':>10}")
     for name, (mine, beside, measured_ratio, limit, held) in verdicts.items():
         print(f"{name:10}{mine:>14}{beside:>12}{measured_ratio:>14}{limit:>10}{'' if held else '  BROKEN'}")

@@ -24,7 +24,9 @@ from lab.truth import TruthLog
 ROUNDS = 300
 STREAMS = 50
 SECONDS = 2.0
-BODY = json.dumps({"model": "m", "stream": True, "tools": [{"name": "Bash"}], "messages": [{"role": "user", "content": "go"}]}).encode()
+BODY = json.dumps(
+    {"model": "m", "stream": True, "tools": [{"name": "Bash"}], "messages": [{"role": "user", "content": "go"}]}
+).encode()
 
 
 class Bare:
@@ -42,7 +44,10 @@ async def ask(address: str, path: str) -> float:
     host, port = address.removeprefix("http://").split(":")
     began = time.perf_counter()
     reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(f"POST {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {len(BODY)}\r\n\r\n".encode() + BODY)
+    writer.write(
+        f"POST {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {len(BODY)}\r\n\r\n".encode()
+        + BODY
+    )
     answer = await reader.read(-1)
     writer.close()
     assert b"200 OK" in answer
@@ -62,7 +67,9 @@ async def main() -> None:
         alone = await ask(address, "/slow/v1/messages")
         many = await asyncio.gather(*(ask(address, "/slow/v1/messages") for _ in range(STREAMS)))
     print(f"{'what':<52}{'ratio':>8}  limit")
-    print(f"{'a scripted answer / a bare one (median)':<52}{statistics.median(quick) / statistics.median(bare):>8.2f}  3")
+    print(
+        f"{'a scripted answer / a bare one (median)':<52}{statistics.median(quick) / statistics.median(bare):>8.2f}  3"
+    )
     print(f"{f'a {SECONDS:.0f} s stream / {SECONDS:.0f} s':<52}{alone / SECONDS:>8.2f}  1.1")
     print(f"{f'slowest of {STREAMS} such streams at once / {SECONDS:.0f} s':<52}{max(many) / SECONDS:>8.2f}  1.25")
 

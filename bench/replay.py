@@ -68,7 +68,9 @@ class Days:
             self._turn(f"{self._chance.randrange(AGENTS):016x}")
 
     def _turn(self, agent: str) -> None:
-        task = f"Work on issue {self._chance.randrange(1000)}: {'tests, then the code, ' * self._chance.randrange(1, 5)}"
+        task = (
+            f"Work on issue {self._chance.randrange(1000)}: {'tests, then the code, ' * self._chance.randrange(1, 5)}"
+        )
         self._say(agent, "hook", "running", f"prompt: {task}")
         self._say(agent, "title", "running", task)
         for _ in range(self._chance.randrange(2, 8)):
@@ -85,20 +87,44 @@ class Days:
         self.now = round(self.now + self._chance.expovariate(2.0), 3)
         level, strength = {"hook": (False, SURE), "title": (True, DERIVED), "screen": (True, SEEN)}[source]
         claim = Claim(
-            source=source, state=state, at=self.now, level=level, strength=strength, reason=state, detail=detail, evidence=f"{source} {state}"
+            source=source,
+            state=state,
+            at=self.now,
+            level=level,
+            strength=strength,
+            reason=state,
+            detail=detail,
+            evidence=f"{source} {state}",
         )
         key = f"{source} {self.events}"
         self._states.hear(
-            Signal(runtime_id=agent, source=source, dedupe_key=key, event_id=key, event_time=self.now, ingested_at=self.now, claim=claim)
+            Signal(
+                runtime_id=agent,
+                source=source,
+                dedupe_key=key,
+                event_id=key,
+                event_time=self.now,
+                ingested_at=self.now,
+                claim=claim,
+            )
         )
         if self.events - self._pictured >= PICTURE_AFTER:
             self._pictured = self.events
             self._tell(PICTURE, "", {**self._states.picture(), "targets": TARGETS}, self.now)
 
     def _look(self, agent: str) -> Look:
-        place: dict[str, Any] = {"target": "host", "socket": "/tmp/tmux-1000/default", "window_id": "@1", "pane_id": f"%{int(agent, 16)}"}
+        place: dict[str, Any] = {
+            "target": "host",
+            "socket": "/tmp/tmux-1000/default",
+            "window_id": "@1",
+            "pane_id": f"%{int(agent, 16)}",
+        }
         return Look(
-            Runtime(runtime_id=agent, **place, pane_epoch="", agent="claude", pid=4711, process_started=1, started_at=BEGAN), pane=None, lost=None
+            Runtime(
+                runtime_id=agent, **place, pane_epoch="", agent="claude", pid=4711, process_started=1, started_at=BEGAN
+            ),
+            pane=None,
+            lost=None,
         )
 
     def _tell(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
@@ -167,7 +193,9 @@ async def measure(folder: Path, megabytes: float, rounds: int) -> tuple[list[Day
                     started = time.perf_counter()
                     await ask(written, (round_ + 0.5) / rounds)
                     seconds.append(time.perf_counter() - started)
-        medians = {question: (statistics.median(short), statistics.median(long)) for question, (short, long) in taken.items()}
+        medians = {
+            question: (statistics.median(short), statistics.median(long)) for question, (short, long) in taken.items()
+        }
         return [written.days for written in journals], medians
 
 
@@ -186,7 +214,9 @@ def main() -> int:
         print(
             f"{question:28}{short * 1000:>9.1f} ms{long * 1000:>9.1f} ms{'x %.1f' % (long / short):>9}{'x %.1f faster' % (everything / long):>20}{'  BROKEN' if broken else ''}"
         )
-    print(f"\nlimits for --at: at least x {FASTER:g} faster than reading all of the longer journal, and grows by x {FLAT:g} at most")
+    print(
+        f"\nlimits for --at: at least x {FASTER:g} faster than reading all of the longer journal, and grows by x {FLAT:g} at most"
+    )
     return 0 if held else 1
 
 

@@ -59,16 +59,24 @@ async def through(store: Store, producers: int, each: int) -> float:
 async def measure(folder: Path, rounds: int) -> tuple[list[float], dict[tuple[Fsync, int], list[float]]]:
     """Rates of the plain loop, and rates of the store by policy and producers, round by round."""
     loops: list[float] = []
-    rates: dict[tuple[Fsync, int], list[float]] = {(policy, producers): [] for producers in PRODUCERS for policy in POLICIES}
+    rates: dict[tuple[Fsync, int], list[float]] = {
+        (policy, producers): [] for producers in PRODUCERS for policy in POLICIES
+    }
     async with contextlib.AsyncExitStack() as stack:
         connection = stack.enter_context(contextlib.closing(sqlite3.connect(folder / "plain.db", isolation_level=None)))
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(TABLE)
-        stores = {policy: await stack.enter_async_context(await Store.open(folder / f"{policy}.db", [TABLE], fsync=policy)) for policy in POLICIES}
+        stores = {
+            policy: await stack.enter_async_context(await Store.open(folder / f"{policy}.db", [TABLE], fsync=policy))
+            for policy in POLICIES
+        }
         for round_ in range(-1, rounds):
             loop = plain(connection, 300)
-            taken = {(policy, producers): await through(stores[policy], producers, _each(policy, producers)) for policy, producers in rates}
+            taken = {
+                (policy, producers): await through(stores[policy], producers, _each(policy, producers))
+                for policy, producers in rates
+            }
             if round_ >= 0:  # the first round warms the files and the page cache
                 loops.append(loop)
                 for key, rate in taken.items():
@@ -87,15 +95,25 @@ def main() -> int:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
     with tempfile.TemporaryDirectory(dir=ROOT, prefix=".bench-") as folder:
         loops, rates = asyncio.run(measure(Path(folder), rounds))
-    print(f"durable writes, median of {rounds} rounds; 1.00 = a plain loop of single fsynced inserts = {statistics.median(loops):,.0f}/s\n")
+    print(
+        f"durable writes, median of {rounds} rounds; 1.00 = a plain loop of single fsynced inserts = {statistics.median(loops):,.0f}/s\n"
+    )
     print(f"{'producers':>10}" + "".join(f"{policy:>15}" for policy in POLICIES) + f"{'limit':>8}")
     held = True
     for producers in PRODUCERS:
-        ratios = [statistics.median(rate / loop for rate, loop in zip(rates[policy, producers], loops, strict=True)) for policy in POLICIES]
+        ratios = [
+            statistics.median(rate / loop for rate, loop in zip(rates[policy, producers], loops, strict=True))
+            for policy in POLICIES
+        ]
         limited = producers == max(PRODUCERS)
         held = held and (not limited or min(ratios) >= LIMIT)
         verdict = "  below the limit" if limited and min(ratios) < LIMIT else ""
-        print(f"{producers:>10}" + "".join(f"{ratio:15.2f}" for ratio in ratios) + (f"{LIMIT:8.2f}" if limited else "") + verdict)
+        print(
+            f"{producers:>10}"
+            + "".join(f"{ratio:15.2f}" for ratio in ratios)
+            + (f"{LIMIT:8.2f}" if limited else "")
+            + verdict
+        )
     print(
         "\nbatched_50ms: fewer than 128 writes wait up to 50 ms for company, so that a quiet daemon seldom wakes the disk; its rate below that is the policy"
     )

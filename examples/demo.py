@@ -52,7 +52,13 @@ class Demo:
         self.folder = folder
         self.mark = uuid.uuid4().hex
         kept = {name: value for name, value in os.environ.items() if name not in {"TMUX", "TMUX_PANE"}}
-        own = {"HOME": str(folder), "COVEY_HOME": str(folder / "covey"), "TMUX_TMPDIR": str(folder), "TERM": "xterm-256color", "NO_COLOR": "1"}
+        own = {
+            "HOME": str(folder),
+            "COVEY_HOME": str(folder / "covey"),
+            "TMUX_TMPDIR": str(folder),
+            "TERM": "xterm-256color",
+            "NO_COLOR": "1",
+        }
         self.environment = {**kept, **own, processes.MARK: self.mark}
         self.problems = 0
 
@@ -65,16 +71,38 @@ class Demo:
 
     def tmux(self, *words: str) -> str:
         command = ["tmux", "-u", "-f", "/dev/null", "-L", "demo", *words]
-        ended = subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        ended = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
         if ended.returncode:
             raise DemoError(f"tmux {words[0]}: {ended.stderr.strip()}")
         return ended.stdout
 
-    def start(self, session: str, *command: str, folder: Path | None = None, environment: dict[str, str] | None = None) -> None:
+    def start(
+        self, session: str, *command: str, folder: Path | None = None, environment: dict[str, str] | None = None
+    ) -> None:
         """An agent in a session of its own."""
         settings = [word for name, value in (environment or {}).items() for word in ("-e", f"{name}={value}")]
         size = ["-x", str(COLUMNS), "-y", str(ROWS)]
-        self.tmux("new-session", "-d", "-s", session, "-n", "agent", "-c", str(folder or self.folder), *size, *settings, *command)
+        self.tmux(
+            "new-session",
+            "-d",
+            "-s",
+            session,
+            "-n",
+            "agent",
+            "-c",
+            str(folder or self.folder),
+            *size,
+            *settings,
+            *command,
+        )
 
     def show(self, line: str) -> str:
         """Run a command as a person would, and show what it prints."""
@@ -91,7 +119,12 @@ class Demo:
         limit = time.monotonic() + PATIENCE
         while time.monotonic() < limit:
             words = [COVEY, "wait", place, "--state", state, "--timeout", str(PATIENCE)]
-            if subprocess.run(words, env=self.environment, capture_output=True, timeout=2 * PATIENCE, check=False).returncode == 0:
+            if (
+                subprocess.run(
+                    words, env=self.environment, capture_output=True, timeout=2 * PATIENCE, check=False
+                ).returncode
+                == 0
+            ):
                 return
             time.sleep(0.1)
         raise DemoError(f"the agent in {place} was not seen to be {state} within {PATIENCE:g} s")
@@ -136,7 +169,12 @@ def tell(demo: Demo) -> None:
         demo.start(session, sys.executable, str(HERE / "demo_agent.py"), *words)
     real = start_real(demo)
     demo.show("up")
-    for place, state in (("api:0", "waiting_approval"), ("web:0", "running"), ("docs:0", "idle"), *((f"{name}:0", "idle") for name in real)):
+    for place, state in (
+        ("api:0", "waiting_approval"),
+        ("web:0", "running"),
+        ("docs:0", "idle"),
+        *((f"{name}:0", "idle") for name in real),
+    ):
         demo.wait(place, state)
     demo.show("ps")
     if real:
@@ -153,7 +191,9 @@ def tell(demo: Demo) -> None:
     demo.show("wait docs:0 --state idle --timeout 5s")
     demo.show("down")
 
-    heading("Now yours. Start an agent in tmux as always (Claude Code, Codex, Gemini, Copilot, Cursor and opencode are known), then:")
+    heading(
+        "Now yours. Start an agent in tmux as always (Claude Code, Codex, Gemini, Copilot, Cursor and opencode are known), then:"
+    )
     say("  ./run up                            start Covey")
     say("  ./run ps                            who is there, who needs you")
     say("  ./run watch                         the same, live")
@@ -184,7 +224,12 @@ def start_real(demo: Demo) -> list[str]:
         for folder in (place.home, place.project, place.root / "tmp"):
             folder.mkdir(parents=True)
         launch = agent(program_of(agent)).prepare(place)
-        demo.start(agent.name, *launch.argv, folder=place.project, environment={**environment_of(place.root, demo.mark), **launch.env})
+        demo.start(
+            agent.name,
+            *launch.argv,
+            folder=place.project,
+            environment={**environment_of(place.root, demo.mark), **launch.env},
+        )
     return [agent.name for agent in started]
 
 

@@ -14,7 +14,9 @@ NAME = "demo-agent"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog=NAME, description="A pretend agent. Ask it to delete something, to choose something, or for anything else.")
+    parser = argparse.ArgumentParser(
+        prog=NAME, description="A pretend agent. Ask it to delete something, to choose something, or for anything else."
+    )
     parser.add_argument("prompt", nargs="?", default="", help="the first prompt, as if it were typed")
     parser.add_argument("--seconds", type=float, default=3.0, help="how long it works on a prompt")
     wanted = parser.parse_args()

@@ -32,7 +32,9 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--count", type=int, default=1, help="How many there are.")
     command.add_argument("--tag", action="append", help="A word about it.")
     command.add_argument("--no-tags", action="store_true", help="Add it without any tag.")
-    command.set_defaults(func=lambda args: birds.add_bird(args.file, args.region, args.name, args.species, args.count, args.tag or []))
+    command.set_defaults(
+        func=lambda args: birds.add_bird(args.file, args.region, args.name, args.species, args.count, args.tag or [])
+    )
 
     command = annotate(commands.add_parser("delete", help="Delete a bird."), about.DELETE)
     command.add_argument("id")
@@ -51,7 +53,9 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(func=lambda args: birds.rehearse(args.kind))
 
     nest = commands.add_parser("nest", help="Look after the nests.").add_subparsers()
-    annotate(nest.add_parser("list", help="Count the birds by region."), about.NEST_LIST).set_defaults(func=lambda args: birds.list_nests(args.file))
+    annotate(nest.add_parser("list", help="Count the birds by region."), about.NEST_LIST).set_defaults(
+        func=lambda args: birds.list_nests(args.file)
+    )
     command = annotate(nest.add_parser("clear", help="Remove every bird of a region."), about.NEST_CLEAR)
     command.add_argument("region", choices=birds.REGIONS)
     command.set_defaults(func=lambda args: birds.clear_nest(args.file, args.region))

@@ -12,7 +12,19 @@ from murli.typer import run
 
 Region = Literal["north", "south"]
 Species = Literal["crow", "heron", "owl", "wren"]
-Failure = Literal["user", "tool", "partial", "timeout", "not-found", "permission", "conflict", "rate-limit", "cancel", "crash", "unwritable"]
+Failure = Literal[
+    "user",
+    "tool",
+    "partial",
+    "timeout",
+    "not-found",
+    "permission",
+    "conflict",
+    "rate-limit",
+    "cancel",
+    "crash",
+    "unwritable",
+]
 
 app = typer.Typer(add_completion=False)
 nest = typer.Typer(help="Look after the nests.")

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HOME, PICTURE_ENDS = b"\x1b[H", b"\x1b[J"
-BOLD, DIM, PLAIN = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "", "")
+BOLD, DIM, PLAIN = (
+    ("\x1b[1m", "\x1b[2m", "\x1b[0m") if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "", "")
+)
 
 
 def on_pipe(command: list[str], folder: Path, environment: dict[str, str]) -> str:
     """What a program gets, both streams, and the exit code."""
-    ended = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     return f"{ended.stdout}{ended.stderr}(exit code {ended.returncode})"
 
 
@@ -50,9 +54,13 @@ def on_terminal(command: list[str], folder: Path, environment: dict[str, str], *
 class Live:
     """A program that takes the whole screen of a terminal of its own and draws it anew, from the top, whenever something has changed."""
 
-    def __init__(self, command: list[str], folder: Path, environment: dict[str, str], *, columns: int, rows: int) -> None:
+    def __init__(
+        self, command: list[str], folder: Path, environment: dict[str, str], *, columns: int, rows: int
+    ) -> None:
         self._ours, theirs = _terminal(columns, rows)
-        self._process = subprocess.Popen(command, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+        self._process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+        )
         os.close(theirs)
         self._seen = b""
 

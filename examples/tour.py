@@ -39,21 +39,37 @@ class Stage:
 SCENES: list[tuple[str, str, str]] = [
     ("One command, two audiences. A person at a terminal reads text …", "person", "list"),
     ("… and an agent behind a pipe reads JSON. Nothing in the tool's code asks who is there.", "agent", "list"),
-    ("An agent that does not know the tool asks it. `describe` tells all; `--schema` tells about one command.", "agent", "delete --schema"),
+    (
+        "An agent that does not know the tool asks it. `describe` tells all; `--schema` tells about one command.",
+        "agent",
+        "delete --schema",
+    ),
     ("Errors are instructions: what was wrong, what would be right, whether to try again.", "agent", "lst"),
     ("The same mistake for a person.", "person", "lst"),
-    ("What changes the world needs a clear yes. An agent that just tries is stopped before the tool's code runs.", "agent", "delete quill"),
+    (
+        "What changes the world needs a clear yes. An agent that just tries is stopped before the tool's code runs.",
+        "agent",
+        "delete quill",
+    ),
     ("It can ask what would happen …", "agent", "delete quill --dry-run"),
     ("… and then mean it.", "agent", "delete quill --yes"),
     ("Values that no honest caller would pass are refused by name.", "agent", "get ../../etc/passwd"),
-    ("Context is finite: only the fields and the items that are needed.", "agent", "--region south list --fields id,count --limit 1 --output ndjson"),
+    (
+        "Context is finite: only the fields and the items that are needed.",
+        "agent",
+        "--region south list --fields id,count --limit 1 --output ndjson",
+    ),
     ("Long work streams: results on standard output, progress and logs on standard error.", "agent", "watch --steps 2"),
     (
         "Flags that never change are saved once; the sensitive one is never shown again.",
         "agent",
         "profile save home --region south --token s3cr3t-feather",
     ),
-    ("Here the profile is used; a flag on the command line would win over it.", "agent", "--profile home whoami --output ndjson"),
+    (
+        "Here the profile is used; a flag on the command line would win over it.",
+        "agent",
+        "--profile home whoami --output ndjson",
+    ),
 ]
 
 
@@ -66,7 +82,10 @@ def main() -> int:
             stages.append(Stage(framework, scratch / framework))
         alike = 0
         for text, audience, line in SCENES:
-            answers = [stage.for_agent(*line.split()) if audience == "agent" else stage.for_person(*line.split()) for stage in stages]
+            answers = [
+                stage.for_agent(*line.split()) if audience == "agent" else stage.for_person(*line.split())
+                for stage in stages
+            ]
             alike += len({_timeless(answer) for answer in answers}) == 1
             heading(text)
             typed(f"roost {line}{' | cat' if audience == 'agent' else ''}")

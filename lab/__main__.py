@@ -34,12 +34,17 @@ if TYPE_CHECKING:
 RELATIVE = "lab/figures"
 T = TypeVar("T")
 
-AGENT = [ArgumentMetadata(name="agent", description="Name of the agent, or NAME@VERSION for a release other than the newest pinned one.")]
+AGENT = [
+    ArgumentMetadata(
+        name="agent", description="Name of the agent, or NAME@VERSION for a release other than the newest pinned one."
+    )
+]
 
 
 def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser(
-        prog="./run lab", description="Real agent CLIs, offline, driven by a scripted model that knows the truth about them."
+        prog="./run lab",
+        description="Real agent CLIs, offline, driven by a scripted model that knows the truth about them.",
     )
     commands = root.add_subparsers()
 
@@ -55,7 +60,10 @@ def parser() -> argparse.ArgumentParser:
         ],
         examples=[
             Example(command="./run lab install claude codex", description="Two of them"),
-            Example(command="./run lab install claude@2.1.48 codex@all", description="An older release, and every pinned release of another agent"),
+            Example(
+                command="./run lab install claude@2.1.48 codex@all",
+                description="An older release, and every pinned release of another agent",
+            ),
         ],
     )
     command = annotate(commands.add_parser("install", help="Install the agents."), about)
@@ -68,10 +76,16 @@ def parser() -> argparse.ArgumentParser:
 
     about = Metadata(
         agent_description="Plays scenarios on one real agent and stores what can be seen at each capture point, with the true state, under tests/captures.",
-        arguments=[*AGENT, ArgumentMetadata(name="scenarios", description="Which scenarios; all when none is named.", required=False)],
+        arguments=[
+            *AGENT,
+            ArgumentMetadata(name="scenarios", description="Which scenarios; all when none is named.", required=False),
+        ],
         examples=[
             Example(command="./run lab capture claude approve", description="The cases of one scenario"),
-            Example(command="./run lab capture claude@2.1.48 approve --size 58x18", description="As an older release shows them in a narrow pane"),
+            Example(
+                command="./run lab capture claude@2.1.48 approve --size 58x18",
+                description="As an older release shows them in a narrow pane",
+            ),
         ],
     )
     command = annotate(commands.add_parser("capture", help="Store what an agent shows in each state."), about)
@@ -85,22 +99,38 @@ def parser() -> argparse.ArgumentParser:
     about = Metadata(
         agent_description="Plays every scenario and says how true an observer's timeline is: accuracy, confusion, confidently wrong spells, latency.",
         examples=[
-            Example(command="./run lab truth --agents claude --runs 1", description="One agent, with the baseline observer"),
-            Example(command="./run lab truth --observer 'mine=./my-observer --fast'", description="An observer of your own beside the baseline"),
+            Example(
+                command="./run lab truth --agents claude --runs 1", description="One agent, with the baseline observer"
+            ),
+            Example(
+                command="./run lab truth --observer 'mine=./my-observer --fast'",
+                description="An observer of your own beside the baseline",
+            ),
         ],
     )
     command = annotate(commands.add_parser("truth", help="Measure how true an observer is."), about)
     command.add_argument(
-        "--agents", nargs="+", default=[], metavar="AGENT", help="Which agents, as NAME, NAME@VERSION or NAME@all (default: the newest of all)."
+        "--agents",
+        nargs="+",
+        default=[],
+        metavar="AGENT",
+        help="Which agents, as NAME, NAME@VERSION or NAME@all (default: the newest of all).",
     )
-    command.add_argument("--scenarios", nargs="+", default=[], metavar="SCENARIO", help="Which scenarios (default: all).")
+    command.add_argument(
+        "--scenarios", nargs="+", default=[], metavar="SCENARIO", help="Which scenarios (default: all)."
+    )
     add_sizes(command)
     command.add_argument("--runs", type=int, default=1, help="How often each scenario is played.")
     command.add_argument("--jobs", type=int, default=JOBS, help="How many agents run at once.")
-    command.add_argument("--observer", action="append", default=[], metavar="NAME=COMMAND", help="Another observer; may be repeated.")
+    command.add_argument(
+        "--observer", action="append", default=[], metavar="NAME=COMMAND", help="Another observer; may be repeated."
+    )
     command.add_argument("--integrated", action="store_true", help="Put Covey's hooks into the agents' settings first.")
     command.add_argument(
-        "--figures", type=Path, metavar="FOLDER", help=f"Store the figures of each cell there, e.g. in {RELATIVE}, for `./run lab report`."
+        "--figures",
+        type=Path,
+        metavar="FOLDER",
+        help=f"Store the figures of each cell there, e.g. in {RELATIVE}, for `./run lab report`.",
     )
     command.set_defaults(func=truth)
 
@@ -113,7 +143,13 @@ def parser() -> argparse.ArgumentParser:
         ],
     )
     command = annotate(commands.add_parser("report", help="Make the tables of docs/accuracy.md."), about)
-    command.add_argument("--figures", type=Path, default=figures.FOLDER, metavar="FOLDER", help=f"Where the figures are (default: {RELATIVE}).")
+    command.add_argument(
+        "--figures",
+        type=Path,
+        default=figures.FOLDER,
+        metavar="FOLDER",
+        help=f"Where the figures are (default: {RELATIVE}).",
+    )
     command.add_argument("--write", action="store_true", help="Write the tables into docs/accuracy.md.")
     command.set_defaults(func=lambda args: write_report(args.figures, write=args.write))
 
@@ -122,12 +158,19 @@ def parser() -> argparse.ArgumentParser:
         f"Ends with exit code {EXIT_PARTIAL} when something is.",
         examples=[
             Example(command="./run lab drift", description="A maintainer's weekly job"),
-            Example(command="./run lab drift --agents claude codex@0.170.0", description="Some agents, or a release that is not the newest"),
+            Example(
+                command="./run lab drift --agents claude codex@0.170.0",
+                description="Some agents, or a release that is not the newest",
+            ),
         ],
     )
     command = annotate(commands.add_parser("drift", help="Play the newest releases and say what broke."), about)
-    command.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="Which agents, as NAME or NAME@VERSION (default: all).")
-    command.add_argument("--scenarios", nargs="+", default=[], metavar="SCENARIO", help="Which scenarios (default: all).")
+    command.add_argument(
+        "--agents", nargs="+", default=[], metavar="AGENT", help="Which agents, as NAME or NAME@VERSION (default: all)."
+    )
+    command.add_argument(
+        "--scenarios", nargs="+", default=[], metavar="SCENARIO", help="Which scenarios (default: all)."
+    )
     command.add_argument("--jobs", type=int, default=JOBS, help="How many agents run at once.")
     command.add_argument("--integrated", action="store_true", help="Put Covey's hooks into the agents' settings first.")
     command.set_defaults(func=find_drift)
@@ -137,13 +180,19 @@ def parser() -> argparse.ArgumentParser:
         "and ends everything when it is interrupted or the agent is left.",
         arguments=AGENT,
         examples=[
-            Example(command="./run lab play claude", description="A live Claude Code to try things on, without an account"),
-            Example(command="./run lab play codex@0.101.0 --size 58x18", description="An older release in a narrow pane"),
+            Example(
+                command="./run lab play claude", description="A live Claude Code to try things on, without an account"
+            ),
+            Example(
+                command="./run lab play codex@0.101.0 --size 58x18", description="An older release in a narrow pane"
+            ),
         ],
     )
     command = annotate(commands.add_parser("play", help="Start a live agent to try things on."), about)
     command.add_argument("agent")
-    command.add_argument("--size", metavar="SIZE", help="Size of the terminal, e.g. 80x24 (default: that of whoever attaches).")
+    command.add_argument(
+        "--size", metavar="SIZE", help="Size of the terminal, e.g. 80x24 (default: that of whoever attaches)."
+    )
     command.set_defaults(func=lambda args: play_live(args.agent, args.size))
     return root
 
@@ -167,7 +216,10 @@ def install_agents(wanted: Sequence[str]) -> None:
         done.append(installed(agent))
     rows = [[one.agent, one.version, "was there" if not one.seconds else f"{one.seconds:.0f} s"] for one in done]
     text = f"{show.table(['agent', 'version', 'installed'], rows)}\n\nin {lab_folder()}"
-    result = [{"agent": one.agent, "version": one.version, "program": str(one.program), "seconds": round(one.seconds, 1)} for one in done]
+    result = [
+        {"agent": one.agent, "version": one.version, "program": str(one.program), "seconds": round(one.seconds, 1)}
+        for one in done
+    ]
     writer().success(text, {"folder": str(lab_folder()), "agents": result})
 
 
@@ -191,7 +243,9 @@ def list_all() -> None:
             }
         )
     scenarios = show.table(["scenario", "about"], [[name, load(name).about] for name in names()])
-    writer().success(f"{show.table(['agent', 'title', 'version', 'older', '', 'scenarios'], rows)}\n\n{scenarios}", result)
+    writer().success(
+        f"{show.table(['agent', 'title', 'version', 'older', '', 'scenarios'], rows)}\n\n{scenarios}", result
+    )
 
 
 def capture(name: str, scenarios: Sequence[str], sizes: Sequence[str], into: Path, jobs: int) -> int:
@@ -212,7 +266,11 @@ def capture(name: str, scenarios: Sequence[str], sizes: Sequence[str], into: Pat
     failures = to_the_end(go())
     found = [json.loads((case / "case.json").read_text(encoding="utf-8")) for case in sorted(cases)]
     text = show.table(["case", "state", "scenario"], [[one["case"], one["state"], one["scenario"]] for one in found])
-    result: dict[str, Any] = {"folder": str(into / agent.name / agent.version), "cases": found, "failures": [str(failure) for failure in failures]}
+    result: dict[str, Any] = {
+        "folder": str(into / agent.name / agent.version),
+        "cases": found,
+        "failures": [str(failure) for failure in failures],
+    }
     writer().success("\n\n".join([text, *map(str, failures)]), result)
     return EXIT_PARTIAL if failures else 0
 
@@ -250,7 +308,10 @@ def write_report(folder: Path, *, write: bool) -> None:
 
 def find_drift(args: argparse.Namespace) -> int:
     try:
-        chosen = [drift.release(wanted) for wanted in args.agents or [name for name in agents.NAMES if not agents.find(name).stand_in]]
+        chosen = [
+            drift.release(wanted)
+            for wanted in args.agents or [name for name in agents.NAMES if not agents.find(name).stand_in]
+        ]
     except LookupError as error:
         raise user_error(str(error), "Run `./run lab list` to see the agents.") from error
     except InstallError as error:
@@ -262,8 +323,20 @@ def find_drift(args: argparse.Namespace) -> int:
     wanted = plays(chosen, args.scenarios, [DEFAULT], 1)
     measured = to_the_end(measure(wanted, [COVEY], jobs=args.jobs, integrated=args.integrated, done=tell))
     found = [drift.compared(cell) for cell in figures.of(measured, integrated=args.integrated)]
-    rows = [[one.agent, one.version, one.pinned, show.percent(one.accuracy), show.percent(one.pinned_accuracy), len(one.broken)] for one in found]
-    lines = [f"{one.agent} {one.version}, {text}" for one in found for text in one.broken] or ["Nothing is read worse than with the pinned releases."]
+    rows = [
+        [
+            one.agent,
+            one.version,
+            one.pinned,
+            show.percent(one.accuracy),
+            show.percent(one.pinned_accuracy),
+            len(one.broken),
+        ]
+        for one in found
+    ]
+    lines = [f"{one.agent} {one.version}, {text}" for one in found for text in one.broken] or [
+        "Nothing is read worse than with the pinned releases."
+    ]
     text = show.table(["agent", "version", "pinned", "accuracy", "pinned accuracy", "worse"], rows)
     writer().success("\n".join([text, "", *lines]), [asdict(one) for one in found])
     return EXIT_PARTIAL if any(one.broken for one in found) else 0
@@ -284,7 +357,10 @@ def play_live(name: str, size: str | None) -> None:
         asyncio.run(live.run(agent, wanted, lambda text: writer().progress(text, stage="play")))
     except PlayError as error:
         raise tool_error(f"{agent.title} did not start: {error}") from error
-    writer().success("The agent has ended, and with it its model and its tmux server.", {"agent": agent.name, "version": agent.version})
+    writer().success(
+        "The agent has ended, and with it its model and its tmux server.",
+        {"agent": agent.name, "version": agent.version},
+    )
 
 
 def find(wanted: Sequence[str]) -> list[type[Agent]]:
@@ -307,9 +383,18 @@ def plays(chosen: Sequence[type[Agent]], scenarios: Sequence[str], sizes: Sequen
         loaded = [load(name) for name in scenarios or names()]
     except ScriptError as error:
         raise user_error(str(error), "Run `./run lab list` to see the scenarios.") from error
-    found = [Play(agent, one, size) for _ in range(runs) for one in loaded for size in sizes for agent in chosen if one.fits(agent)]
+    found = [
+        Play(agent, one, size)
+        for _ in range(runs)
+        for one in loaded
+        for size in sizes
+        for agent in chosen
+        if one.fits(agent)
+    ]
     if not found:
-        raise user_error("none of these scenarios fits any of these agents", "Run `./run lab list` to see what plays where.")
+        raise user_error(
+            "none of these scenarios fits any of these agents", "Run `./run lab list` to see what plays where."
+        )
     return found
 
 
@@ -321,7 +406,11 @@ def installed(agent: type[Agent]) -> Any:
 
 
 def tell(result: Run | PlayError, count: int, total: int) -> None:
-    what = "did not play" if isinstance(result, PlayError) else f"{result.agent.name} {result.agent.version} {result.size} {result.scenario.name}"
+    what = (
+        "did not play"
+        if isinstance(result, PlayError)
+        else f"{result.agent.name} {result.agent.version} {result.size} {result.scenario.name}"
+    )
     writer().progress(what, stage="play", current=count, total=total, percent=100 * count / total)
 
 

@@ -17,7 +17,10 @@ from pathlib import Path
 from lab.observer import SOCKET, TIMELINE
 
 PERIOD = 0.5
-PROMPT = re.compile(r"\(y/n\)|\[y/N\]|Do you want to|Would you like to|Allow (once|execution)|❯ 1\. Yes|Permission required", re.IGNORECASE)
+PROMPT = re.compile(
+    r"\(y/n\)|\[y/N\]|Do you want to|Would you like to|Allow (once|execution)|❯ 1\. Yes|Permission required",
+    re.IGNORECASE,
+)
 SHELLS = {"bash", "zsh", "fish", "sh"}
 
 
@@ -38,7 +41,10 @@ def main() -> None:
     said: dict[str, str] = {}
     with timeline.open("a", encoding="utf-8", buffering=1) as out:
         while True:
-            listing = [line.split() for line in tmux(socket, "list-panes", "-a", "-F", "#{pane_id} #{pane_current_command}").splitlines()]
+            listing = [
+                line.split()
+                for line in tmux(socket, "list-panes", "-a", "-F", "#{pane_id} #{pane_current_command}").splitlines()
+            ]
             for pane, command in listing:
                 screen = tmux(socket, "capture-pane", "-p", "-t", pane)
                 now = hashlib.sha256(screen.encode()).hexdigest()
@@ -46,7 +52,9 @@ def main() -> None:
                 hashes[pane] = now
                 if said.get(pane) != state:
                     said[pane] = state
-                    out.write(json.dumps({"at": time.time(), "pane": pane, "state": state, "confidence": "high"}) + "\n")
+                    out.write(
+                        json.dumps({"at": time.time(), "pane": pane, "state": state, "confidence": "high"}) + "\n"
+                    )
             time.sleep(PERIOD)
 
 

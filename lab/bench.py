@@ -78,7 +78,9 @@ async def play_all(
         async with gate:
             result: Run | PlayError
             try:
-                result = await play(bench, agent(program_of(agent)), scenario, f"{agent.name}-{scenario.name}-{number}", wanted.size)
+                result = await play(
+                    bench, agent(program_of(agent)), scenario, f"{agent.name}-{scenario.name}-{number}", wanted.size
+                )
                 runs.append(result)
             except PlayError as error:
                 result = error

@@ -52,9 +52,13 @@ class Capturer:
             "notify.jsonl": _tail([run.place.notices]),
             "transcript.jsonl": _tail(run.agent.transcripts(run.place)),
         }
-        files = {file.name: file.read_text(encoding="utf-8", errors="replace") for file in run.agent.session_files(run.place)}
+        files = {
+            file.name: file.read_text(encoding="utf-8", errors="replace") for file in run.agent.session_files(run.place)
+        }
         screen, escapes = await run.pane.both_screens()
-        look = Look(case, time.time(), screen, escapes, await run.pane.facts(), processes.tree(run.pane.pid), lines, files)
+        look = Look(
+            case, time.time(), screen, escapes, await run.pane.facts(), processes.tree(run.pane.pid), lines, files
+        )
         self._looks.setdefault(run.name, []).append(look)
 
     def write(self, run: Run) -> list[Path]:
@@ -66,7 +70,12 @@ class Capturer:
         return [self._write(run, look, at(timeline, look.at), normaliser) for look in looks]
 
     def _write(self, run: Run, look: Look, state: str, normaliser: Normaliser) -> Path:
-        folder = self._folder / run.agent.name / run.agent.version / (look.case if run.size == DEFAULT else f"{look.case}@{run.size}")
+        folder = (
+            self._folder
+            / run.agent.name
+            / run.agent.version
+            / (look.case if run.size == DEFAULT else f"{look.case}@{run.size}")
+        )
         if folder.exists():
             shutil.rmtree(folder)
         folder.mkdir(parents=True)
@@ -100,7 +109,13 @@ class Capturer:
 
 
 def _tail(files: Iterable[Path]) -> list[str]:
-    lines = [line for file in files if file.is_file() for line in file.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    lines = [
+        line
+        for file in files
+        if file.is_file()
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines()
+        if line.strip()
+    ]
     return lines[-LINES:]
 
 

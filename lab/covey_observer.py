@@ -26,7 +26,12 @@ KINDS = ("agent.started", "agent.state", "agent.ended")
 def line(event: Event) -> str:
     """What an event says, as a claim."""
     state = "gone" if event.kind == "agent.ended" else event.data["state"]
-    claim = {"at": event.time, "pane": event.data["identity"]["pane_id"], "state": state, "confidence": event.data["confidence"]}
+    claim = {
+        "at": event.time,
+        "pane": event.data["identity"]["pane_id"],
+        "state": state,
+        "confidence": event.data["confidence"],
+    }
     return f"{json.dumps(claim)}\n"
 
 

@@ -44,15 +44,27 @@ def newest(agent: type[Agent]) -> str:
     """Return the version of an agent's newest release on npm; raise InstallError when npm cannot tell it."""
     npm = shutil.which("npm")
     if npm is None:
-        raise InstallError(f"the newest {agent.title} is looked up with npm, which is not installed: install nodejs and npm (20 or newer)")
+        raise InstallError(
+            f"the newest {agent.title} is looked up with npm, which is not installed: install nodejs and npm (20 or newer)"
+        )
     command = [npm, "view", agent.package, "version", "--json", "--loglevel=error"]
     try:
-        ended = subprocess.run(command, env=os.environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=NPM_LIMIT, check=False)
+        ended = subprocess.run(
+            command,
+            env=os.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=NPM_LIMIT,
+            check=False,
+        )
         found = json.loads(ended.stdout)
     except (subprocess.TimeoutExpired, ValueError):
         found = None
     if not isinstance(found, str):
-        raise InstallError(f"npm does not say what the newest {agent.title} is: check the network, or name a version: {agent.name}@{agent.version}")
+        raise InstallError(
+            f"npm does not say what the newest {agent.title} is: check the network, or name a version: {agent.name}@{agent.version}"
+        )
     return found
 
 
@@ -73,11 +85,17 @@ def compared(now: CellFigures, folder: Path = FOLDER) -> Drift:
     file = folder / now.agent / pinned / f"{now.size}-{now.mode}.json"
     before = read(file) if file.exists() else CellFigures(now.agent, pinned, now.size, now.mode)
     known = before.total(OBSERVER)
-    drift = Drift(now.agent, now.version, pinned, now.total(OBSERVER).accuracy, known.accuracy if known.decided else None)
-    drift.broken += [f"{name} did not play: {text}" for name, text in now.failures.items() if name not in before.failures]
+    drift = Drift(
+        now.agent, now.version, pinned, now.total(OBSERVER).accuracy, known.accuracy if known.decided else None
+    )
+    drift.broken += [
+        f"{name} did not play: {text}" for name, text in now.failures.items() if name not in before.failures
+    ]
     for name, one in now.scenarios.items():
         old = before.scenarios.get(name)
-        drift.broken += [f"{name}: {text}" for text in _worse(one.observers[OBSERVER], old.observers.get(OBSERVER) if old else None)]
+        drift.broken += [
+            f"{name}: {text}" for text in _worse(one.observers[OBSERVER], old.observers.get(OBSERVER) if old else None)
+        ]
     return drift
 
 
@@ -93,7 +111,10 @@ def _worse(now: Score, before: Score | None) -> list[str]:
     found = []
     least = before.accuracy - TOLERANCE if before else EXPECTED
     if now.accuracy < least:
-        found.append(f"accuracy {now.accuracy:.1%}, " + (f"{before.accuracy:.1%} with the pinned release" if before else f"expected {EXPECTED:.0%}"))
+        found.append(
+            f"accuracy {now.accuracy:.1%}, "
+            + (f"{before.accuracy:.1%} with the pinned release" if before else f"expected {EXPECTED:.0%}")
+        )
     if now.recall("waiting_approval") < (before.recall("waiting_approval") if before else 1.0):
         found.append("an approval was not seen")
     longest = max(now.wrong, default=0.0)

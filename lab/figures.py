@@ -55,8 +55,14 @@ class CellFigures:
         """Write the cell's file, keep what it holds of scenarios that were not played now, and return its path."""
         file = folder / self.agent / self.version / f"{self.size}-{self.mode}.json"
         before = read(file) if file.exists() else CellFigures(self.agent, self.version, self.size, self.mode)
-        scenarios = {**{name: one for name, one in before.scenarios.items() if name not in self.failures}, **self.scenarios}
-        failures = {**{name: text for name, text in before.failures.items() if name not in self.scenarios}, **self.failures}
+        scenarios = {
+            **{name: one for name, one in before.scenarios.items() if name not in self.failures},
+            **self.scenarios,
+        }
+        failures = {
+            **{name: text for name, text in before.failures.items() if name not in self.scenarios},
+            **self.failures,
+        }
         table = {
             "agent": self.agent,
             "version": self.version,
@@ -84,9 +90,19 @@ def read(file: Path) -> CellFigures:
             )
             for name, one in table["scenarios"].items()
         }
-        return CellFigures(table["agent"], table["version"], Size.read(table["size"]), table["mode"], table["stand_in"], scenarios, table["failures"])
+        return CellFigures(
+            table["agent"],
+            table["version"],
+            Size.read(table["size"]),
+            table["mode"],
+            table["stand_in"],
+            scenarios,
+            table["failures"],
+        )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{file} holds no figures of the lab ({error!r}); remove it and measure that cell again") from None
+        raise ValueError(
+            f"{file} holds no figures of the lab ({error!r}); remove it and measure that cell again"
+        ) from None
 
 
 def read_all(folder: Path = FOLDER) -> list[CellFigures]:
@@ -136,6 +152,8 @@ def _scenario_table(one: ScenarioFigures) -> dict[str, Any]:
 def _lines(table: dict[str, Any]) -> str:
     """JSON with one line per scenario, so that a difference between two measurements can be read."""
     head = {name: value for name, value in table.items() if name != "scenarios"}
-    rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(one, separators=(',', ':'))}" for name, one in table["scenarios"].items())
+    rows = ",\n".join(
+        f"  {json.dumps(name)}: {json.dumps(one, separators=(',', ':'))}" for name, one in table["scenarios"].items()
+    )
     opening = json.dumps(head, indent=1).removesuffix("\n}")
     return f'{opening},\n "scenarios": {{\n{rows}\n }}\n}}\n'

@@ -32,7 +32,9 @@ class Headless:
     address: str
     folder: Path
 
-    def place(self, agent: Agent, name: str, script: Mapping[str, Sequence[str]], *, retries: int = 0) -> tuple[Place, dict[str, str]]:
+    def place(
+        self, agent: Agent, name: str, script: Mapping[str, Sequence[str]], *, retries: int = 0
+    ) -> tuple[Place, dict[str, str]]:
         """A place for one agent, whose model follows the script (prompts, each with its steps), and the whole environment to start the agent with."""
         place = Place(self.folder / name, f"{self.address}/{name}", retries=retries)
         for folder in (place.home, place.project, place.root / "tmp"):

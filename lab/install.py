@@ -55,7 +55,9 @@ def install(agent: type[Agent]) -> Installed:
     began = time.monotonic()
     npm = shutil.which("npm")
     if npm is None:
-        raise InstallError(f"{agent.title} comes from npm, which is not installed: install nodejs and npm (20 or newer) and try again")
+        raise InstallError(
+            f"{agent.title} comes from npm, which is not installed: install nodejs and npm (20 or newer) and try again"
+        )
     target = lab_folder() / agent.shelf / agent.name / agent.version
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".partial-") as partial:
@@ -63,8 +65,22 @@ def install(agent: type[Agent]) -> Installed:
         folder.mkdir()
         # Not --prefix: with it, npm looks for the machine's settings (proxies, certificates) below that folder.
         (folder / "package.json").write_text('{"private": true}')
-        arguments = ["install", "--cache", f"{partial}/cache", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"]
-        _run([npm, *arguments, f"{agent.package}@{agent.version}"], NPM_LIMIT, agent, env=_elsewhere(Path(partial) / "npm"), folder=folder)
+        arguments = [
+            "install",
+            "--cache",
+            f"{partial}/cache",
+            "--no-audit",
+            "--no-fund",
+            "--no-progress",
+            "--loglevel=error",
+        ]
+        _run(
+            [npm, *arguments, f"{agent.package}@{agent.version}"],
+            NPM_LIMIT,
+            agent,
+            env=_elsewhere(Path(partial) / "npm"),
+            folder=folder,
+        )
         _verify(agent, folder / "node_modules" / ".bin" / agent.program_name, Path(partial))
         with contextlib.suppress(OSError):  # another clone was faster; its copy is as good
             folder.rename(target)
@@ -75,7 +91,11 @@ def _elsewhere(home: Path) -> dict[str, str]:
     """An environment in which what a package does when it is installed lands in a folder that is thrown away; npm's own settings stay the user's."""
     home.mkdir()
     kept = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
-    return {**kept, "HOME": str(home), "NPM_CONFIG_USERCONFIG": os.environ.get("NPM_CONFIG_USERCONFIG", str(Path.home() / ".npmrc"))}
+    return {
+        **kept,
+        "HOME": str(home),
+        "NPM_CONFIG_USERCONFIG": os.environ.get("NPM_CONFIG_USERCONFIG", str(Path.home() / ".npmrc")),
+    }
 
 
 def _verify(agent: type[Agent], program: Path, scratch: Path) -> None:
@@ -93,12 +113,32 @@ def _verify(agent: type[Agent], program: Path, scratch: Path) -> None:
         )
 
 
-def _run(command: list[str], limit: float, agent: type[Agent], *, env: dict[str, str] | None = None, folder: Path | None = None) -> str:
+def _run(
+    command: list[str],
+    limit: float,
+    agent: type[Agent],
+    *,
+    env: dict[str, str] | None = None,
+    folder: Path | None = None,
+) -> str:
     try:
-        ended = subprocess.run(command, env=env, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit, check=False)
+        ended = subprocess.run(
+            command,
+            env=env,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
-        raise InstallError(f"installing {agent.title} took longer than {limit:.0f} s: check the network and try again") from None
+        raise InstallError(
+            f"installing {agent.title} took longer than {limit:.0f} s: check the network and try again"
+        ) from None
     if ended.returncode:
         lines = (ended.stderr or ended.stdout).strip().splitlines()
-        raise InstallError(f"{agent.title} could not be installed ({Path(command[0]).name} failed): {' / '.join(lines[:3])[:300]}")
+        raise InstallError(
+            f"{agent.title} could not be installed ({Path(command[0]).name} failed): {' / '.join(lines[:3])[:300]}"
+        )
     return ended.stdout

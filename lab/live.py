@@ -74,7 +74,9 @@ async def run(agent: type[Agent], size: Size | None, ready: Callable[[str], None
                     break
                 if kind == "ready":
                     if size:  # otherwise the window takes the size of whoever attaches
-                        await shared.terminal.run("resize-window", "-t", f"={agent.name}:", "-x", str(size.columns), "-y", str(size.rows))
+                        await shared.terminal.run(
+                            "resize-window", "-t", f"={agent.name}:", "-x", str(size.columns), "-y", str(size.rows)
+                        )
                     ready(instructions(agent, shared.terminal.socket, known))
             if playing.done():
                 await playing

@@ -6,13 +6,21 @@ import json
 import sys
 from typing import Any
 
-TOOL = {"name": "ping", "description": "Answer with the given word.", "inputSchema": {"type": "object", "properties": {"word": {"type": "string"}}}}
+TOOL = {
+    "name": "ping",
+    "description": "Answer with the given word.",
+    "inputSchema": {"type": "object", "properties": {"word": {"type": "string"}}},
+}
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     match method:
         case "initialize":
-            return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "lab", "version": "1"}}
+            return {
+                "protocolVersion": params["protocolVersion"],
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "lab", "version": "1"},
+            }
         case "tools/list":
             return {"tools": [TOOL]}
         case "tools/call":

@@ -60,7 +60,11 @@ class Measured:
 def agreement(truth: Sequence[Span], heard: Sequence[tuple[float, str]]) -> Score:
     """Compare the truth with a witness, from its first word on; nobody can testify to his own death."""
     spoken = heard[0][0]
-    since = [Span(max(span.start, spoken), span.end, span.state) for span in truth if span.end > spoken and span.state != "gone"]
+    since = [
+        Span(max(span.start, spoken), span.end, span.state)
+        for span in truth
+        if span.end > spoken and span.state != "gone"
+    ]
     return score(since, [Claim(at, state) for at, state in heard], alias=WITNESSED)
 
 

@@ -20,7 +20,9 @@ LONGEST = 300
 """Longer strings are cut: captures show states, not prompts."""
 UUID = re.compile(r"(?<![0-9a-f-])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)
 HEX = re.compile(r"(?<![0-9a-f])[0-9a-f]{32,64}\b")  # an escape may stand right before it
-TAGGED = re.compile(r"\b(msg|toolu|call|resp|rs|fc|ses|prt|per|que|tool|evt|wrk|snapshot|req|chatcmpl)[_-][0-9A-Za-z]{16,}\b")
+TAGGED = re.compile(
+    r"\b(msg|toolu|call|resp|rs|fc|ses|prt|per|que|tool|evt|wrk|snapshot|req|chatcmpl)[_-][0-9A-Za-z]{16,}\b"
+)
 ISO = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?")
 MILLISECONDS = re.compile(r"\b1[789]\d{11}\b")
 SECONDS = re.compile(r"\b1[789]\d{8}(?:\.\d+)?\b")

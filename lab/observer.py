@@ -61,15 +61,25 @@ COVEY = Observer("covey", f"{shlex.quote(sys.executable)} -m lab.covey_observer"
 @contextlib.asynccontextmanager
 async def watching(observer: Observer, socket: Path, timeline: Path) -> AsyncIterator[None]:
     """Run an observer while the block runs."""
-    environment = {**os.environ, SOCKET: str(socket), TIMELINE: str(timeline), HOME: str(home_of(observer, timeline.parent))}
+    environment = {
+        **os.environ,
+        SOCKET: str(socket),
+        TIMELINE: str(timeline),
+        HOME: str(home_of(observer, timeline.parent)),
+    }
     process = await asyncio.create_subprocess_exec(
-        *shlex.split(observer.command), env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL
+        *shlex.split(observer.command),
+        env=environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
     )
     try:
         await _started(observer, process, timeline)
         yield
         if process.returncode is not None:
-            raise ObserverError(f"observer {observer.name} ended before the runs did, with exit code {process.returncode}")
+            raise ObserverError(
+                f"observer {observer.name} ended before the runs did, with exit code {process.returncode}"
+            )
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
@@ -89,10 +99,14 @@ async def _started(observer: Observer, process: asyncio.subprocess.Process, time
         async with asyncio.timeout(START_LIMIT):
             while not timeline.exists():
                 if process.returncode is not None:
-                    raise ObserverError(f"observer {observer.name} ended with exit code {process.returncode} before it watched anything")
+                    raise ObserverError(
+                        f"observer {observer.name} ended with exit code {process.returncode} before it watched anything"
+                    )
                 await asyncio.sleep(0.05)
     except TimeoutError:
-        raise ObserverError(f"observer {observer.name} made no timeline within {START_LIMIT:.0f} s; it must create the file in {TIMELINE}") from None
+        raise ObserverError(
+            f"observer {observer.name} made no timeline within {START_LIMIT:.0f} s; it must create the file in {TIMELINE}"
+        ) from None
 
 
 def claims(observer: str, lines: Iterable[str]) -> dict[str, list[Claim]]:
@@ -104,7 +118,9 @@ def claims(observer: str, lines: Iterable[str]) -> dict[str, list[Claim]]:
         try:
             pane, claim = _claim(json.loads(line))
         except (ValueError, KeyError, TypeError) as error:
-            raise ObserverError(f"line {number} of observer {observer}'s timeline does not read ({error!r}): {line.strip()[:120]}") from None
+            raise ObserverError(
+                f"line {number} of observer {observer}'s timeline does not read ({error!r}): {line.strip()[:120]}"
+            ) from None
         found.setdefault(pane, []).append(claim)
     return {pane: sorted(entries, key=lambda claim: claim.at) for pane, entries in found.items()}
 

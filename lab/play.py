@@ -108,7 +108,13 @@ class Bench:
 async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str, size: Size = DEFAULT) -> Run:
     """Play a scenario from the start of the agent to its end; the agent is gone afterwards, come what may."""
     place = Place(
-        bench.folder / name, f"{bench.address}/{name}", scenario.trusted, scenario.retries, bench.record, bool(bench.integrate), scenario.options
+        bench.folder / name,
+        f"{bench.address}/{name}",
+        scenario.trusted,
+        scenario.retries,
+        bench.record,
+        bool(bench.integrate),
+        scenario.options,
     )
     for folder in (place.home, place.project, place.root / "tmp"):
         folder.mkdir(parents=True)
@@ -122,7 +128,9 @@ async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str, size: 
         bench.integrate(agent, place, launch)
     starter = place.root / "start"
     settings = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in launch.env.items())
-    starter.write_text(f"#!/bin/sh\n{settings}echo $$ >{shlex.quote(str(place.root / 'pid'))}\nexec {shlex.join(launch.argv)}\n")
+    starter.write_text(
+        f"#!/bin/sh\n{settings}echo $$ >{shlex.quote(str(place.root / 'pid'))}\nexec {shlex.join(launch.argv)}\n"
+    )
     starter.chmod(0o755)
     pane = await bench.terminal.shell(name, place.project, environment, size)
     run = Run(agent, scenario, name, place, pane, bench.model.log, time.time(), size)
@@ -335,7 +343,10 @@ class _Player:
                 await log.until(lambda: any(fact.kind == "request" and fact.at > asked for fact in run.facts), LIMIT)
             case "waiting_approval" | "waiting_input":
                 seen = sum(1 for fact in run.facts if fact.kind == "dialog" and fact.data["state"] == state)
-                await log.until(lambda: sum(1 for fact in run.facts if fact.kind == "call" and fact.data["waits"] == state) > seen, LIMIT)
+                await log.until(
+                    lambda: sum(1 for fact in run.facts if fact.kind == "call" and fact.data["waits"] == state) > seen,
+                    LIMIT,
+                )
                 await self._see(getattr(self._agent, DIALOGS[state]))
                 run.note("dialog", state=state)
             case "completed":
@@ -373,7 +384,11 @@ class _Player:
         if last is None:
             return False
         position = self._run.scenario.script.position([last.data["text"]])
-        asked = [fact for fact in facts if fact.kind == "request" and fact.at > last.at and position in {None, Position(fact.data["prompt"], 0)}]
+        asked = [
+            fact
+            for fact in facts
+            if fact.kind == "request" and fact.at > last.at and position in {None, Position(fact.data["prompt"], 0)}
+        ]
         return bool(asked) and derive(facts, time.time() + 60)[-1].state == "idle"
 
     async def _see(self, pattern: re.Pattern[str], limit: float | None = None) -> None:

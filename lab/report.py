@@ -41,10 +41,17 @@ def text(cells: Sequence[CellFigures]) -> str:
         own = [cell for cell in ordered if cell.mode == mode]
         if own:
             total = added(cell.total(COVEY) for cell in own)
-            parts += [f"### {title}: seconds by true and claimed state", _block(show.confusion(confusion(total.confusion)))]
+            parts += [
+                f"### {title}: seconds by true and claimed state",
+                _block(show.confusion(confusion(total.confusion))),
+            ]
             parts += [f"### {title}: how soon a change is noticed", _block(show.transitions(transitions(total)))]
     parts += ["### The baseline", _baseline(ordered), "### Is the truth true?", _witness(ordered)]
-    failures = [f"- {cell.agent} {cell.version} {cell.size} {cell.mode}: {told}" for cell in ordered for told in cell.failures.values()]
+    failures = [
+        f"- {cell.agent} {cell.version} {cell.size} {cell.mode}: {told}"
+        for cell in ordered
+        for told in cell.failures.values()
+    ]
     if failures:
         parts += ["### Scenarios that did not play", "\n".join(failures)]
     return "\n\n".join(parts)
@@ -77,7 +84,12 @@ def _columns(cell: CellFigures | None) -> list[object]:
 
 def _essence(total: Score) -> list[object]:
     one = figures(total)
-    return [show.percent(one["accuracy"]), show.percent(one["approval_recall"]), one["wrong_spells_over_1s"], f"{one['wrong_longest_s']:.1f} s"]
+    return [
+        show.percent(one["accuracy"]),
+        show.percent(one["approval_recall"]),
+        one["wrong_spells_over_1s"],
+        f"{one['wrong_longest_s']:.1f} s",
+    ]
 
 
 def _baseline(cells: Sequence[CellFigures]) -> str:
@@ -101,7 +113,11 @@ def _witness(cells: Sequence[CellFigures]) -> str:
         undecided = sum(one.undecided for one in cell.scenarios.values())
         agrees = show.percent(total.accuracy) if words else "no witness"
         rows.append([cell.agent, cell.version, f"{decided:.0f} s", f"{undecided:.0f} s", agrees])
-        below += [[cell.agent, cell.version, name, show.percent(one.accuracy)] for name, one in words.items() if one.accuracy < SURE]
+        below += [
+            [cell.agent, cell.version, name, show.percent(one.accuracy)]
+            for name, one in words.items()
+            if one.accuracy < SURE
+        ]
     tables = _block(show.table(["agent", "version", "decided", "undecided", "witness agrees"], rows))
     if not below:
         return tables

@@ -58,7 +58,9 @@ class Score:
             "right_s": round(self.right, 3),
             "confusion": confusion,
             "wrong_s": [round(spell, 3) for spell in self.wrong],
-            "delays_s": {ARROW.join(between): [round(delay, 3) for delay in delays] for between, delays in self.delays.items()},
+            "delays_s": {
+                ARROW.join(between): [round(delay, 3) for delay in delays] for between, delays in self.delays.items()
+            },
             "missed": {ARROW.join(between): count for between, count in self.missed.items()},
         }
 
@@ -145,7 +147,9 @@ def _pieces(span: Span, claims: Sequence[Claim]) -> Iterator[tuple[float, float,
         yield start, span.end, said, confidence
 
 
-def _note_delay(total: Score, transition: tuple[str, str], span: Span, claims: Sequence[Claim], alias: Mapping[str, str]) -> None:
+def _note_delay(
+    total: Score, transition: tuple[str, str], span: Span, claims: Sequence[Claim], alias: Mapping[str, str]
+) -> None:
     for start, _, said, _ in _pieces(span, claims):
         if alias.get(said, said) == transition[1]:
             total.delays.setdefault(transition, []).append(start - span.start)

@@ -113,7 +113,9 @@ def step(line: str) -> Step:
     with contextlib.suppress(ValueError, TypeError, KeyError):
         if rest:
             return READERS[verb][1](rest.strip())
-    raise ScriptError(f"step {line!r} does not read; write one of: {'; '.join(form for form, _ in READERS.values())}; cut")
+    raise ScriptError(
+        f"step {line!r} does not read; write one of: {'; '.join(form for form, _ in READERS.values())}; cut"
+    )
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,12 @@ class Script:
 
     def helper(self, prompt: str) -> bool:
         """Whether a prompt is one that the model itself gives to a helper agent."""
-        calls = (step for steps in self.prompts.values() for step in steps if isinstance(step, Call) and step.kind == "subagent")
+        calls = (
+            step
+            for steps in self.prompts.values()
+            for step in steps
+            if isinstance(step, Call) and step.kind == "subagent"
+        )
         return any(prompt in call.argument for call in calls)
 
     def position(self, items: Iterable[str | None]) -> Position | None:

@@ -14,7 +14,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width) for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells
     )
@@ -34,7 +35,9 @@ def truth(result: dict[str, Any]) -> str:
 
 
 def _head(result: dict[str, Any]) -> str:
-    return f"{result['runs']} runs in {result['seconds']:.0f} s" + (f", {len(result['failures'])} did not play" if result["failures"] else "")
+    return f"{result['runs']} runs in {result['seconds']:.0f} s" + (
+        f", {len(result['failures'])} did not play" if result["failures"] else ""
+    )
 
 
 def _cells(result: dict[str, Any]) -> str:
@@ -66,9 +69,22 @@ def _observer(observer: dict[str, Any]) -> str:
             _seconds(one["latency_p95_s"]),
             one["missed"],
         ]
-        for name, one in [*((f"{one['agent']} {one['version']} {one['size']}", one) for one in observer["cells"]), ("all", observer["total"])]
+        for name, one in [
+            *((f"{one['agent']} {one['version']} {one['size']}", one) for one in observer["cells"]),
+            ("all", observer["total"]),
+        ]
     ]
-    head = [f"observer {observer['observer']}", "accuracy", "approvals seen", "wrong spells", "over 1 s", "longest", "p50", "p95", "missed"]
+    head = [
+        f"observer {observer['observer']}",
+        "accuracy",
+        "approvals seen",
+        "wrong spells",
+        "over 1 s",
+        "longest",
+        "p50",
+        "p95",
+        "missed",
+    ]
     return table(head, rows)
 
 
@@ -79,7 +95,10 @@ def confusion(seconds: dict[str, dict[str, float]]) -> str:
 
 
 def transitions(found: Sequence[dict[str, Any]]) -> str:
-    rows = [[f"{one['from']} → {one['to']}", one["noticed"], one["missed"], _seconds(one["p50_s"]), _seconds(one["p95_s"])] for one in found]
+    rows = [
+        [f"{one['from']} → {one['to']}", one["noticed"], one["missed"], _seconds(one["p50_s"]), _seconds(one["p95_s"])]
+        for one in found
+    ]
     return table(["transition", "noticed", "missed", "p50", "p95"], rows)
 
 

@@ -60,7 +60,20 @@ class Terminal:
         settings = [part for key, value in environment.items() for part in ("-e", f"{key}={value}")]
         command = ["bash", "--norc", "--noprofile"]
         try:
-            out = await self.run("new-session", "-d", "-P", "-F", PANE, "-s", name, "-c", str(folder), *_dimensions(size), *settings, *command)
+            out = await self.run(
+                "new-session",
+                "-d",
+                "-P",
+                "-F",
+                PANE,
+                "-s",
+                name,
+                "-c",
+                str(folder),
+                *_dimensions(size),
+                *settings,
+                *command,
+            )
         except TerminalError as error:
             if LOST not in str(error):
                 raise

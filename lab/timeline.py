@@ -119,7 +119,11 @@ class _Agent:
         self._asked[fact.data["request"]] = fact
         self._open.add(fact.data["request"])
         # A new prompt may ride along with the result of the old one's call, so the main line brings all its results at once.
-        self._tools = {prompt: helper for prompt, helper in self._tools.items() if (prompt != fact.data["prompt"] if sub else helper)}
+        self._tools = {
+            prompt: helper
+            for prompt, helper in self._tools.items()
+            if (prompt != fact.data["prompt"] if sub else helper)
+        }
         self._failed = False
         self._following = self._following and sub
         self._turn(fact.at)
@@ -236,7 +240,9 @@ def _spans(marks: Sequence[tuple[float, str]], end: float) -> list[Span]:
 def _smooth(spans: list[Span]) -> list[Span]:
     """A rest between two pieces of work that is over before anybody could look is not worth an opinion."""
     known = [
-        Span(span.start, span.end, UNDECIDED) if span.length < SETTLE and span.state in {"idle", "error"} and 0 < place < len(spans) - 1 else span
+        Span(span.start, span.end, UNDECIDED)
+        if span.length < SETTLE and span.state in {"idle", "error"} and 0 < place < len(spans) - 1
+        else span
         for place, span in enumerate(spans)
     ]
     return _spans([(span.start, span.state) for span in known], known[-1].end) if known else []

@@ -92,7 +92,9 @@ def archive_uri() -> str:
     """Return the address of the Debian archive that this machine uses."""
     if not KEYRING.exists() or shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise UnavailableError("this machine does not use Debian's packages")
-    targets = run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages", "Origin: Debian"])
+    targets = run(
+        ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages", "Origin: Debian"]
+    )
     for line in targets.splitlines():
         uri, _, release = line.rpartition(" ")
         if uri.rstrip("/").endswith("/debian") and "-" not in release:
@@ -125,10 +127,18 @@ def download(folder: Path, archive: str, suite: str) -> list[Path]:
 
 def script(root: Path) -> str:
     """Return a program that starts the tmux below `root` with the loader and the libraries of its own suite."""
-    loader = next((path for path in root.glob("usr/lib/*/ld-linux*.so.*")), None) or next(root.glob("lib/*/ld-linux*.so.*"), None)
+    loader = next((path for path in root.glob("usr/lib/*/ld-linux*.so.*")), None) or next(
+        root.glob("lib/*/ld-linux*.so.*"), None
+    )
     if loader is None:
         raise UnavailableError("its C library has no loader that is known here")
-    folders = sorted({str(path.parent.relative_to(root)) for pattern in ("usr/lib/*/*.so.*", "lib/*/*.so.*") for path in root.glob(pattern)})
+    folders = sorted(
+        {
+            str(path.parent.relative_to(root))
+            for pattern in ("usr/lib/*/*.so.*", "lib/*/*.so.*")
+            for path in root.glob(pattern)
+        }
+    )
     libraries = ":".join(f"$root/{name}" for name in folders)
     return (
         "#!/bin/sh\n"

@@ -23,7 +23,10 @@ class Fact:
     data: dict[str, Any] = field(default_factory=dict)
 
     def line(self) -> str:
-        return json.dumps({"at": round(self.at, 4), "conversation": self.conversation, "kind": self.kind, **self.data}, ensure_ascii=False)
+        return json.dumps(
+            {"at": round(self.at, 4), "conversation": self.conversation, "kind": self.kind, **self.data},
+            ensure_ascii=False,
+        )
 
 
 # Kinds, by who reports them.

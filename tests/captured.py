@@ -69,7 +69,11 @@ class Capture:
 def captures(agent: str = "*") -> list[Capture]:
     """Captures of the newest release in a terminal of the usual size, of all agents or of one."""
     newest = {name: agents.find(name).version for name in agents.NAMES}
-    return [one for one in all_captures(agent) if one.about["version"] == newest[one.about["agent"]] and "@" not in one.folder.name]
+    return [
+        one
+        for one in all_captures(agent)
+        if one.about["version"] == newest[one.about["agent"]] and "@" not in one.folder.name
+    ]
 
 
 def all_captures(agent: str = "*") -> list[Capture]:

@@ -14,4 +14,6 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "once: takes long; runs on the installed tmux only, not on its other releases too")
+    config.addinivalue_line(
+        "markers", "once: takes long; runs on the installed tmux only, not on its other releases too"
+    )

@@ -13,8 +13,23 @@ from lab.timeline import STATES, UNDECIDED
 from tests.captured import FOLDER, Capture, all_captures, captures
 
 WANTED = {"claude": 15, "codex": 10, "gemini": 10, "copilot": 10, "opencode": 8}
-EVERYWHERE = {"ready", "generating", "streaming", "approval-shell", "draft", "interrupted", "denied", "error-auth", "copy-mode", "exited", "killed"}
-PRIVATE = re.compile(re.escape(str(FOLDER.parents[1])) + r"|/root/\.|(?<!/lab)/home/|/Users/|/tmp/covey-lab|registry\.|127\.0\.0\.1:(?!8787|9\b)\d")
+EVERYWHERE = {
+    "ready",
+    "generating",
+    "streaming",
+    "approval-shell",
+    "draft",
+    "interrupted",
+    "denied",
+    "error-auth",
+    "copy-mode",
+    "exited",
+    "killed",
+}
+PRIVATE = re.compile(
+    re.escape(str(FOLDER.parents[1]))
+    + r"|/root/\.|(?<!/lab)/home/|/Users/|/tmp/covey-lab|registry\.|127\.0\.0\.1:(?!8787|9\b)\d"
+)
 
 
 def test_there_are_captures_of_every_agent() -> None:
@@ -42,7 +57,10 @@ def test_captures_carry_the_version_that_made_them(agent: str) -> None:
 def test_a_capture_is_whole(capture: Capture) -> None:
     assert capture.state in STATES, f"{UNDECIDED} moments are no use to anybody"
     assert capture.screen.strip()
-    assert re.sub(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b]*\x1b\\|[\x0e\x0f]|\x1b\([0B]", "", capture.escapes).split() == capture.screen.split()
+    assert (
+        re.sub(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b]*\x1b\\|[\x0e\x0f]|\x1b\([0B]", "", capture.escapes).split()
+        == capture.screen.split()
+    )
     assert capture.pane["pane_pid"] == capture.processes[0]["pid"]
     for name in ("hooks", "notify", "transcript"):
         assert all(isinstance(line, dict) for line in capture.lines(name))

@@ -28,7 +28,9 @@ TOOLS = ("bash", "cat", "cksum", "dirname", "id", "uname")
 
 def test_the_source_distribution_holds_what_the_package_is_made_of_and_nothing_else(tmp_path: Path) -> None:
     program = "import sys, hatchling.build; print(hatchling.build.build_sdist(sys.argv[1]))"
-    built = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True)
+    built = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     with tarfile.open(tmp_path / built.stdout.strip()) as archive:
         names = [Path(name).parts[1:] for name in archive.getnames()]
     assert {name[0] for name in names} == SHIPPED
@@ -48,10 +50,16 @@ def test_a_missing_program_is_named_and_not_installed_where_that_is_forbidden(tm
     python = project / ".venv" / "bin" / "python"
     python.write_text("#!/bin/sh\n")
     python.chmod(0o755)
-    known = f"{project}\n".encode() + (project / "requirements.lock").read_bytes() + (project / "pyproject.toml").read_bytes()
+    known = (
+        f"{project}\n".encode()
+        + (project / "requirements.lock").read_bytes()
+        + (project / "pyproject.toml").read_bytes()
+    )
     summed = subprocess.run(["cksum"], input=known, capture_output=True, check=True)
     (project / ".venv" / "ready").write_bytes(summed.stdout)
     environment = {"PATH": str(programs), "HOME": str(tmp_path), "COVEY_NO_INSTALL": "1"}
-    ran = subprocess.run([str(project / "run"), "demo"], env=environment, cwd=os.sep, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [str(project / "run"), "demo"], env=environment, cwd=os.sep, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 2
     assert ran.stderr == "run: the demo needs tmux, and COVEY_NO_INSTALL is set: install tmux yourself and try again\n"

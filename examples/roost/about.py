@@ -17,10 +17,15 @@ LIST = Metadata(
     agent_description="Lists the birds of one region, sorted.",
     when_to_use="Use it to find the id of a bird.",
     idempotent=True,
-    returns=ReturnSchema(type="array", description="Birds", shape={"id": "string", "species": "string", "count": "int"}),
+    returns=ReturnSchema(
+        type="array", description="Birds", shape={"id": "string", "species": "string", "count": "int"}
+    ),
     examples=[
         Example(command="roost list", description="Birds in the north"),
-        Example(command="roost --region south list --sort species --fields id,count", description="Two fields of the birds in the south"),
+        Example(
+            command="roost --region south list --sort species --fields id,count",
+            description="Two fields of the birds in the south",
+        ),
     ],
 )
 GET = Metadata(
@@ -36,8 +41,13 @@ ADD = Metadata(
     guard=False,
     arguments=[ArgumentMetadata(name="name", description="Name of the bird.")],
     agent_description="Adds a bird. `roost delete` takes it back.",
-    flag_annotations={"count": FlagAnnotation(pattern=r"^[1-9]\d*$"), "tag": FlagAnnotation(mutually_exclusive_with=["no-tags"])},
-    examples=[Example(command="roost add Hoot --species owl --count 2 --tag night --tag shy", description="Add two owls")],
+    flag_annotations={
+        "count": FlagAnnotation(pattern=r"^[1-9]\d*$"),
+        "tag": FlagAnnotation(mutually_exclusive_with=["no-tags"]),
+    },
+    examples=[
+        Example(command="roost add Hoot --species owl --count 2 --tag night --tag shy", description="Add two owls")
+    ],
 )
 DELETE = Metadata(
     mutating=True,
@@ -62,7 +72,9 @@ NEST_CLEAR = Metadata(
     arguments=[ArgumentMetadata(name="region", description="Region to clear.")],
     examples=[Example(command="roost nest clear south --yes", description="Clear the south")],
 )
-WHOAMI = Metadata(idempotent=True, examples=[Example(command="roost whoami", description="Your region and whether you are signed in")])
+WHOAMI = Metadata(
+    idempotent=True, examples=[Example(command="roost whoami", description="Your region and whether you are signed in")]
+)
 REHEARSE = Metadata(
     arguments=[ArgumentMetadata(name="kind", description="Kind of failure.")],
     agent_description="Fails on purpose, to show what each kind of failure looks like.",

@@ -6,7 +6,18 @@ import json
 import os
 import time
 
-from murli import EXIT_PARTIAL, AgentError, conflict, not_found, permission_denied, rate_limited, timed_out, tool_error, user_error, writer
+from murli import (
+    EXIT_PARTIAL,
+    AgentError,
+    conflict,
+    not_found,
+    permission_denied,
+    rate_limited,
+    timed_out,
+    tool_error,
+    user_error,
+    writer,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +32,19 @@ STARTERS: list[Bird] = [
 ]
 SPECIES = ["crow", "heron", "owl", "wren"]
 REGIONS = ["north", "south"]
-FAILURES = ["user", "tool", "partial", "timeout", "not-found", "permission", "conflict", "rate-limit", "cancel", "crash", "unwritable"]
+FAILURES = [
+    "user",
+    "tool",
+    "partial",
+    "timeout",
+    "not-found",
+    "permission",
+    "conflict",
+    "rate-limit",
+    "cancel",
+    "crash",
+    "unwritable",
+]
 
 
 def load(path: str) -> list[Bird]:
@@ -32,7 +55,9 @@ def load(path: str) -> list[Bird]:
     except FileNotFoundError:
         return [dict(bird) for bird in STARTERS]
     except ValueError as error:
-        raise user_error(f"{path} is not a roost file: {error}", "Mend it, or name another file with --file.") from error
+        raise user_error(
+            f"{path} is not a roost file: {error}", "Mend it, or name another file with --file."
+        ) from error
     return birds
 
 
@@ -57,9 +82,18 @@ def get_bird(path: str, bird_id: str) -> None:
 
 def add_bird(path: str, region: str, name: str, species: str, count: int, tags: Sequence[str]) -> None:  # one per flag
     birds = load(path)
-    bird: Bird = {"id": name.lower(), "name": name, "species": species, "region": region, "count": count, "tags": list(tags)}
+    bird: Bird = {
+        "id": name.lower(),
+        "name": name,
+        "species": species,
+        "region": region,
+        "count": count,
+        "tags": list(tags),
+    }
     if any(other["id"] == bird["id"] for other in birds):
-        raise conflict(f"there is a bird {bird['id']!r} already", "Choose another name, or delete that bird first.", field="name")
+        raise conflict(
+            f"there is a bird {bird['id']!r} already", "Choose another name, or delete that bird first.", field="name"
+        )
     store(path, [*birds, bird])
     writer().success(f"Added {name} the {species}", bird)
 
@@ -111,7 +145,9 @@ def whoami(region: str, token: str | None, *, loud: bool) -> None:
 def rehearse(kind: str) -> int:
     """Fail in a chosen way."""
     failures: dict[str, BaseException] = {
-        "user": user_error("that bird does not exist in nature", "Pick a real one.", valid_values=SPECIES, field="kind"),
+        "user": user_error(
+            "that bird does not exist in nature", "Pick a real one.", valid_values=SPECIES, field="kind"
+        ),
         "tool": tool_error("the binoculars are broken"),
         "not-found": not_found("no such bird"),
         "permission": permission_denied("the reserve is closed", "Ask the warden for a key."),
@@ -141,7 +177,13 @@ def _find(birds: list[Bird], bird_id: str) -> Bird:
 def _table(birds: list[Bird]) -> str:
     if not birds:
         return "No birds here. Add one with: roost add NAME --species crow"
-    return "\n".join(f"{bird['id']!s:8} {bird['species']!s:8} {bird['count']!s:>3}  {', '.join(map(str, bird['tags']))}".rstrip() for bird in birds)  # type: ignore[call-overload]
+    return "\n".join(
+        f"{bird['id']!s:8} {bird['species']!s:8} {bird['count']!s:>3}  {_tags(bird)}".rstrip() for bird in birds
+    )
+
+
+def _tags(bird: Bird) -> str:
+    return ", ".join(map(str, bird["tags"]))  # type: ignore[call-overload]
 
 
 __all__ = [

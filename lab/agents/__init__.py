@@ -56,7 +56,11 @@ def chosen(names: Iterable[str]) -> list[type[Agent]]:
 def _kinds(name: str) -> list[type[Agent]]:
     """Every class of an agent's file, by version, oldest first."""
     module = import_module(f"lab.agents.{name}")
-    own = (one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Agent) and one.__module__ == module.__name__)
+    own = (
+        one
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Agent) and one.__module__ == module.__name__
+    )
     return sorted(own, key=lambda kind: _order(kind.version))
 
 

@@ -53,9 +53,13 @@ class Claude(Agent):
 
     tools = {
         "shell": lambda command: Tool("Bash", {"command": command, "description": "A harmless command"}),
-        "approval": lambda command: Tool("Bash", {"command": command, "description": "Change something"}, "waiting_approval"),
+        "approval": lambda command: Tool(
+            "Bash", {"command": command, "description": "Change something"}, "waiting_approval"
+        ),
         "write": lambda path: Tool("Write", {"file_path": path, "content": "written by the lab\n"}, "waiting_approval"),
-        "edit": lambda path: Tool("Edit", {"file_path": path, "old_string": "written", "new_string": "changed"}, "waiting_approval"),
+        "edit": lambda path: Tool(
+            "Edit", {"file_path": path, "old_string": "written", "new_string": "changed"}, "waiting_approval"
+        ),
         "fetch": lambda url: Tool("WebFetch", {"url": url, "prompt": "Summarise"}, "waiting_approval"),
         "plan": lambda text: Tool("ExitPlanMode", {"plan": text}, "waiting_approval"),
         "mcp": lambda word: Tool("mcp__lab__ping", {"word": word}, "waiting_approval"),
@@ -64,7 +68,9 @@ class Claude(Agent):
             {"questions": [choice(text, multiSelect=False)]},
             "waiting_input",
         ),
-        "subagent": lambda prompt: Tool("Agent", {"description": "Look around", "prompt": prompt, "subagent_type": "general-purpose"}),
+        "subagent": lambda prompt: Tool(
+            "Agent", {"description": "Look around", "prompt": prompt, "subagent_type": "general-purpose"}
+        ),
     }
 
     def prepare(self, place: Place) -> Launch:
@@ -168,6 +174,9 @@ class ClaudeOfFebruary(ClaudeOfAugust):
     version = "2.1.48"
     hooks = HOOKS_OF_FEBRUARY
     asking_mode = "default"
-    skips = {"queue": ClaudeOfAugust.skips["queue"], "retry": "it repeats a request a few times before it shows that it does"}
+    skips = {
+        "queue": ClaudeOfAugust.skips["queue"],
+        "retry": "it repeats a request a few times before it shows that it does",
+    }
     warm_up = 4.0
     failure = screen(r"[●⎿] .*API Error")

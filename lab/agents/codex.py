@@ -60,11 +60,19 @@ class Codex(Agent):
     tools = {
         "shell": lambda command: script(nested("exec_command", {"cmd": command})),
         "approval": lambda command: script(
-            nested("exec_command", {"cmd": command, "sandbox_permissions": "require_escalated", "justification": "May I change something?"}),
+            nested(
+                "exec_command",
+                {
+                    "cmd": command,
+                    "sandbox_permissions": "require_escalated",
+                    "justification": "May I change something?",
+                },
+            ),
             waits="waiting_approval",
         ),
         "write": lambda path: script(
-            nested("apply_patch", f"*** Begin Patch\n*** Add File: {path}\n+written by the lab\n*** End Patch\n"), waits="waiting_approval"
+            nested("apply_patch", f"*** Begin Patch\n*** Add File: {path}\n+written by the lab\n*** End Patch\n"),
+            waits="waiting_approval",
         ),
         "question": lambda text: Tool(
             "request_user_input",
@@ -177,7 +185,9 @@ class CodexOfFebruary(CodexOfAugust):
             "waiting_approval",
         ),
         "write": lambda path: Tool(
-            "apply_patch", {"input": f"*** Begin Patch\n*** Add File: {path}\n+written by the lab\n*** End Patch\n"}, "waiting_approval"
+            "apply_patch",
+            {"input": f"*** Begin Patch\n*** Add File: {path}\n+written by the lab\n*** End Patch\n"},
+            "waiting_approval",
         ),
     }
 
@@ -186,7 +196,9 @@ class CodexOfFebruary(CodexOfAugust):
         launch = super().prepare(place)
         if not place.trusted:
             config = place.home / ".codex" / "config.toml"
-            config.write_text(re.sub(r"^(approval_policy|sandbox_mode) = .*\n", "", config.read_text(), flags=re.MULTILINE))
+            config.write_text(
+                re.sub(r"^(approval_policy|sandbox_mode) = .*\n", "", config.read_text(), flags=re.MULTILINE)
+            )
         return launch
 
     def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:

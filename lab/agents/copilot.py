@@ -46,12 +46,18 @@ class Copilot(Agent):
 
     tools = {
         "shell": lambda command: Tool("bash", {"command": command, "description": "A harmless command"}),
-        "approval": lambda command: Tool("bash", {"command": command, "description": "Change something"}, "waiting_approval"),
+        "approval": lambda command: Tool(
+            "bash", {"command": command, "description": "Change something"}, "waiting_approval"
+        ),
         "write": lambda path: Tool("create", {"path": path, "file_text": "written by the lab\n"}, "waiting_approval"),
         # Offline it has no fetch tool of its own, but asks in the same way for an address in a command.
-        "fetch": lambda url: Tool("bash", {"command": f"curl -sS {url}", "description": "Read the page"}, "waiting_approval"),
+        "fetch": lambda url: Tool(
+            "bash", {"command": f"curl -sS {url}", "description": "Read the page"}, "waiting_approval"
+        ),
         "question": lambda text: Tool("ask_user", {"message": text, "requestedSchema": QUESTION}, "waiting_input"),
-        "subagent": lambda prompt: Tool("task", {"name": "helper", "description": "Look around", "prompt": prompt, "agent_type": "general-purpose"}),
+        "subagent": lambda prompt: Tool(
+            "task", {"name": "helper", "description": "Look around", "prompt": prompt, "agent_type": "general-purpose"}
+        ),
     }
 
     def prepare(self, place: Place) -> Launch:
@@ -62,7 +68,9 @@ class Copilot(Agent):
         if place.record:
             hook = {"type": "command", "bash": f"{place.recorder} {place.hooks}", "timeoutSec": 10}
             (home / "hooks").mkdir()
-            (home / "hooks" / "record.json").write_text(json.dumps({"version": 1, "hooks": {event: [hook] for event in HOOKS}}))
+            (home / "hooks" / "record.json").write_text(
+                json.dumps({"version": 1, "hooks": {event: [hook] for event in HOOKS}})
+            )
         env = {
             "COPILOT_HOME": str(home),
             # It unpacks 230 MB at its first start: once beside the program, not once for each run.
@@ -147,7 +155,9 @@ class _History:
                 self._questions.discard(data["toolCallId"])
             case "user.message" | "assistant.turn_start" | "session.compaction_start":
                 self._turn = "running"
-            case "assistant.turn_end" | "session.compaction_complete" | "abort" if "agentId" not in event:  # the others are of a helper
+            case "assistant.turn_end" | "session.compaction_complete" | "abort" if (
+                "agentId" not in event
+            ):  # the others are of a helper
                 self._turn = "idle"
             case "session.error":
                 self._turn = "error"

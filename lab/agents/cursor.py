@@ -52,7 +52,9 @@ class Cursor(Agent):
         "approval": lambda command: Tool("shell", {"command": command}, "waiting_approval"),
         "write": lambda path: Tool("write", {"path": path, "contents": "written by the lab\n"}, "waiting_approval"),
         "fetch": lambda url: Tool("fetch", {"url": url}, "waiting_approval"),
-        "question": lambda text: Tool("ask_question", {"question": text, "options": ["First", "Second"]}, "waiting_input"),
+        "question": lambda text: Tool(
+            "ask_question", {"question": text, "options": ["First", "Second"]}, "waiting_input"
+        ),
         "subagent": lambda prompt: Tool("task", {"description": "Look around", "prompt": prompt}),
     }
 

@@ -64,8 +64,12 @@ class Gemini(Agent):
 
     tools = {
         "shell": lambda command: Tool("run_shell_command", {"command": command, "description": "A harmless command"}),
-        "approval": lambda command: Tool("run_shell_command", {"command": command, "description": RISKY}, "waiting_approval"),
-        "write": lambda path: Tool("write_file", {"file_path": path, "content": "written by the lab\n"}, "waiting_approval"),
+        "approval": lambda command: Tool(
+            "run_shell_command", {"command": command, "description": RISKY}, "waiting_approval"
+        ),
+        "write": lambda path: Tool(
+            "write_file", {"file_path": path, "content": "written by the lab\n"}, "waiting_approval"
+        ),
         "fetch": lambda url: Tool("web_fetch", {"prompt": f"Summarise {url}"}, "waiting_approval"),
         "question": lambda text: Tool(
             "ask_user",
@@ -80,7 +84,11 @@ class Gemini(Agent):
         (config / "policies").mkdir(parents=True, exist_ok=True)
         (config / "policies" / "lab.toml").write_text(self.policy)
         settings = {
-            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": place.retries + 1},
+            "general": {
+                "enableAutoUpdate": False,
+                "enableAutoUpdateNotification": False,
+                "maxAttempts": place.retries + 1,
+            },
             "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": not place.trusted}},
             "privacy": {"usageStatisticsEnabled": False},
             "telemetry": {"enabled": False},
@@ -99,9 +107,16 @@ class Gemini(Agent):
         """The title's first sign is the state; recorded hooks tell a question from an approval, the transcript tells a failure from a rest."""
         while True:
             state = TITLES.get((await pane.facts())["pane_title"][:1], "")
-            if state == "waiting_approval" and _last([place.hooks], "hook_event_name", {"Notification"}).get("details", {}).get("type") == "ask_user":
+            if (
+                state == "waiting_approval"
+                and _last([place.hooks], "hook_event_name", {"Notification"}).get("details", {}).get("type")
+                == "ask_user"
+            ):
                 state = "waiting_input"
-            if state == "idle" and _last(self.transcripts(place), "type", {"user", "gemini", "error"}).get("type") == "error":
+            if (
+                state == "idle"
+                and _last(self.transcripts(place), "type", {"user", "gemini", "error"}).get("type") == "error"
+            ):
                 state = "error"
             yield state
             await asyncio.sleep(0.05)

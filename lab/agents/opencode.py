@@ -32,9 +32,7 @@ SETTINGS = {
 }
 LONG = 60.0
 """Its own repeats come within this many seconds; one that is due later was put off by a rate limit."""
-HOOKS = (
-    "chat.message command.execute.before tool.execute.before tool.execute.after experimental.session.compacting experimental.text.complete".split()
-)
+HOOKS = "chat.message command.execute.before tool.execute.before tool.execute.after experimental.session.compacting experimental.text.complete".split()
 PLUGIN = """\
 import { appendFileSync } from "node:fs"
 const write = (name, payload) => appendFileSync(FILE, JSON.stringify({ hook_event_name: name, ...payload }) + "\\n")
@@ -65,7 +63,9 @@ class OpenCode(Agent):
 
     tools = {
         "shell": lambda command: Tool("bash", {"command": command, "description": "A harmless command"}),
-        "approval": lambda command: Tool("bash", {"command": command, "description": "Change something"}, "waiting_approval"),
+        "approval": lambda command: Tool(
+            "bash", {"command": command, "description": "Change something"}, "waiting_approval"
+        ),
         "write": lambda path: Tool("write", {"filePath": path, "content": "written by the lab\n"}, "waiting_approval"),
         "fetch": lambda url: Tool("webfetch", {"url": url, "format": "text"}, "waiting_approval"),
         "question": lambda text: Tool(
@@ -73,7 +73,9 @@ class OpenCode(Agent):
             {"questions": [choice(text)]},
             "waiting_input",
         ),
-        "subagent": lambda prompt: Tool("task", {"description": "Look around", "prompt": prompt, "subagent_type": "general"}),
+        "subagent": lambda prompt: Tool(
+            "task", {"description": "Look around", "prompt": prompt, "subagent_type": "general"}
+        ),
     }
 
     def prepare(self, place: Place) -> Launch:
@@ -83,7 +85,9 @@ class OpenCode(Agent):
             "npm": "@ai-sdk/openai-compatible",
             "name": "Lab",
             "options": {"baseURL": f"{place.model}/v1", "apiKey": "sk-fake"},
-            "models": {"scripted": {"name": "Scripted", "tool_call": True, "limit": {"context": 200000, "output": 8000}}},
+            "models": {
+                "scripted": {"name": "Scripted", "tool_call": True, "limit": {"context": 200000, "output": 8000}}
+            },
         }
         settings = {**SETTINGS, "provider": {"lab": provider}}
         if place.record:
@@ -93,7 +97,9 @@ class OpenCode(Agent):
         (config / "opencode.json").write_text(json.dumps(settings))
         # It installs its plugin package from the network before it loads any plugin, unless that looks done.
         (config / "node_modules").mkdir(exist_ok=True)
-        (config / "package-lock.json").write_text(json.dumps({"packages": {"": {"dependencies": {"@opencode-ai/plugin": self.version}}}}))
+        (config / "package-lock.json").write_text(
+            json.dumps({"packages": {"": {"dependencies": {"@opencode-ai/plugin": self.version}}}})
+        )
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -111,7 +117,10 @@ class OpenCode(Agent):
             ],
             "1",
         )
-        return Launch([str(self.program), "--hostname", "127.0.0.1", "--port", str(port)], {**env, "OPENCODE_MODELS_PATH": str(catalogue)})
+        return Launch(
+            [str(self.program), "--hostname", "127.0.0.1", "--port", str(port)],
+            {**env, "OPENCODE_MODELS_PATH": str(catalogue)},
+        )
 
     def transcripts(self, place: Place) -> list[Path]:
         """What the person typed; all else goes into a database beside it, opencode.db under XDG_DATA_HOME."""

@@ -68,7 +68,12 @@ class Message:
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": {"input_tokens": 100, "output_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
+            "usage": {
+                "input_tokens": 100,
+                "output_tokens": 1,
+                "cache_creation_input_tokens": 0,
+                "cache_read_input_tokens": 0,
+            },
         }
         self._open = ""
         self._stop = "end_turn"
@@ -116,7 +121,9 @@ class Message:
         return head + sse(start, "content_block_start")
 
     def _delta(self, delta: dict[str, Any]) -> bytes:
-        return sse({"type": "content_block_delta", "index": len(self._blocks) - 1, "delta": delta}, "content_block_delta")
+        return sse(
+            {"type": "content_block_delta", "index": len(self._blocks) - 1, "delta": delta}, "content_block_delta"
+        )
 
     def _end(self) -> bytes:
         if not self._open:

@@ -33,7 +33,9 @@ class ChatCompletions(OpenAI):
         tools = frozenset(tool[tool["type"]]["name"] for tool in body.get("tools") or [])
         items = tuple(_items(body))
         summary = bool(items) and SUMMARY in (items[-1] or "")
-        return Ask(items, tools, bool(body.get("stream")), dig(body, "response_format", "json_schema", "schema"), summary)
+        return Ask(
+            items, tools, bool(body.get("stream")), dig(body, "response_format", "json_schema", "schema"), summary
+        )
 
     def answer(self, body: dict[str, Any]) -> Completion:
         return Completion(body.get("model", "scripted"), usage=bool(dig(body, "stream_options", "include_usage")))

@@ -41,12 +41,16 @@ class GenerateContent:
         report = _tools(body).get(REPORT)
         # Gemini CLI keeps a summary only if it is smaller than what the last request is said to have cost.
         tokens = len(dump(body)) // 4
-        return Content(body.get("model", "scripted"), tokens, example(report["parametersJsonSchema"]) if report else None)
+        return Content(
+            body.get("model", "scripted"), tokens, example(report["parametersJsonSchema"]) if report else None
+        )
 
     def refuse(self, status: int, message: str, retry_after: float | None) -> Refusal:
         error: dict[str, Any] = {"code": status, "message": message, "status": ERRORS.get(status, "UNKNOWN")}
         if retry_after is not None:
-            error["details"] = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{retry_after:g}s"}]
+            error["details"] = [
+                {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{retry_after:g}s"}
+            ]
         return refusal(status, {"error": error}, retry_after)
 
 
@@ -69,7 +73,11 @@ class Content:
     """One streamed answer: every chunk is a response of its own that holds the new parts."""
 
     def __init__(self, model: str, tokens: int, report: dict[str, Any] | None = None) -> None:
-        usage = {"promptTokenCount": tokens, "candidatesTokenCount": ANSWER_TOKENS, "totalTokenCount": tokens + ANSWER_TOKENS}
+        usage = {
+            "promptTokenCount": tokens,
+            "candidatesTokenCount": ANSWER_TOKENS,
+            "totalTokenCount": tokens + ANSWER_TOKENS,
+        }
         self._tail = {"usageMetadata": usage, "modelVersion": model, "responseId": uuid.uuid4().hex[:24]}
         self._parts: list[dict[str, Any]] = []
         self._report = report

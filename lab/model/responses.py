@@ -125,7 +125,9 @@ class Response:
         self._numbers = itertools.count()
 
     def start(self) -> bytes:
-        return self._event("response.created", response={**self._head, "status": "in_progress", "output": [], "usage": None})
+        return self._event(
+            "response.created", response={**self._head, "status": "in_progress", "output": [], "usage": None}
+        )
 
     def think(self, piece: str) -> bytes:
         return self._write(THOUGHT, piece)
@@ -135,9 +137,19 @@ class Response:
 
     def call(self, name: str, arguments: dict[str, Any]) -> bytes:
         """A custom tool takes plain text, which the script gives as the argument `input`."""
-        kind, holder, events, payload = "function_call", "arguments", "response.function_call_arguments", dump(arguments).decode()
+        kind, holder, events, payload = (
+            "function_call",
+            "arguments",
+            "response.function_call_arguments",
+            dump(arguments).decode(),
+        )
         if name in self._custom:
-            kind, holder, events, payload = "custom_tool_call", "input", "response.custom_tool_call_input", arguments["input"]
+            kind, holder, events, payload = (
+                "custom_tool_call",
+                "input",
+                "response.custom_tool_call_input",
+                arguments["input"],
+            )
         head = self._end()
         at = {"output_index": len(self._output), "item_id": _id("item")}
         item = {"type": kind, "id": at["item_id"], "call_id": _id("call"), "name": name}
@@ -180,7 +192,9 @@ class Response:
 
     def _of_open(self, kind: str, **data: Any) -> bytes:
         assert self._open is not None
-        return self._event(kind, item_id=self._open.id, output_index=len(self._output), **self._open.prose.index, **data)
+        return self._event(
+            kind, item_id=self._open.id, output_index=len(self._output), **self._open.prose.index, **data
+        )
 
     def _added(self, item: dict[str, Any]) -> bytes:
         return self._event("response.output_item.added", output_index=len(self._output), item=item)

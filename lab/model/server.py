@@ -78,7 +78,12 @@ class Model:
             ask = dialect.read(path, body)
         except (KeyError, TypeError, AttributeError) as error:
             self.log.note(name, "unknown_request", path=path, error=repr(error))
-            await _send(send, 400, {"content-type": "application/json"}, dump({"error": {"message": f"the lab cannot read this request: {error!r}"}}))
+            await _send(
+                send,
+                400,
+                {"content-type": "application/json"},
+                dump({"error": {"message": f"the lab cannot read this request: {error!r}"}}),
+            )
             return
         await _Exchange(self, name, conversation, dialect, ask, body, next(self._numbers), send).run(receive)
 
@@ -88,7 +93,12 @@ class Model:
         if known and path.endswith(("count_tokens", ":countTokens")):
             await _send(send, 200, headers, dump({"input_tokens": 100, "totalTokens": 100}))
         elif known and path.rsplit("/", 1)[-1] == "models":
-            await _send(send, 200, headers, dump({"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "lab"}]}))
+            await _send(
+                send,
+                200,
+                headers,
+                dump({"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "lab"}]}),
+            )
         else:
             self.log.note(name, "unknown_request", path=path)
             await _send(send, 404, headers, dump({"error": {"message": f"the lab has nothing at {path!r}"}}))
@@ -110,7 +120,15 @@ class _Exchange:
     """One request and its answer."""
 
     def __init__(
-        self, model: Model, name: str, conversation: Conversation, dialect: Dialect, ask: Ask, body: dict[str, Any], number: int, send: Send
+        self,
+        model: Model,
+        name: str,
+        conversation: Conversation,
+        dialect: Dialect,
+        ask: Ask,
+        body: dict[str, Any],
+        number: int,
+        send: Send,
     ) -> None:
         self._log = model.log
         self._name = name
@@ -134,7 +152,9 @@ class _Exchange:
             return
         attempt = self._conversation.attempts[position]
         self._conversation.attempts[position] += 1
-        self._note("request", prompt=position.prompt, calls=position.calls, attempt=attempt, sub=script.helper(position.prompt))
+        self._note(
+            "request", prompt=position.prompt, calls=position.calls, attempt=attempt, sub=script.helper(position.prompt)
+        )
         play = asyncio.create_task(self._play(script.reply(position, attempt)))
         left = asyncio.create_task(_hung_up(receive))
         try:
@@ -211,7 +231,9 @@ class _Exchange:
             return
         if not self._open:
             self._open = True
-            await self._send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
+            await self._send(
+                {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]}
+            )
         if data:
             await self._send({"type": "http.response.body", "body": data, "more_body": True})
 

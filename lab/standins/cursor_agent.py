@@ -37,7 +37,9 @@ import time
 import tty
 from pathlib import Path
 
-sys.path[0] = str(Path(__file__).resolve().parents[2])  # it is started by its path, as agents are, and finds the lab from there
+sys.path[0] = str(
+    Path(__file__).resolve().parents[2]
+)  # it is started by its path, as agents are, and finds the lab from there
 
 from lab.standins.cursor_session import MODEL, VERSION, Session, now  # noqa: E402
 from lab.standins.cursor_turn import EVERYTHING, Card, Worker  # noqa: E402
@@ -68,7 +70,9 @@ Use arrow keys to navigate, Enter to select, or press the key shown
 LONG_PASTE = 800
 COMPOSER_ROWS = 6
 OUTPUT_ROWS = 6
-KEYS = re.compile(rb"\x1b\[200~(?P<paste>.*?)\x1b\[201~|\x1b\[[0-9;]*[A-Za-z~]|\x1bO.|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+", re.DOTALL)
+KEYS = re.compile(
+    rb"\x1b\[200~(?P<paste>.*?)\x1b\[201~|\x1b\[[0-9;]*[A-Za-z~]|\x1bO.|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+", re.DOTALL
+)
 NAMES = {b"\r": "enter", b"\x1b": "esc", b"\x03": "ctrl+c", b"\x15": "ctrl+u", b"\x7f": "backspace", b"\t": "tab", b"\x1b[Z": "shift+tab", b"\x1b[A": "up", b"\x1b[B": "down"}  # fmt: skip
 
 
@@ -145,7 +149,11 @@ class Interface:
 
     def _on_done(self, output: str) -> None:
         rows = [f"    {line[: self._screen.width() - 6]}" for line in output.splitlines()]
-        hidden = [f"    … {len(rows) - OUTPUT_ROWS} output lines hidden · ctrl+o to expand"] if len(rows) > OUTPUT_ROWS else []
+        hidden = (
+            [f"    … {len(rows) - OUTPUT_ROWS} output lines hidden · ctrl+o to expand"]
+            if len(rows) > OUTPUT_ROWS
+            else []
+        )
         self._say(f"  {self._tool} {self._elapsed()}", *rows[:OUTPUT_ROWS], *hidden, "")
         self._tool = ""
 
@@ -245,14 +253,18 @@ class Interface:
             self._draft = ""
 
     def _enter(self) -> None:
-        text = re.sub(r"\[Pasted text #\d+ \+\d+ lines\]", lambda match: self._pastes.get(match[0], match[0]), self._draft).strip()
+        text = re.sub(
+            r"\[Pasted text #\d+ \+\d+ lines\]", lambda match: self._pastes.get(match[0], match[0]), self._draft
+        ).strip()
         self._draft = ""
         if self._reason and self._card:
             self._answer(len(self._card.choices) - 1, text)
             return
         self._pastes.clear()
         if text in {"/quit", "/exit"}:
-            self._session.fire("sessionEnd", reason="user_close", duration_ms=0, is_background_agent=False, final_status="completed")
+            self._session.fire(
+                "sessionEnd", reason="user_close", duration_ms=0, is_background_agent=False, final_status="completed"
+            )
             self._quit = True
         elif text and self._busy:
             self._queue.append(text)
@@ -287,10 +299,19 @@ class Interface:
         if card and card.head:
             rows.append(f"  {card.head} Waiting for approval..."[: width - 1])
         if card and not card.question and not self._reason:
-            choices = [f"  {'→' if number == self._point else ' '} {label} ({keys})" for number, (label, keys) in enumerate(card.choices)]
+            choices = [
+                f"  {'→' if number == self._point else ' '} {label} ({keys})"
+                for number, (label, keys) in enumerate(card.choices)
+            ]
             return [*rows, "", "─" * (width - 1), *(row[: width - 1] for row in (*card.rows, *choices))]
         if card and card.question:
-            rows += [*card.rows, *(f"  {'→ ●' if number == self._point else '  ○'} {label}" for number, (label, _) in enumerate(card.choices))]
+            rows += [
+                *card.rows,
+                *(
+                    f"  {'→ ●' if number == self._point else '  ○'} {label}"
+                    for number, (label, _) in enumerate(card.choices)
+                ),
+            ]
         if self._busy and not self._reason:
             frame = SPINNER[int(time.time() / BEAT) % len(SPINNER)]
             status = self._status.format(int(time.time() - self._since))
@@ -303,7 +324,13 @@ class Interface:
         hint = "ctrl+c to stop" if self._busy and not self._card and not self._status.startswith("Reconnecting") else ""
         lines = fold(self._draft, width - 8)[-COMPOSER_ROWS:] if self._draft else []
         first = lines[0] if lines else placeholder[: width - 8]
-        shown = f"{first}\x1b[7m \x1b[m" if len(lines) == 1 else first if lines else f"\x1b[7m{first[0]}\x1b[m\x1b[2m{first[1:]}\x1b[m"
+        shown = (
+            f"{first}\x1b[7m \x1b[m"
+            if len(lines) == 1
+            else first
+            if lines
+            else f"\x1b[7m{first[0]}\x1b[m\x1b[2m{first[1:]}\x1b[m"
+        )
         gap = " " * (width - 7 - len(first) - len(hint))
         hint = hint if gap else ""
         more = [f"    {line}" for line in lines[1:]]
@@ -319,7 +346,12 @@ class Interface:
     def _box(self, width: int) -> list[str]:
         inside = width - 8
         text = TRUST.format(folder=str(self._session.folder)[:inside], label=LABEL).split("\n")
-        return ["", f"  ╭{'─' * (inside + 2)}╮", *(f"  │ {line:<{inside}} │" for line in text), f"  ╰{'─' * (inside + 2)}╯"]
+        return [
+            "",
+            f"  ╭{'─' * (inside + 2)}╮",
+            *(f"  │ {line:<{inside}} │" for line in text),
+            f"  ╰{'─' * (inside + 2)}╯",
+        ]
 
 
 def main() -> None:

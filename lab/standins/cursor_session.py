@@ -36,8 +36,15 @@ class Session:
         slug = str(folder).strip("/").replace("/", "-")
         self.trust = self._cursor / "projects" / slug / ".workspace-trusted"
         self._transcript = self.trust.parent / "agent-transcripts" / self.id / f"{self.id}.jsonl"
-        self._chat = self._cursor / "chats" / hashlib.md5(str(folder).encode(), usedforsecurity=False).hexdigest() / self.id
-        self._meta: dict[str, Any] = {"cwd": str(folder), "createdAtMs": now(), "hasConversation": False, "title": "New Agent"}
+        self._chat = (
+            self._cursor / "chats" / hashlib.md5(str(folder).encode(), usedforsecurity=False).hexdigest() / self.id
+        )
+        self._meta: dict[str, Any] = {
+            "cwd": str(folder),
+            "createdAtMs": now(),
+            "hasConversation": False,
+            "title": "New Agent",
+        }
         self._hooks = self._read("hooks.json").get("hooks", {})
         commands = [hook["command"] for hooks in self._hooks.values() for hook in hooks]
         if set(self._hooks) - EVENTS or any("://" in command for command in commands):
@@ -97,7 +104,11 @@ class Session:
                     env=env,
                     check=False,
                 )
-                answer |= {"permission": "deny", "continue": False} if done.returncode == DENIED else json.loads(done.stdout or b"{}")
+                answer |= (
+                    {"permission": "deny", "continue": False}
+                    if done.returncode == DENIED
+                    else json.loads(done.stdout or b"{}")
+                )
         return answer
 
 

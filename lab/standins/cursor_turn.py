@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
     from lab.standins.cursor_session import Session
 
-TOOLS = {"shell": ("Shell", "command"), "write": ("Write", "path contents"), "fetch": ("WebFetch", "url"), "task": ("Task", "description prompt")}
+TOOLS = {
+    "shell": ("Shell", "command"),
+    "write": ("Write", "path contents"),
+    "fetch": ("WebFetch", "url"),
+    "task": ("Task", "description prompt"),
+}
 ASK = {"ask_question": ("AskQuestion", "question options")}
 LINES = {"shell": "$ {command}", "write": "Write {path}", "fetch": "Web Fetch: {url}", "task": "Task {description}"}
 CODES = {401: "unauthenticated", 403: "permission_denied", 429: "resource_exhausted"}
@@ -85,7 +90,9 @@ class Worker:
         self.answers = queue.SimpleQueue()  # without what an earlier stop may have left in it
         self.session.generation = str(uuid.uuid4())
         self.session.state("running")
-        threading.Thread(target=self._compress if prompt in {"/compress", "/summarize"} else self._turn, args=(prompt,), daemon=True).start()
+        threading.Thread(
+            target=self._compress if prompt in {"/compress", "/summarize"} else self._turn, args=(prompt,), daemon=True
+        ).start()
 
     def stop(self) -> None:
         self._stopped.set()
@@ -114,7 +121,9 @@ class Worker:
 
     def _compress(self, _: str) -> None:
         count = len(self._messages)
-        self.session.fire("preCompact", trigger="manual", context_usage_percent=7, message_count=count, messages_to_compact=count)
+        self.session.fire(
+            "preCompact", trigger="manual", context_usage_percent=7, message_count=count, messages_to_compact=count
+        )
         self.tell("status", "Summarizing")
 
         def summarise() -> None:
@@ -142,7 +151,14 @@ class Worker:
     def _loop(self, messages: list[dict[str, Any]], *, helper: bool = False) -> str:
         while True:
             text, calls = self._complete(messages, silent=helper)
-            uses = [{"type": "tool_use", "name": call["function"]["name"], "input": json.loads(call["function"]["arguments"])} for call in calls]
+            uses = [
+                {
+                    "type": "tool_use",
+                    "name": call["function"]["name"],
+                    "input": json.loads(call["function"]["arguments"]),
+                }
+                for call in calls
+            ]
             said = [{"type": "text", "text": text}] if text else []
             self.session.record("assistant", *said, *uses)
             messages.append({"role": "assistant", "content": text or None, **({"tool_calls": calls} if calls else {})})
@@ -150,7 +166,11 @@ class Worker:
                 return text
             for call, use in zip(calls, uses, strict=True):
                 messages.append(
-                    {"role": "tool", "tool_call_id": call["id"], "content": self._use(call["id"], use["name"], use["input"], helper=helper)}
+                    {
+                        "role": "tool",
+                        "tool_call_id": call["id"],
+                        "content": self._use(call["id"], use["name"], use["input"], helper=helper),
+                    }
                 )
 
     def _complete(self, messages: list[dict[str, Any]], *, silent: bool) -> tuple[str, list[dict[str, Any]]]:
@@ -180,7 +200,12 @@ class Worker:
                 "tools": _schemas(),
                 "messages": [{"role": "system", "content": "You are a coding agent."}, *messages],
             }
-            connection.request("POST", f"{self._model.path}/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
+            connection.request(
+                "POST",
+                f"{self._model.path}/v1/chat/completions",
+                json.dumps(body),
+                {"Content-Type": "application/json"},
+            )
             response = connection.getresponse()
             if response.status != OK:
                 text = json.loads(response.read())["error"]["message"]
@@ -201,7 +226,9 @@ class Worker:
             if b"[DONE]" in line:
                 break
             delta = json.loads(line[6:])["choices"][0]["delta"]
-            calls += [{key: value for key, value in call.items() if key != "index"} for call in delta.get("tool_calls", [])]
+            calls += [
+                {key: value for key, value in call.items() if key != "index"} for call in delta.get("tool_calls", [])
+            ]
             if delta.get("reasoning_content"):
                 thought += delta["reasoning_content"]
                 if not silent:
@@ -218,13 +245,17 @@ class Worker:
     def _use(self, call: str, name: str, given: dict[str, Any], *, helper: bool) -> str:
         """One tool call, with its hooks and approval; what the model is told of it. The work of a helper agent is not shown."""
         if name in ASK:
-            chosen, _ = self._decide(Card("", (f"  {given['question']}",), tuple((option, "") for option in given["options"]), question=True))
+            chosen, _ = self._decide(
+                Card("", (f"  {given['question']}",), tuple((option, "") for option in given["options"]), question=True)
+            )
             return "the user skipped the question" if chosen < 0 else f"the user chose: {given['options'][chosen]}"
         session, began, line = self.session, time.time(), LINES[name].format(**given)
         use = {"tool_name": TOOLS[name][0], "tool_input": given, "tool_use_id": call, "cwd": str(session.folder)}
         verdicts = [session.fire("preToolUse", **use)]
         if name == "shell":
-            verdicts.append(session.fire("beforeShellExecution", command=given["command"], cwd=str(session.folder), sandbox=False))
+            verdicts.append(
+                session.fire("beforeShellExecution", command=given["command"], cwd=str(session.folder), sandbox=False)
+            )
         permissions = {verdict.get("permission") for verdict in verdicts}
         card = None if self.everything else _card(name, given, set() if "ask" in permissions else session.allowed)
         refusal = "a hook denied it" if "deny" in permissions else ""
@@ -237,7 +268,12 @@ class Worker:
         if refusal:
             self.tell("line", f"  {line} Skipped")
             session.fire(
-                "postToolUseFailure", **use, error_message=refusal, failure_type="permission_denied", duration=_since(began), is_interrupt=False
+                "postToolUseFailure",
+                **use,
+                error_message=refusal,
+                failure_type="permission_denied",
+                duration=_since(began),
+                is_interrupt=False,
             )
             return refusal
         if not helper:
@@ -246,7 +282,9 @@ class Worker:
         if not helper:
             self.tell("done", output)
         if name == "shell":
-            session.fire("afterShellExecution", command=given["command"], output=output, duration=_since(began), sandbox=False)
+            session.fire(
+                "afterShellExecution", command=given["command"], output=output, duration=_since(began), sandbox=False
+            )
         session.fire("postToolUse", **use, tool_output=json.dumps({"output": output}), duration=_since(began))
         return str(output)
 
@@ -278,7 +316,9 @@ class Worker:
         path = self.session.folder / given["path"]
         old = path.read_text() if path.exists() else ""
         path.write_text(given["contents"])
-        self.session.fire("afterFileEdit", file_path=str(path), edits=[{"old_string": old, "new_string": given["contents"]}])
+        self.session.fire(
+            "afterFileEdit", file_path=str(path), edits=[{"old_string": old, "new_string": given["contents"]}]
+        )
         return f"Wrote {len(given['contents'].splitlines())} lines"
 
     def _do_fetch(self, _: dict[str, Any]) -> str:
@@ -294,7 +334,14 @@ class Worker:
         began = time.time()
         self.session.fire("subagentStart", **helper, subagent_model=MODEL, is_parallel_worker=False)
         summary = self._loop([{"role": "user", "content": given["prompt"]}], helper=True)
-        self.session.fire("subagentStop", **helper, status="completed", description=given["description"], summary=summary, duration_ms=_since(began))
+        self.session.fire(
+            "subagentStop",
+            **helper,
+            status="completed",
+            description=given["description"],
+            summary=summary,
+            duration_ms=_since(began),
+        )
         return summary
 
 
@@ -302,7 +349,11 @@ def _schemas() -> list[dict[str, Any]]:
     return [
         {
             "type": "function",
-            "function": {"name": name, "description": title, "parameters": {"type": "object", "properties": {key: {} for key in keys.split()}}},
+            "function": {
+                "name": name,
+                "description": title,
+                "parameters": {"type": "object", "properties": {key: {} for key in keys.split()}},
+            },
         }
         for name, (title, keys) in {**TOOLS, **ASK}.items()
     ]
@@ -316,7 +367,9 @@ def _card(name: str, given: dict[str, Any], allowed: set[str]) -> Card | None:
     """What to ask before a tool runs; nothing when the permissions allow it."""
     line = LINES[name].format(**given)
     if name == "shell":
-        programs = dict.fromkeys(part.split()[0] for part in re.split(r"&&|\|\||[;|]", given["command"]) if part.split())
+        programs = dict.fromkeys(
+            part.split()[0] for part in re.split(r"&&|\|\||[;|]", given["command"]) if part.split()
+        )
         unknown = [program for program in programs if f"Shell({program})" not in allowed]
         words = ", ".join(unknown)
         skip = "Skip & tell the agent what to do instead", "esc or n"
@@ -335,12 +388,16 @@ def _card(name: str, given: dict[str, Any], allowed: set[str]) -> Card | None:
         return (
             None
             if rule in allowed
-            else Card(line, rows, (("Proceed", "y"), (f"Add {rule} to allowlist?", "tab"), reject), reason=True, rules=(rule,))
+            else Card(
+                line, rows, (("Proceed", "y"), (f"Add {rule} to allowlist?", "tab"), reject), reason=True, rules=(rule,)
+            )
         )
     if name == "fetch":
         host = urlsplit(given["url"]).hostname
         rows = f" {line}", "", " Allow this web fetch?"
         always = f"Always allow {host}", "tab"
         rule = f"WebFetch({host})"
-        return None if rule in allowed else Card(line, rows, (("Fetch", "y"), always, ("Skip", "esc or n")), rules=(rule,))
+        return (
+            None if rule in allowed else Card(line, rows, (("Fetch", "y"), always, ("Skip", "esc or n")), rules=(rule,))
+        )
     return None

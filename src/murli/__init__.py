@@ -33,7 +33,15 @@ if TYPE_CHECKING:
         user_error,
     )
     from murli._core.logger import Logger
-    from murli._core.metadata import ArgumentMetadata, Example, FlagAnnotation, Metadata, ReturnSchema, annotate, annotated
+    from murli._core.metadata import (
+        ArgumentMetadata,
+        Example,
+        FlagAnnotation,
+        Metadata,
+        ReturnSchema,
+        annotate,
+        annotated,
+    )
     from murli._core.terminal import terminal_safe
     from murli._core.wire import OUTPUT_FORMATS, PROTOCOL_VERSION
     from murli._core.writer import Writer, writer

@@ -26,7 +26,12 @@ MANY_CHOICES = 200
 
 
 def run(
-    parser: argparse.ArgumentParser, main: Handler | None = None, *, argv: Sequence[str] | None = None, handler: str = "func", version: str = ""
+    parser: argparse.ArgumentParser,
+    main: Handler | None = None,
+    *,
+    argv: Sequence[str] | None = None,
+    handler: str = "func",
+    version: str = "",
 ) -> NoReturn:
     """Parse, dispatch, answer and exit.
 
@@ -37,7 +42,12 @@ def run(
 
 
 def execute(
-    parser: argparse.ArgumentParser, main: Handler | None = None, *, argv: Sequence[str] | None = None, handler: str = "func", version: str = ""
+    parser: argparse.ArgumentParser,
+    main: Handler | None = None,
+    *,
+    argv: Sequence[str] | None = None,
+    handler: str = "func",
+    version: str = "",
 ) -> int:
     """Like `run`, but return the exit code."""
     return _execute(ArgparseAdapter(parser, main, handler), sys.argv[1:] if argv is None else argv, version=version)
@@ -102,18 +112,28 @@ class ArgparseAdapter(Adapter):
 class ArgparseCommand(Command):
     """An `ArgumentParser` as a neutral command."""
 
-    def __init__(self, parser: argparse.ArgumentParser, name: str, summary: str, handler: str, main: Handler | None = None) -> None:
+    def __init__(
+        self, parser: argparse.ArgumentParser, name: str, summary: str, handler: str, main: Handler | None = None
+    ) -> None:
         self.parser = parser
         self.name = name
         self.summary = summary or _first_paragraph(parser.description)
         self.metadata = metadata_of(parser, parser.get_default(handler))
-        self.is_group = _group(parser) is not None
-        self.runs_alone = not self.is_group or parser.get_default(handler) is not None or (main is not None and not _group(parser).required)  # type: ignore[union-attr]
-        self.passthrough = any(action.nargs == argparse.REMAINDER for action in parser._actions)  # argparse has no public view of them
+        group = _group(parser)
+        self.is_group = group is not None
+        self.runs_alone = (
+            group is None or parser.get_default(handler) is not None or (main is not None and not group.required)
+        )
+        self.passthrough = any(
+            action.nargs == argparse.REMAINDER for action in parser._actions
+        )  # argparse has no public view of them
         self.abbreviates = parser.allow_abbrev
         self.takes_dashed_values = False
         self.help_options = tuple(
-            option for action in parser._actions if isinstance(action, argparse._HelpAction) for option in action.option_strings
+            option
+            for action in parser._actions
+            if isinstance(action, argparse._HelpAction)
+            for option in action.option_strings
         )
         self._handler = handler
         self._flags: list[Flag] | None = None
@@ -121,14 +141,22 @@ class ArgparseCommand(Command):
     @property
     def flags(self) -> list[Flag]:
         if self._flags is None:
-            actions = [action for action in self.parser._actions if action.option_strings and not isinstance(action, argparse._HelpAction)]
+            actions = [
+                action
+                for action in self.parser._actions
+                if action.option_strings and not isinstance(action, argparse._HelpAction)
+            ]
             self._flags = merge_annotations([_flag(action, self.parser) for action in actions], self.metadata)
         return self._flags
 
     @property
     def arguments(self) -> list[Argument]:
         actions = self.parser._actions
-        positional = [action for action in actions if not action.option_strings and not isinstance(action, argparse._SubParsersAction)]
+        positional = [
+            action
+            for action in actions
+            if not action.option_strings and not isinstance(action, argparse._SubParsersAction)
+        ]
         return merge_arguments([_argument(action) for action in positional], self.metadata)
 
     @property
@@ -191,7 +219,11 @@ def _flag(action: argparse.Action, parser: argparse.ArgumentParser) -> Flag:
         options=options,
         negative=negative,
         arity=_arity(action),
-        default=[] if several and default is None else bool(default) if _arity(action) == 0 and default is None else default,
+        default=[]
+        if several and default is None
+        else bool(default)
+        if _arity(action) == 0 and default is None
+        else default,
         multiple=several,
         required=action.required,
         mutually_exclusive_with=_excluded(action, parser),
@@ -252,7 +284,12 @@ def _takes_several(action: argparse.Action) -> bool:
 def _excluded(action: argparse.Action, parser: argparse.ArgumentParser) -> list[str]:
     groups = [group._group_actions for group in parser._mutually_exclusive_groups if action in group._group_actions]
     others = [other for group in groups for other in group if other is not action and other.option_strings]
-    return [next((option for option in other.option_strings if option.startswith("--")), other.option_strings[0]).lstrip("-") for other in others]
+    return [
+        next((option for option in other.option_strings if option.startswith("--")), other.option_strings[0]).lstrip(
+            "-"
+        )
+        for other in others
+    ]
 
 
 def _first_paragraph(text: str | None) -> str:

@@ -104,7 +104,9 @@ class ClickCommand(Command):
         self.metadata = metadata_of(command, command.callback)
         self.is_group = hasattr(command, "list_commands")
         self.runs_alone = not self.is_group or bool(command.invoke_without_command)
-        self.passthrough = not self.is_group and bool(self.context.ignore_unknown_options or not self.context.allow_interspersed_args)
+        self.passthrough = not self.is_group and bool(
+            self.context.ignore_unknown_options or not self.context.allow_interspersed_args
+        )
         self.help_options = tuple(self.context.help_option_names) if command.add_help_option else ()
         self._flags: list[Flag] | None = None
         if getattr(command, "chain", False):
@@ -114,14 +116,20 @@ class ClickCommand(Command):
     @property
     def flags(self) -> list[Flag]:
         if self._flags is None:
-            options = [parameter for parameter in self.command.get_params(self.context) if parameter.param_type_name == "option"]
+            options = [
+                parameter
+                for parameter in self.command.get_params(self.context)
+                if parameter.param_type_name == "option"
+            ]
             drawn = [_flag(option, self.context) for option in options if not set(option.opts) & set(self.help_options)]
             self._flags = merge_annotations(drawn, self.metadata)
         return self._flags
 
     @property
     def arguments(self) -> list[Argument]:
-        positional = [parameter for parameter in self.command.get_params(self.context) if parameter.param_type_name == "argument"]
+        positional = [
+            parameter for parameter in self.command.get_params(self.context) if parameter.param_type_name == "argument"
+        ]
         return merge_arguments([_argument(parameter) for parameter in positional], self.metadata)
 
     @property
@@ -185,7 +193,9 @@ def _flag(option: Any, context: Any) -> Flag:
 
 
 def _argument(parameter: Any) -> Argument:
-    return Argument(**_shared(parameter), name=parameter.name, required=bool(parameter.required), multiple=parameter.nargs != 1)
+    return Argument(
+        **_shared(parameter), name=parameter.name, required=bool(parameter.required), multiple=parameter.nargs != 1
+    )
 
 
 def _shared(parameter: Any) -> dict[str, Any]:

@@ -48,5 +48,7 @@ def _command(app: typer.Typer) -> Any:
     try:
         from typer.main import get_command
     except ImportError as error:
-        raise tool_error(f"typer cannot be imported: {error}", "Run: pip install 'typer>=0.20'", error="missing_dependency") from error
+        raise tool_error(
+            f"typer cannot be imported: {error}", "Run: pip install 'typer>=0.20'", error="missing_dependency"
+        ) from error
     return get_command(app)

@@ -22,7 +22,9 @@ COMMAND = str(Path(sys.executable).parent / "covey")
 TIME_LIMIT = 60
 MANY_DESCRIPTORS = 64
 
-settings.register_profile("covey", deadline=None)  # how long an example takes tells more about the machine than about us
+settings.register_profile(
+    "covey", deadline=None
+)  # how long an example takes tells more about the machine than about us
 settings.load_profile("covey")
 
 
@@ -69,9 +71,19 @@ class Covey:
         self.node = self.home / "node"
 
     def environment(self, **extra: str) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name in ("PATH", "LANG", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+        }
         # TMUX_TMPDIR: the daemon sees the tmux servers of this folder and none of the person who runs the tests.
-        return {**kept, "HOME": str(self.folder), "COVEY_HOME": str(self.home), "TMUX_TMPDIR": str(self.folder), **extra}
+        return {
+            **kept,
+            "HOME": str(self.folder),
+            "COVEY_HOME": str(self.home),
+            "TMUX_TMPDIR": str(self.folder),
+            **extra,
+        }
 
     def run(self, *words: str, stdin: str = "", **extra: str) -> Ran:
         """Run the command behind pipes."""
@@ -89,7 +101,14 @@ class Covey:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start the command and come back at once."""
-        return subprocess.Popen([COMMAND, *words], cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [COMMAND, *words],
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     @property
     def pid(self) -> int:
@@ -107,7 +126,13 @@ class Covey:
         return UnixConnection(str(self.node / "sock"))
 
     def request(
-        self, method: str, path: str, body: bytes | str | None = None, headers: dict[str, str] | None = None, *, tcp: bool = False
+        self,
+        method: str,
+        path: str,
+        body: bytes | str | None = None,
+        headers: dict[str, str] | None = None,
+        *,
+        tcp: bool = False,
     ) -> tuple[int, dict[str, str], bytes]:
         """One request: status, headers and body. Over TCP the token is sent unless the headers say otherwise."""
         given = dict(headers or {})

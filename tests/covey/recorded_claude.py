@@ -27,7 +27,11 @@ class RecordedClaude:
 
     def says(self, recording: str, *, code: int = 0) -> None:
         program = self.folder / "claude"
-        words = {"recording": shlex.quote(str(OUTPUT / f"{recording}.jsonl")), "hold": shlex.quote(str(self._hold)), "code": code}
+        words = {
+            "recording": shlex.quote(str(OUTPUT / f"{recording}.jsonl")),
+            "hold": shlex.quote(str(self._hold)),
+            "code": code,
+        }
         program.write_text(SCRIPT.format(**words))
         program.chmod(0o755)
 

@@ -25,7 +25,9 @@ REFUSED = {"code", "error", "message", "suggestion", "recoverable", "schema_vers
 TRANSPORTS = pytest.mark.parametrize("tcp", [False, True], ids=["unix", "tcp"])
 
 
-def mistake(covey: Covey, method: str, path: str, body: bytes | str | None = None, *, tcp: bool = False, **headers: str) -> tuple[int, Any]:
+def mistake(
+    covey: Covey, method: str, path: str, body: bytes | str | None = None, *, tcp: bool = False, **headers: str
+) -> tuple[int, Any]:
     """The status and the envelope of a call that must be refused."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     status, answered, content = covey.request(method, path, body, named, tcp=tcp)
@@ -58,7 +60,9 @@ def test_nothing_is_on_one_surface_and_missing_on_another(covey: Covey) -> None:
         for command in described
         for leaf in command.get("subcommands", [command])
     }
-    documented = {(method.upper(), route) for route, methods in document(OPERATIONS)["paths"].items() for method in methods}
+    documented = {
+        (method.upper(), route) for route, methods in document(OPERATIONS)["paths"].items() for method in methods
+    }
     handled = asyncio.run(handled_by_a_node(covey.home))
     served = {operation for operation in OPERATIONS if operation.route}
     local = set(OPERATIONS) - served
@@ -70,7 +74,13 @@ def test_nothing_is_on_one_surface_and_missing_on_another(covey: Covey) -> None:
 
 
 def test_every_operation_with_a_route_answers_over_http(daemon: Covey) -> None:
-    arguments: dict[str, Any] = {"key": "log.level", "value": "debug", "path": str(daemon.folder / "copy.db"), "agent": "claude", "screen": "$ "}
+    arguments: dict[str, Any] = {
+        "key": "log.level",
+        "value": "debug",
+        "path": str(daemon.folder / "copy.db"),
+        "agent": "claude",
+        "screen": "$ ",
+    }
     needed = {("adapters.explain", "agent"), ("adapters.explain", "screen")}
     # Streams, questions about an agent, a time, a beat or an item that there must be, and other machines: in the tests of the fleet, the beats and the queue.
     fleet = {"watch", "wait", "why", "signals", "replay", "target.add", "target.connect", "target.remove"}
@@ -89,7 +99,9 @@ def test_every_operation_with_a_route_answers_over_http(daemon: Covey) -> None:
                 for parameter in operation.parameters
                 if operation.place(parameter) == "body" and parameter.name in names
             }
-            status, headers, content = daemon.request(operation.method, path, json.dumps(body) if body else None, {}, tcp=tcp)
+            status, headers, content = daemon.request(
+                operation.method, path, json.dumps(body) if body else None, {}, tcp=tcp
+            )
             assert (status, headers["content-type"]) == (200, operation.media), (operation.name, content)
             if operation.media == "application/json":
                 assert set(operation.result.get("required", ())) <= set(json.loads(content))
@@ -167,16 +179,26 @@ def test_a_bad_body_is_explained(served: Covey, body: bytes, said: str) -> None:
 
 def test_a_misspelt_parameter_is_answered_with_the_nearest_one(served: Covey) -> None:
     status, error = mistake(served, "PUT", "/v1/config/log.level", '{"valeu": "a"}')
-    assert (status, error["error"], error["field"], error["suggestion"]) == (400, "argument_error", "valeu", "Did you mean value?")
+    assert (status, error["error"], error["field"], error["suggestion"]) == (
+        400,
+        "argument_error",
+        "valeu",
+        "Did you mean value?",
+    )
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp", ""])
+@pytest.mark.parametrize(
+    "kind",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp", ""],
+)
 def test_a_body_that_is_not_json_by_its_type_is_refused(served: Covey, kind: str) -> None:
     assert mistake(served, "PUT", "/v1/config/log.level", '{"value": "info"}', Content_Type=kind)[0] == 415
 
 
 def test_json_with_a_charset_is_json(served: Covey) -> None:
-    status, _, _ = served.request("PUT", "/v1/config/log.level", '{"value": "info"}', {"Content-Type": "Application/JSON; charset=utf-8"})
+    status, _, _ = served.request(
+        "PUT", "/v1/config/log.level", '{"value": "info"}', {"Content-Type": "Application/JSON; charset=utf-8"}
+    )
     assert status == 200
 
 
@@ -215,7 +237,9 @@ def test_parameters_in_the_wrong_place_are_told_where_they_belong(served: Covey)
 
 @TRANSPORTS
 def test_a_body_that_is_announced_as_too_large_is_refused_before_it_is_sent(served: Covey, *, tcp: bool) -> None:
-    connection: http.client.HTTPConnection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=TIME_LIMIT) if tcp else served.unix()
+    connection: http.client.HTTPConnection = (
+        http.client.HTTPConnection("127.0.0.1", served.port, timeout=TIME_LIMIT) if tcp else served.unix()
+    )
     connection.putrequest("PUT", "/v1/config/log.level")
     connection.putheader("Authorization", f"Bearer {served.token}")
     connection.putheader("Content-Length", str(10**12))
@@ -227,8 +251,12 @@ def test_a_body_that_is_announced_as_too_large_is_refused_before_it_is_sent(serv
 
 
 @TRANSPORTS
-def test_a_body_that_grows_too_large_in_chunks_is_refused_and_the_connection_stays_usable(served: Covey, *, tcp: bool) -> None:
-    connection: http.client.HTTPConnection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=TIME_LIMIT) if tcp else served.unix()
+def test_a_body_that_grows_too_large_in_chunks_is_refused_and_the_connection_stays_usable(
+    served: Covey, *, tcp: bool
+) -> None:
+    connection: http.client.HTTPConnection = (
+        http.client.HTTPConnection("127.0.0.1", served.port, timeout=TIME_LIMIT) if tcp else served.unix()
+    )
     chunk = b" " * 65536
     headers = {"Authorization": f"Bearer {served.token}"}
     connection.request("PUT", "/v1/config/log.level", (chunk for _ in range(40)), headers, encode_chunked=True)
@@ -253,7 +281,9 @@ def test_a_body_that_grows_too_large_in_chunks_is_refused_and_the_connection_sta
         (["events", "--kind", "a b"], "GET", "/v1/events?kind=a%20b", None),
     ],
 )
-def test_a_mistake_reads_the_same_over_http_and_on_the_command_line(served: Covey, words: list[str], method: str, path: str, body: Any) -> None:
+def test_a_mistake_reads_the_same_over_http_and_on_the_command_line(
+    served: Covey, words: list[str], method: str, path: str, body: Any
+) -> None:
     _, error = mistake(served, method, path, json.dumps(body) if body else None)
     printed = served.run(*words).error
     assert (printed["code"], printed["error"]) == (error["code"], error["error"])
@@ -263,7 +293,9 @@ def test_a_mistake_reads_the_same_over_http_and_on_the_command_line(served: Cove
 
 @TRANSPORTS
 def test_many_requests_share_one_connection(served: Covey, *, tcp: bool) -> None:
-    connection: http.client.HTTPConnection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=TIME_LIMIT) if tcp else served.unix()
+    connection: http.client.HTTPConnection = (
+        http.client.HTTPConnection("127.0.0.1", served.port, timeout=TIME_LIMIT) if tcp else served.unix()
+    )
     connection.connect()
     sock = connection.sock
     for path, status in (
@@ -282,7 +314,9 @@ def test_many_requests_share_one_connection(served: Covey, *, tcp: bool) -> None
 
 
 def test_a_relative_path_means_nothing_to_the_daemon(served: Covey) -> None:
-    status, _, body = served.request("POST", "/v1/backup", json.dumps({"path": "relative.db"}), {"Content-Type": "application/json"})
+    status, _, body = served.request(
+        "POST", "/v1/backup", json.dumps({"path": "relative.db"}), {"Content-Type": "application/json"}
+    )
     assert (status, json.loads(body)["field"]) == (400, "path")
 
 

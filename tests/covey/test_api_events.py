@@ -44,7 +44,11 @@ class Stream:
     @classmethod
     async def open(cls, home: Home, query: str = "follow=true", **headers: str) -> Stream:
         reader, writer = await asyncio.open_unix_connection(home.socket, limit=1 << 20)
-        lines = [f"GET /v1/events?{query} HTTP/1.1", "Host: covey", *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items())]
+        lines = [
+            f"GET /v1/events?{query} HTTP/1.1",
+            "Host: covey",
+            *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items()),
+        ]
         writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
         head = await reader.readuntil(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200 "), head
@@ -113,7 +117,11 @@ def test_a_reader_that_reconnects_while_events_come_misses_none_and_sees_none_tw
             while len(seen) < total:
                 since = seen[-1] if seen else first
                 by_header = turn % 2 == 1
-                query, headers = ("follow=true&since=0", {"Last_Event_ID": str(since)}) if by_header else (f"follow=true&since={since}", {})
+                query, headers = (
+                    ("follow=true&since=0", {"Last_Event_ID": str(since)})
+                    if by_header
+                    else (f"follow=true&since={since}", {})
+                )
                 async with reading(home, query, **headers) as stream:
                     seen += [event["id"] for event in await stream.events(min(1 + turn * 37 % 211, total - len(seen)))]
                 turn += 1
@@ -127,9 +135,16 @@ def test_a_reader_that_reconnects_while_events_come_misses_none_and_sees_none_tw
 def test_an_event_carries_its_cursor_kind_and_envelope(home: Home) -> None:
     async def scenario() -> None:
         async with Daemon.running(home) as daemon, reading(home, f"follow=true&since={daemon.events.cursor}") as stream:
-            appended = await daemon.events.append("fleet.state", "agent-1", {"text": "line\nbreak \u2028 ünïcode"}, source="fleet")
+            appended = await daemon.events.append(
+                "fleet.state", "agent-1", {"text": "line\nbreak \u2028 ünïcode"}, source="fleet"
+            )
             (event,) = await stream.events(1)
-            assert (event["id"], event["event"], event["kind"], event["subject"]) == (appended.cursor, "fleet.state", "fleet.state", "agent-1")
+            assert (event["id"], event["event"], event["kind"], event["subject"]) == (
+                appended.cursor,
+                "fleet.state",
+                "fleet.state",
+                "agent-1",
+            )
             assert event["data"] == {"text": "line\nbreak \u2028 ünïcode"}
 
     asyncio.run(asyncio.wait_for(scenario(), LIMIT))
@@ -189,7 +204,10 @@ def test_a_reader_that_stops_reading_slows_nobody_is_told_why_it_ended_and_resum
         async with Daemon.running(home) as daemon:
             first = daemon.events.cursor
             total, data = 4000, {"text": "x" * 500}
-            async with reading(home, f"follow=true&since={first}") as slow, reading(home, f"follow=true&since={first}") as quick:
+            async with (
+                reading(home, f"follow=true&since={first}") as slow,
+                reading(home, f"follow=true&since={first}") as quick,
+            ):
                 await until(lambda: daemon.events.subscribers == 2)
                 slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
                 watcher = asyncio.create_task(quick.events(total))
@@ -209,7 +227,9 @@ def test_a_reader_that_stops_reading_slows_nobody_is_told_why_it_ended_and_resum
                 assert reason["reason"]
                 assert reason["resume_after"] == seen[-1]
             async with reading(home, f"follow=true&since={reason['resume_after']}") as resumed:
-                assert [event["id"] for event in await resumed.events(total - len(seen))] == list(range(seen[-1] + 1, first + total + 1))
+                assert [event["id"] for event in await resumed.events(total - len(seen))] == list(
+                    range(seen[-1] + 1, first + total + 1)
+                )
 
     asyncio.run(asyncio.wait_for(scenario(), LIMIT))
 
@@ -228,8 +248,12 @@ def test_two_hundred_readers_all_get_every_event(home: Home) -> None:
     asyncio.run(asyncio.wait_for(scenario(), LIMIT))
 
 
-def test_a_reader_that_leaves_is_forgotten_also_with_another_request_behind_its_stream(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operations, "HEARTBEAT_S", 0.05)  # with a request waiting nothing more is read: leaving is noticed when writing
+def test_a_reader_that_leaves_is_forgotten_also_with_another_request_behind_its_stream(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        operations, "HEARTBEAT_S", 0.05
+    )  # with a request waiting nothing more is read: leaving is noticed when writing
 
     async def scenario() -> None:
         async with Daemon.running(home) as daemon:
@@ -290,7 +314,9 @@ def test_changes_made_on_the_command_line_reach_a_reader_over_tcp(daemon: Covey)
 
 def test_a_reader_from_another_journal_is_told_and_begins_anew(daemon: Covey) -> None:
     """An EventSource sends its Last-Event-ID by itself, never comes back after a refusal, and cannot forget its cursor."""
-    assert daemon.request("GET", "/v1/events", headers={"Last-Event-ID": "99999"})[0] == 400, "who does not follow is no EventSource"
+    assert daemon.request("GET", "/v1/events", headers={"Last-Event-ID": "99999"})[0] == 400, (
+        "who does not follow is no EventSource"
+    )
     with contextlib.closing(daemon.unix()) as connection:
         connection.request("GET", "/v1/events", headers={"Last-Event-ID": "99999", "Accept": "text/event-stream"})
         answer = connection.getresponse()
@@ -305,7 +331,11 @@ def test_the_last_of_them_and_those_since_a_time_can_be_asked_for(daemon: Covey)
     def cursors(query: str) -> list[int]:
         status, _, body = daemon.request("GET", f"/v1/events?kind=node.*&{query}")
         assert status == 200, body
-        return [json.loads(line.removeprefix(b"data: "))["cursor"] for line in body.splitlines() if line.startswith(b"data: ")]
+        return [
+            json.loads(line.removeprefix(b"data: "))["cursor"]
+            for line in body.splitlines()
+            if line.startswith(b"data: ")
+        ]
 
     known = cursors("")
     assert len(known) == 5

@@ -60,7 +60,9 @@ def resident(covey: Covey) -> int:
 
 
 def head(covey: Covey, *lines: str, method: str = "GET", path: str = "/v1/health") -> bytes:
-    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {covey.token}", *lines, "", ""]).encode()
+    return "\r\n".join(
+        [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {covey.token}", *lines, "", ""]
+    ).encode()
 
 
 @TRANSPORTS
@@ -82,7 +84,11 @@ def test_garbage_is_answered_or_hung_up_on_and_the_next_request_works(served: Co
         b" ",
     ]
     for turn in range(300):
-        data = dice.randbytes(dice.randrange(1, 3000)) if turn % 2 else b"".join(dice.choices(pieces, k=dice.randrange(1, 40)))
+        data = (
+            dice.randbytes(dice.randrange(1, 3000))
+            if turn % 2
+            else b"".join(dice.choices(pieces, k=dice.randrange(1, 40)))
+        )
         answer = talk(served, data, tcp=tcp, hang_up=turn % 7 == 0)
         assert not answer.startswith(b"HTTP/1.1 5"), data
     assert served.request("GET", "/v1/health", tcp=tcp)[0] == 200
@@ -120,12 +126,21 @@ def test_what_is_not_http_gets_an_envelope_and_is_hung_up_on(served: Covey, data
 @TRANSPORTS
 @pytest.mark.parametrize(
     "chunks",
-    [b"zz\r\n", b"5\r\nab", b"-1\r\n\r\n", b"5\r\nabcdeXX0\r\n\r\n", b"FFFFFFFFFFFFFFFFFF\r\n", b"0\r\nbad trailer\x00\r\n\r\n"],
+    [
+        b"zz\r\n",
+        b"5\r\nab",
+        b"-1\r\n\r\n",
+        b"5\r\nabcdeXX0\r\n\r\n",
+        b"FFFFFFFFFFFFFFFFFF\r\n",
+        b"0\r\nbad trailer\x00\r\n\r\n",
+    ],
     ids=range(6),
 )
 def test_a_badly_chunked_body_never_reaches_an_operation(served: Covey, chunks: bytes, *, tcp: bool) -> None:
     before = served.request("GET", "/v1/status")[2]
-    answer = talk(served, head(served, "Transfer-Encoding: chunked", method="POST", path="/v1/reload") + chunks, tcp=tcp)
+    answer = talk(
+        served, head(served, "Transfer-Encoding: chunked", method="POST", path="/v1/reload") + chunks, tcp=tcp
+    )
     assert not answer.startswith(b"HTTP/1.1 2"), answer
     assert not answer.startswith(b"HTTP/1.1 5"), answer
     assert json.loads(served.request("GET", "/v1/status")[2])["config"] == json.loads(before)["config"]
@@ -144,7 +159,9 @@ def test_a_badly_chunked_body_never_reaches_an_operation(served: Covey, chunks: 
     ],
     ids=["address", "value", "count", "name", "blank lines", "trailer"],
 )
-def test_an_endless_head_is_cut_off_and_memory_stays_bounded(served: Covey, flood: Callable[[], bytes], *, tcp: bool) -> None:
+def test_an_endless_head_is_cut_off_and_memory_stays_bounded(
+    served: Covey, flood: Callable[[], bytes], *, tcp: bool
+) -> None:
     before = resident(served)
     for _ in range(5):
         start, sent = flood(), 0
@@ -174,7 +191,9 @@ def test_a_flood_of_headers_that_ends_is_refused_with_431(served: Covey, *, tcp:
 def test_requests_in_a_pipeline_are_answered_in_order(served: Covey, *, tcp: bool) -> None:
     paths = ["/v1/health", "/nothing", "/v1/config/log.level", "/v1/metrics"]
     with connected(served, tcp=tcp) as sock:
-        sock.sendall(b"".join(head(served, *(["Connection: close"] if path == paths[-1] else []), path=path) for path in paths))
+        sock.sendall(
+            b"".join(head(served, *(["Connection: close"] if path == paths[-1] else []), path=path) for path in paths)
+        )
         answer = b""
         while part := sock.recv(65536):
             answer += part
@@ -209,7 +228,13 @@ def test_an_upgrade_is_not_made_and_what_follows_is_not_read(served: Covey, *, t
 
 @TRANSPORTS
 def test_callers_that_leave_early_leave_nothing_behind(served: Covey, *, tcp: bool) -> None:
-    for data in (b"", b"G", head(served)[:30], head(served), head(served, "Content-Length: 100", method="POST", path="/v1/reload") + b"{"):
+    for data in (
+        b"",
+        b"G",
+        head(served)[:30],
+        head(served),
+        head(served, "Content-Length: 100", method="POST", path="/v1/reload") + b"{",
+    ):
         for _ in range(20):
             talk(served, data, tcp=tcp, hang_up=True)
     assert served.request("GET", "/v1/health", tcp=tcp)[0] == 200
@@ -229,9 +254,23 @@ OPERATIONS = (
     Operation("broken", "Raises.", cli=["broken"], route="/v1/broken"),
     Operation("unfit", "Returns what is no JSON.", cli=["unfit"], route="/v1/unfit"),
     Operation(
-        "stream", "Streams.", cli=["stream"], route="/v1/stream", streaming=True, media="text/event-stream", parameters=[Parameter("how", "How.")]
+        "stream",
+        "Streams.",
+        cli=["stream"],
+        route="/v1/stream",
+        streaming=True,
+        media="text/event-stream",
+        parameters=[Parameter("how", "How.")],
     ),
-    Operation("take", "Takes.", cli=["take"], method="POST", route="/v1/take", mutating=True, parameters=[Parameter("text", "Text.")]),
+    Operation(
+        "take",
+        "Takes.",
+        cli=["take"],
+        method="POST",
+        route="/v1/take",
+        mutating=True,
+        parameters=[Parameter("text", "Text.")],
+    ),
 )
 SECRET = "the insides of the daemon"
 
@@ -270,7 +309,14 @@ async def take(call: Call) -> object:
     return {"text": call.params["text"]}
 
 
-HANDLERS: Mapping[str, Handler] = {"quick": quick, "slow": slow, "broken": broken, "unfit": unfit, "stream": stream, "take": take}
+HANDLERS: Mapping[str, Handler] = {
+    "quick": quick,
+    "slow": slow,
+    "broken": broken,
+    "unfit": unfit,
+    "stream": stream,
+    "take": take,
+}
 
 
 class Served:
@@ -283,7 +329,9 @@ class Served:
         self.metrics = metrics
 
     async def connect(self, *, tcp: bool = False) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await (asyncio.open_connection("127.0.0.1", self.port) if tcp else asyncio.open_unix_connection(self.path))
+        return await (
+            asyncio.open_connection("127.0.0.1", self.port) if tcp else asyncio.open_unix_connection(self.path)
+        )
 
     async def send(self, data: bytes, *, tcp: bool = False) -> bytes:
         """What comes back until the server hangs up."""
@@ -294,18 +342,28 @@ class Served:
         return answer
 
     async def ask(self, method: str, path: str, *lines: str, body: bytes = b"", tcp: bool = False) -> tuple[int, Any]:
-        sent = [f"{method} {path} HTTP/1.1", "Host: localhost", "Authorization: Bearer token", "Connection: close", *lines]
+        sent = [
+            f"{method} {path} HTTP/1.1",
+            "Host: localhost",
+            "Authorization: Bearer token",
+            "Connection: close",
+            *lines,
+        ]
         answer = await self.send("\r\n".join([*sent, "", ""]).encode() + body, tcp=tcp)
         return int(answer[9:12]), json.loads(answer.partition(b"\r\n\r\n")[2])
 
 
-def with_server(scenario: Callable[[Served], Coroutine[Any, Any, None]], *, deadline: float = 30.0, **options: float) -> None:
+def with_server(
+    scenario: Callable[[Served], Coroutine[Any, Any, None]], *, deadline: float = 30.0, **options: float
+) -> None:
     async def main() -> None:
         folder = Path(tempfile.mkdtemp(prefix="cv-"))
         try:
             async with await Store.open(folder / "db", MIGRATIONS) as store:
                 metrics = Metrics()
-                dispatcher = Dispatcher(OPERATIONS, metrics=metrics, idempotent=IdempotentCalls(store, SystemClock()), deadline_s=deadline)
+                dispatcher = Dispatcher(
+                    OPERATIONS, metrics=metrics, idempotent=IdempotentCalls(store, SystemClock()), deadline_s=deadline
+                )
                 dispatcher.install(HANDLERS)
                 api = HttpApi(dispatcher, token="token", **options)  # type: ignore[arg-type]
                 listeners = Listeners(str(folder / "sock"), str(folder / "port"), tcp=True)
@@ -318,7 +376,9 @@ def with_server(scenario: Callable[[Served], Coroutine[Any, Any, None]], *, dead
         finally:
             shutil.rmtree(folder)
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # the daemon's own loop: they differ in how a connection ends
+    with asyncio.Runner(
+        loop_factory=uvloop.new_event_loop
+    ) as runner:  # the daemon's own loop: they differ in how a connection ends
         runner.run(asyncio.wait_for(main(), LIMIT))
 
 
@@ -356,7 +416,9 @@ def test_connections_that_dawdle_are_cut_off_while_others_are_served(*, tcp: boo
 @TRANSPORTS
 def test_a_connection_without_a_next_request_is_closed(*, tcp: bool) -> None:
     async def scenario(served: Served) -> None:
-        answer = await served.send(b"GET /v1/quick HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer token\r\n\r\n", tcp=tcp)
+        answer = await served.send(
+            b"GET /v1/quick HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer token\r\n\r\n", tcp=tcp
+        )
         assert answer.startswith(b"HTTP/1.1 200 ")
         assert 'reason="idle"} 1\n' in served.metrics.text()
 
@@ -462,7 +524,9 @@ def test_a_failure_of_ours_is_told_without_its_insides_counted_and_logged(path: 
 
 def test_a_stream_that_fails_midway_ends_with_the_error_as_its_last_event() -> None:
     async def scenario(served: Served) -> None:
-        answer = await served.send(b"GET /v1/stream?how=midway HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        answer = await served.send(
+            b"GET /v1/stream?how=midway HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
         assert answer.startswith(b"HTTP/1.1 200 ")
         assert b"data: 1\n\n" in answer
         assert b'event: covey.error\ndata: {"code":2,"error":"internal_error"' in answer

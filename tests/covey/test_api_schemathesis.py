@@ -44,8 +44,12 @@ VOLATILE = {"backup": 1}  # the first call makes the file, the second finds it
 
 @pytest.fixture(scope="module")
 def schema(served: Covey) -> Any:
-    loaded = schemathesis.openapi.from_url(f"{base(served)}/v1/openapi.json", headers={"Authorization": f"Bearer {served.token}"})
-    loaded.config.generation.with_security_parameters = False  # wrong tokens have their tests in test_api_security.py; here they would hide all else
+    loaded = schemathesis.openapi.from_url(
+        f"{base(served)}/v1/openapi.json", headers={"Authorization": f"Bearer {served.token}"}
+    )
+    loaded.config.generation.with_security_parameters = (
+        False  # wrong tokens have their tests in test_api_security.py; here they would hide all else
+    )
     return loaded
 
 
@@ -55,7 +59,11 @@ def base(covey: Covey) -> str:
 
 def prepared(covey: Covey, case: Any) -> requests.PreparedRequest:
     """The case as it goes over the wire, with the token in place of whatever was generated for it."""
-    if case.operation.definition.raw["operationId"] == "events" and isinstance(case.query, dict) and case.query.get("follow") in (True, "true"):
+    if (
+        case.operation.definition.raw["operationId"] == "events"
+        and isinstance(case.query, dict)
+        and case.query.get("follow") in (True, "true")
+    ):
         case.query["follow"] = "false"
     if isinstance(case.query, dict):  # a stream that never ends is watched in tests of its own
         name, query = case.operation.definition.raw["operationId"], case.query
@@ -71,9 +79,18 @@ def prepared(covey: Covey, case: Any) -> requests.PreparedRequest:
         "Accept": "*/*",
     }
     wanted["headers"]["Authorization"] = f"Bearer {covey.token}"
-    if str(asked := wanted["headers"].get("Covey-Deadline-Ms", "")).isdecimal() and SHORTEST_DEADLINE_MS <= int(asked) <= LONGEST_DEADLINE_MS:
-        wanted["headers"]["Covey-Deadline-Ms"] = "30000"  # on a busy machine a shorter one is rightly answered with a 504; see test_api_faults.py
-    known = {name: wanted[name] for name in ("method", "url", "headers", "params", "data", "json", "cookies", "files") if name in wanted}
+    if (
+        str(asked := wanted["headers"].get("Covey-Deadline-Ms", "")).isdecimal()
+        and SHORTEST_DEADLINE_MS <= int(asked) <= LONGEST_DEADLINE_MS
+    ):
+        wanted["headers"]["Covey-Deadline-Ms"] = (
+            "30000"  # on a busy machine a shorter one is rightly answered with a 504; see test_api_faults.py
+        )
+    known = {
+        name: wanted[name]
+        for name in ("method", "url", "headers", "params", "data", "json", "cookies", "files")
+        if name in wanted
+    }
     return requests.Request(**known).prepare()
 
 
@@ -82,7 +99,10 @@ def over_the_socket(covey: Covey, request: requests.PreparedRequest) -> int:
     url = urlsplit(str(request.url))
     try:
         connection.request(
-            str(request.method), url.path + (f"?{url.query}" if url.query else ""), cast("bytes | str | None", request.body), dict(request.headers)
+            str(request.method),
+            url.path + (f"?{url.query}" if url.query else ""),
+            cast("bytes | str | None", request.body),
+            dict(request.headers),
         )
         answer = connection.getresponse()
         answer.read()
@@ -93,7 +113,9 @@ def over_the_socket(covey: Covey, request: requests.PreparedRequest) -> int:
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.name.lower())
 @pytest.mark.parametrize("operation", BLIND, ids=lambda operation: operation.name)
-def test_no_generated_call_makes_the_daemon_fail_or_break_its_word(served: Covey, schema: Any, operation: Any, mode: GenerationMode) -> None:
+def test_no_generated_call_makes_the_daemon_fail_or_break_its_word(
+    served: Covey, schema: Any, operation: Any, mode: GenerationMode
+) -> None:
     entry = schema[operation.route][operation.method]
     calls = 0
     with requests.Session() as session:
@@ -101,7 +123,12 @@ def test_no_generated_call_makes_the_daemon_fail_or_break_its_word(served: Covey
 
         @given(entry.as_strategy(generation_mode=mode), st.booleans())
         @settings(
-            max_examples=EXAMPLES, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), derandomize=True
+            max_examples=EXAMPLES,
+            database=None,
+            deadline=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+            derandomize=True,
         )
         def call(case: Any, again: bool) -> None:  # noqa: FBT001
             nonlocal calls
@@ -109,7 +136,11 @@ def test_no_generated_call_makes_the_daemon_fail_or_break_its_word(served: Covey
             request = prepared(served, case)
             answer = session.send(request, timeout=TIME_LIMIT)
             case.validate_response(answer, checks=CHECKS)
-            if again and operation.name not in VOLATILE and not (operation.mutating and "Idempotency-Key" not in request.headers and answer.ok):
+            if (
+                again
+                and operation.name not in VOLATILE
+                and not (operation.mutating and "Idempotency-Key" not in request.headers and answer.ok)
+            ):
                 assert over_the_socket(served, request) == answer.status_code
 
         call()

@@ -16,7 +16,9 @@ from tests.covey.conftest import TIME_LIMIT, Covey
 
 NOBODY = 65534
 # All imports come first: nobody may not be able to read our Python.
-AS_NOBODY = f"import encodings.idna, http.client, os, socket, sys; os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})\n"
+AS_NOBODY = (
+    f"import encodings.idna, http.client, os, socket, sys; os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})\n"
+)
 
 
 def exchange(covey: Covey, lines: list[str], *, tcp: bool) -> tuple[int, dict[str, str], bytes]:
@@ -30,7 +32,11 @@ def exchange(covey: Covey, lines: list[str], *, tcp: bool) -> tuple[int, dict[st
             answer += part
     head, _, body = answer.partition(b"\r\n\r\n")
     first, *rest = head.decode("latin-1").split("\r\n")
-    return int(first.split()[1]), {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in rest)}, body
+    return (
+        int(first.split()[1]),
+        {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in rest)},
+        body,
+    )
 
 
 def refusal(status: int, headers: dict[str, str], body: bytes) -> tuple[int, str]:
@@ -58,14 +64,24 @@ def refusal(status: int, headers: dict[str, str], body: bytes) -> tuple[int, str
     ],
 )
 def test_a_call_from_a_web_page_is_refused_even_with_the_token(served: Covey, header: str, *, tcp: bool) -> None:
-    lines = ["POST /v1/down HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {served.token}", "Content-Length: 0", header]
+    lines = [
+        "POST /v1/down HTTP/1.1",
+        "Host: 127.0.0.1",
+        f"Authorization: Bearer {served.token}",
+        "Content-Length: 0",
+        header,
+    ]
     assert refusal(*exchange(served, lines, tcp=tcp)) == (403, "permission_denied")
     assert served.request("GET", "/v1/health")[0] == 200
 
 
 @pytest.mark.parametrize("tcp", [False, True])
 def test_a_preflight_is_refused_and_no_answer_ever_has_a_cors_header(served: Covey, *, tcp: bool) -> None:
-    preflight = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    preflight = {
+        "Origin": "https://evil.example",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization",
+    }
     assert refusal(*served.request("OPTIONS", "/v1/status", headers=preflight, tcp=tcp)) == (403, "permission_denied")
     status, headers, _ = served.request("OPTIONS", "/v1/status", tcp=tcp)
     assert (status, headers["allow"]) == (405, "GET, HEAD")
@@ -118,7 +134,9 @@ def test_an_address_that_names_its_own_host_is_refused(served: Covey) -> None:
         assert refusal(*exchange(served, lines, tcp=True)) == (400, "malformed_request")
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LocalHost", "[::1]", "127.0.0.1:1", "localhost:65535", "[::1]:8080"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "LocalHost", "[::1]", "127.0.0.1:1", "localhost:65535", "[::1]:8080"]
+)
 def test_the_names_of_this_machine_are_accepted_with_and_without_a_port(served: Covey, host: str) -> None:
     lines = ["GET /v1/health HTTP/1.1", f"Host: {host}", f"Authorization: Bearer {served.token}"]
     assert exchange(served, lines, tcp=True)[0] == 200
@@ -126,7 +144,18 @@ def test_the_names_of_this_machine_are_accepted_with_and_without_a_port(served: 
 
 @pytest.mark.parametrize(
     "authorization",
-    [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic {token}", "{token}", "Bearer {token}x", "Bearer x{token}", "Bearer \xff\xfe"],
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer wrong",
+        "Basic {token}",
+        "{token}",
+        "Bearer {token}x",
+        "Bearer x{token}",
+        "Bearer \xff\xfe",
+    ],
 )
 def test_tcp_without_the_right_token_is_refused_whatever_the_path(served: Covey, authorization: str | None) -> None:
     for path in ("/v1/status", "/v1/nothing", "/"):
@@ -150,7 +179,9 @@ def test_a_trailer_cannot_bring_the_token(served: Covey) -> None:
     assert exchange(served, lines, tcp=True)[0] == 401
 
 
-def test_the_token_is_kept_across_restarts_in_a_file_of_its_owner_and_made_anew_when_others_could_read_it(covey: Covey) -> None:
+def test_the_token_is_kept_across_restarts_in_a_file_of_its_owner_and_made_anew_when_others_could_read_it(
+    covey: Covey,
+) -> None:
     assert covey.run("up").code == 0
     first, file = covey.token, covey.node / "http.token"
     assert file.stat().st_mode & 0o777 == 0o600
@@ -167,7 +198,12 @@ def test_the_token_is_kept_across_restarts_in_a_file_of_its_owner_and_made_anew_
 
 def run_as_nobody(script: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-I", "-c", AS_NOBODY + script, *words], cwd="/", capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+        [sys.executable, "-I", "-c", AS_NOBODY + script, *words],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT,
+        check=False,
     )
 
 
@@ -216,7 +252,12 @@ with socket.socket(socket.AF_UNIX) as sock:
 
 @pytest.mark.parametrize("tcp", [False, True])
 def test_head_has_the_headers_of_get_and_no_body(served: Covey, *, tcp: bool) -> None:
-    for path, status in (("/v1/openapi.json", 200), ("/v1/config/log.level", 200), ("/v1/nothing", 404), ("/v1/down", 405)):
+    for path, status in (
+        ("/v1/openapi.json", 200),
+        ("/v1/config/log.level", 200),
+        ("/v1/nothing", 404),
+        ("/v1/down", 405),
+    ):
         got, headers, body = served.request("HEAD", path, tcp=tcp)
         assert (got, body) == (status, b"")
         assert int(headers["content-length"]) > 0
@@ -226,7 +267,9 @@ def test_head_has_the_headers_of_get_and_no_body(served: Covey, *, tcp: bool) ->
         connection.request("HEAD", path, headers={"Authorization": f"Bearer {served.token}"})
         answer = connection.getresponse()
         assert (answer.status, answer.headers["content-type"], answer.read()) == (200, "text/event-stream", b"")
-        connection.request("GET", "/v1/health", headers={"Authorization": f"Bearer {served.token}"})  # not behind a stream without end
+        connection.request(
+            "GET", "/v1/health", headers={"Authorization": f"Bearer {served.token}"}
+        )  # not behind a stream without end
         assert connection.getresponse().status == 200
         connection.close()
 

@@ -56,7 +56,9 @@ class Place:
         assert self.run("up").code == 0
 
     def terminal(self, *words: str, columns: int = 80) -> Terminal:
-        return Terminal([COMMAND, *words], self.workspace, self.covey.environment(PATH=self.path, TERM="xterm"), columns)
+        return Terminal(
+            [COMMAND, *words], self.workspace, self.covey.environment(PATH=self.path, TERM="xterm"), columns
+        )
 
     def kill_daemon(self) -> None:
         os.kill(self.covey.pid, signal.SIGKILL)
@@ -69,7 +71,9 @@ class Terminal:
     def __init__(self, command: list[str], cwd: Path, environment: dict[str, str], columns: int) -> None:
         self._side, theirs = pty.openpty()
         fcntl.ioctl(self._side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        self.process = subprocess.Popen(command, cwd=cwd, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+        self.process = subprocess.Popen(
+            command, cwd=cwd, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        )
         os.close(theirs)
         self._seen = b""
 
@@ -160,7 +164,9 @@ def test_with_a_daemon_the_beat_is_followed_to_its_end(place: Place) -> None:
     verbose = place.beat("--verbose")
     assert verbose.result["outcome"] == "attention"
     assert [turn["role"] for turn in verbose.result["turns"]] == ["assistant", "assistant", "assistant", "result"]
-    tools = [said["message"] for line in verbose.stderr.splitlines() if (said := json.loads(line)).get("stage") == "tool"]
+    tools = [
+        said["message"] for line in verbose.stderr.splitlines() if (said := json.loads(line)).get("stage") == "tool"
+    ]
     assert tools == ["[tool] Bash(echo hi; echo there)", "[tool] Bash(sudo ls)"]
     shown = place.run("beats", "show", verbose.result["run"][-6:]).result
     assert shown == verbose.result
@@ -186,7 +192,10 @@ def test_verbose_shows_tools_as_they_are_called_and_the_conversation_afterwards(
     place.claude.let_go()
     code, lines = terminal.ended()
     assert code == 0
-    assert [line for line in lines if line.startswith("[tool]")] == ["[tool] Bash(echo hi; echo there)", "[tool] Bash(sudo ls)"]
+    assert [line for line in lines if line.startswith("[tool]")] == [
+        "[tool] Bash(echo hi; echo there)",
+        "[tool] Bash(sudo ls)",
+    ]
     told = lines[lines.index("") + 1 :]
     assert told[0].startswith("  1  [tool] Bash(echo hi; echo there)")
     assert told[1:3] == ["       hi", "       there"]
@@ -204,7 +213,10 @@ def test_a_killed_daemon_is_waited_for_and_nothing_is_told_twice(place: Place) -
     place.claude.let_go()
     code, lines = terminal.ended()
     assert code == 0
-    assert [line for line in lines if line.startswith("[tool]")] == ["[tool] Bash(echo hi; echo there)", "[tool] Bash(sudo ls)"]
+    assert [line for line in lines if line.startswith("[tool]")] == [
+        "[tool] Bash(echo hi; echo there)",
+        "[tool] Bash(sudo ls)",
+    ]
     assert "▲ attention  api: 2 tests fail in auth.test.ts" in lines
 
 
@@ -265,7 +277,11 @@ def test_nonsense_is_answered_with_what_to_do(place: Place, *, daemon: bool) -> 
     nowhere, ran = place.run("beat", "/no/such/folder").error, place.run("beat", str(empty))
     nothing = json.loads(ran.stderr[ran.stderr.index("{\n") :])  # after what was said while it waited
     assert (nowhere["code"], nowhere["message"]) == (5, "/no/such/folder is not a folder")
-    assert (nothing["error"], nothing["code"], nothing["suggestion"]) == ("beat_prompt_missing", 5, f"Write one: `covey init {empty}`")
+    assert (nothing["error"], nothing["code"], nothing["suggestion"]) == (
+        "beat_prompt_missing",
+        5,
+        f"Write one: `covey init {empty}`",
+    )
     (line,) = (json.loads(line) for line in (place.covey.home / "beats" / "heartbeats.jsonl").read_text().splitlines())
     assert (line["workspace"], line["outcome"], line["errorKind"]) == (str(empty), "error", "prompt_missing")
     place.heartbeat("---\ninterval: 5\n---\nx\n", "two")
@@ -287,7 +303,11 @@ def test_murmurs_configuration_is_looked_for_in_its_usual_place(place: Place) ->
 
 @pytest.mark.parametrize(
     ("head", "says"),
-    [("intervall: 1h", "line 2: intervall is not an option"), ("cron: '61 * * * *'", "line 2: cron: "), ("tz: UTC", "nothing says when it runs")],
+    [
+        ("intervall: 1h", "line 2: intervall is not an option"),
+        ("cron: '61 * * * *'", "line 2: cron: "),
+        ("tz: UTC", "nothing says when it runs"),
+    ],
 )
 def test_what_cannot_run_is_not_put_on_the_schedule(place: Place, head: str, says: str) -> None:
     place.heartbeat(f"---\n{head}\n---\nLook.\n")
@@ -306,7 +326,10 @@ def test_an_empty_path_is_not_this_folder(covey: Covey, words: list[str]) -> Non
 
 
 def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(covey: Covey) -> None:
-    assert covey.run("init", "/proc").error["message"] == "/proc cannot hold a file: the system refuses to create HEARTBEAT.md there"
+    assert (
+        covey.run("init", "/proc").error["message"]
+        == "/proc cannot hold a file: the system refuses to create HEARTBEAT.md there"
+    )
 
 
 def test_the_history_of_a_beat_that_there_is_not_is_an_error_with_or_without_a_daemon(place: Place) -> None:
@@ -325,7 +348,9 @@ def test_what_is_known_is_shown_while_the_daemon_is_down(place: Place) -> None:
     assert place.run("beats", "show", "8PW7T3").error["code"] == 5
     place.schedule()
     place.up()
-    until(lambda: [run["state"] for run in place.run("beats", "history").result["items"]] == ["done"])  # the first by the schedule
+    until(
+        lambda: [run["state"] for run in place.run("beats", "history").result["items"]] == ["done"]
+    )  # the first by the schedule
     by_daemon = place.beat().result
     online = {verb: place.run("beats", verb).result for verb in ("list", "history", "cost")}
     place.run("down")
@@ -333,7 +358,12 @@ def test_what_is_known_is_shown_while_the_daemon_is_down(place: Place) -> None:
     offline = {verb: place.run("beats", verb) for verb in ("list", "history", "cost")}
     assert "the daemon is not running" in offline["list"].stderr
     (item,) = offline["list"].result["items"]
-    assert (item["name"], item["state"], item["next_at"], item["last"]["run"]) == ("api", "scheduled", None, by_hand["run"])
+    assert (item["name"], item["state"], item["next_at"], item["last"]["run"]) == (
+        "api",
+        "scheduled",
+        None,
+        by_hand["run"],
+    )
     assert [run["run"] for run in offline["history"].result["items"]][:2] == [by_hand["run"], by_daemon["run"]]
     assert online["history"].keys() == offline["history"].result.keys()
     today = offline["cost"].result["today"]
@@ -372,7 +402,14 @@ def test_workspaces_of_murmur_are_in_force_at_once(place: Place) -> None:
     place.up()
     old = place.covey.folder / "config.json"
     old.write_text(
-        json.dumps({"workspaces": [{"path": str(place.workspace), "interval": "30m", "maxTurns": 5, "lastRun": None}, {"interval": "1h"}]})
+        json.dumps(
+            {
+                "workspaces": [
+                    {"path": str(place.workspace), "interval": "30m", "maxTurns": 5, "lastRun": None},
+                    {"interval": "1h"},
+                ]
+            }
+        )
     )
     ran = place.run("beats", "import", str(old))
     result = json.loads(ran.stdout)["result"]

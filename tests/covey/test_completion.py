@@ -56,7 +56,13 @@ def complete(shell: str, folder: Path, words: Sequence[str]) -> list[str]:
     else:
         command = ["fish", "--no-config", "-c", f"source {script}; complete -C '{' '.join(words)}'"]
     ended = subprocess.run(
-        command, cwd=folder, env={"PATH": "/usr/bin:/bin", "HOME": str(folder)}, capture_output=True, text=True, timeout=LIMIT_S, check=True
+        command,
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=True,
     )
     offered = [line.partition("\t")[0] for line in ended.stdout.splitlines()]
     return [word for word in offered if word.startswith(words[-1])]
@@ -129,9 +135,15 @@ def test_every_first_word_is_offered(shell: str, tmp_path: Path) -> None:
     assert offered - {"--version", "--help"} == wanted | {"describe"}
 
 
-@pytest.mark.parametrize("operation", [operation for operation in OPERATIONS if operation.cli], ids=lambda operation: operation.name)
-def test_every_operation_is_completed_with_exactly_the_flags_that_its_help_shows(shell: str, tmp_path: Path, operation: Operation) -> None:
-    helped = subprocess.run([COMMAND, *operation.cli, "--help"], capture_output=True, text=True, timeout=LIMIT_S, check=True).stdout
+@pytest.mark.parametrize(
+    "operation", [operation for operation in OPERATIONS if operation.cli], ids=lambda operation: operation.name
+)
+def test_every_operation_is_completed_with_exactly_the_flags_that_its_help_shows(
+    shell: str, tmp_path: Path, operation: Operation
+) -> None:
+    helped = subprocess.run(
+        [COMMAND, *operation.cli, "--help"], capture_output=True, text=True, timeout=LIMIT_S, check=True
+    ).stdout
     wanted = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", helped)) | {"--json"}
     assert set(completion.flags(operation)) - {parameter.short for parameter in operation.parameters} == wanted
     if installed(shell):
@@ -178,7 +190,9 @@ def test_a_person_types_a_few_letters_and_a_tab(shell: str, tmp_path: Path) -> N
     load = load.format(script=tmp_path / "_covey", folder=tmp_path)
     terminal, theirs = pty.openpty()
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "TERM": "dumb"}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=tmp_path, start_new_session=True) as person:
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=tmp_path, start_new_session=True
+    ) as person:
         os.close(theirs)
         try:
             os.write(terminal, f"PS1=; {load}; covey() {{ echo \"<$*>\"; }}; echo re''ady\n".encode())

@@ -63,8 +63,12 @@ def test_describe_tells_the_whole_contract() -> None:
             continue
         leaf = found.pop(operation.cli)
         assert leaf["safety"]["read_only"] is not operation.mutating
-        assert {flag["name"] for flag in leaf.get("flags", [])} >= {parameter.flag for parameter in operation.parameters if not parameter.positional}
-        assert [argument["name"] for argument in leaf.get("arguments", [])] == [p.name for p in operation.parameters if p.positional]
+        assert {flag["name"] for flag in leaf.get("flags", [])} >= {
+            parameter.flag for parameter in operation.parameters if not parameter.positional
+        }
+        assert [argument["name"] for argument in leaf.get("arguments", [])] == [
+            p.name for p in operation.parameters if p.positional
+        ]
     assert set(found) == {("describe",)}
 
 
@@ -97,7 +101,13 @@ def test_asking_the_daemon_loads_nothing_heavy() -> None:
         "heavy = {'asyncio', 'socket', 'http', 'urllib', 'dataclasses', 'typing', 'pathlib', 'inspect', 'subprocess', 'logging', 'shutil', 'msgspec'}\n"
         "print(*sorted(heavy & set(sys.modules)), file=sys.stderr if False else sys.__stdout__)"
     )
-    ended = subprocess.run([sys.executable, "-S", "-c", program], env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-S", "-c", program],
+        env={"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert ended.stdout.strip() == ""
 
 
@@ -115,7 +125,10 @@ def test_an_operation_is_added_in_under_twenty_lines(tmp_path: Path) -> None:
         cli=["greet"],
         method="POST",
         route="/v1/greet/{name}",
-        parameters=[Parameter("name", "Who to greet.", required=True, positional=True), Parameter("loud", "Shout.", type="bool", default=False)],
+        parameters=[
+            Parameter("name", "Who to greet.", required=True, positional=True),
+            Parameter("loud", "Shout.", type="bool", default=False),
+        ],
         result=shape(greeting="string"),
         mutating=True,
         guard=False,

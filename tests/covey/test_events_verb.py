@@ -22,7 +22,12 @@ def told(covey: Covey, *words: str) -> tuple[list[int], dict[str, object]]:
 def test_without_a_word_it_is_the_last_ones_and_the_answer_says_that_there_are_more(daemon: Covey) -> None:
     connection = daemon.unix()
     for number in range(LAST + 5):
-        connection.request("PUT", "/v1/config/log.max_files", json.dumps({"value": str(2 + number % 2)}), {"Content-Type": "application/json"})
+        connection.request(
+            "PUT",
+            "/v1/config/log.max_files",
+            json.dumps({"value": str(2 + number % 2)}),
+            {"Content-Type": "application/json"},
+        )
         assert connection.getresponse().read()
     connection.close()
     everything, end = told(daemon, "--since", "0")
@@ -37,7 +42,9 @@ def test_without_a_word_it_is_the_last_ones_and_the_answer_says_that_there_are_m
     assert "These are the last 50" in daemon.run("events", "--output", "text").stdout
 
 
-@pytest.mark.parametrize("words", [["events", "--fields", "kind"], ["watch", "--limit", "3"], ["--limit", "3", "watch"]])
+@pytest.mark.parametrize(
+    "words", [["events", "--fields", "kind"], ["watch", "--limit", "3"], ["--limit", "3", "watch"]]
+)
 def test_what_does_not_apply_to_a_stream_is_refused_before_it_begins(daemon: Covey, words: list[str]) -> None:
     ran = daemon.run(*words)
     assert ran.stdout == ""
@@ -54,5 +61,11 @@ def test_a_line_begins_with_what_matters_and_says_nothing_twice() -> None:
 
 
 def test_a_line_is_one_line_whatever_is_in_it() -> None:
-    event = {"cursor": 1, "time": 0.0, "kind": "x", "subject": "a\x1b[2J\nb", "data": {"name": "\u202ec\x07\r\n", "other": {"deep": "\x1b]0;x\x07"}}}
+    event = {
+        "cursor": 1,
+        "time": 0.0,
+        "kind": "x",
+        "subject": "a\x1b[2J\nb",
+        "data": {"name": "\u202ec\x07\r\n", "other": {"deep": "\x1b]0;x\x07"}},
+    }
     assert readable(event).isprintable()

@@ -62,15 +62,30 @@ def fleet(covey: Covey) -> Iterator[Fleet]:
         (covey.home / "adapters" / f"{NAME}.toml").write_text(f"name = {json.dumps(HOSTILE)}\n")
         workspace = covey.folder / NAME
         (workspace / "heartbeats" / "x").mkdir(parents=True)
-        (workspace / "heartbeats" / "x" / "HEARTBEAT.md").write_text(f"---\ninterval: 1d\n{json.dumps(HOSTILE)}: {json.dumps(HOSTILE)}\n---\nx\n")
+        (workspace / "heartbeats" / "x" / "HEARTBEAT.md").write_text(
+            f"---\ninterval: 1d\n{json.dumps(HOSTILE)}: {json.dumps(HOSTILE)}\n---\nx\n"
+        )
         (covey.folder / "plain").mkdir()
-        (covey.folder / "plain" / "HEARTBEAT.md").write_text(f"---\ninterval: 1d\nagent: {json.dumps(HOSTILE)}\n---\nx\n")
+        (covey.folder / "plain" / "HEARTBEAT.md").write_text(
+            f"---\ninterval: 1d\nagent: {json.dumps(HOSTILE)}\n---\nx\n"
+        )
         (covey.home / "config.toml").write_text(
             f"[attention]\nnotify = ['true', {json.dumps(HOSTILE)}]\n"
             f"[[beats.workspace]]\npath = {json.dumps(str(workspace))}\n[[beats.workspace]]\npath = {json.dumps(str(covey.folder / 'plain'))}\n"
         )
         pane = made.tmux(
-            "new-session", "-d", "-s", NAME, "-n", NAME, "-P", "-F", "#{pane_id}", "-c", str(workspace), str(covey.folder / "cursor-agent")
+            "new-session",
+            "-d",
+            "-s",
+            NAME,
+            "-n",
+            NAME,
+            "-P",
+            "-F",
+            "#{pane_id}",
+            "-c",
+            str(workspace),
+            str(covey.folder / "cursor-agent"),
         )
         made.up()
         made.row(pane)
@@ -82,12 +97,21 @@ def fleet(covey: Covey) -> Iterator[Fleet]:
             "tool_input": {"command": HOSTILE},
         }
         pid = str(made.row(pane)["pid"])
-        status, _, body = covey.request("POST", "/v1/hooks/cursor", json.dumps(said), {"X-Covey-Pid": pid, "X-Covey-Pane": pane, "X-Covey-Id": "1-1"})
+        status, _, body = covey.request(
+            "POST",
+            "/v1/hooks/cursor",
+            json.dumps(said),
+            {"X-Covey-Pid": pid, "X-Covey-Pane": pane, "X-Covey-Id": "1-1"},
+        )
         assert status == 200, body
-        refused = covey.run("target", "add", "far", "--kind", "ssh", "--ssh-target", "far", PATH=f"{ssh(covey)}:{os.environ['PATH']}")
+        refused = covey.run(
+            "target", "add", "far", "--kind", "ssh", "--ssh-target", "far", PATH=f"{ssh(covey)}:{os.environ['PATH']}"
+        )
         assert refused.code == 0, refused.stderr
         with (covey.node / "daemon.log").open("a") as log:
-            log.write(json.dumps({"ts": HOSTILE, "level": HOSTILE, "msg": HOSTILE, HOSTILE: HOSTILE}) + "\n" + HOSTILE + "\n")
+            log.write(
+                json.dumps({"ts": HOSTILE, "level": HOSTILE, "msg": HOSTILE, HOSTILE: HOSTILE}) + "\n" + HOSTILE + "\n"
+            )
         until(lambda: any(NAME[:1] in row["identity"]["session_name"] for row in made.rows()))
         yield made
 

@@ -35,7 +35,12 @@ def make_device(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
-KINDS: dict[str, Callable[[Path], None]] = {"pipe": os.mkfifo, "directory": make_directory, "socket": make_socket, "device": make_device}
+KINDS: dict[str, Callable[[Path], None]] = {
+    "pipe": os.mkfifo,
+    "directory": make_directory,
+    "socket": make_socket,
+    "device": make_device,
+}
 
 
 def put(kind: str, path: Path) -> None:
@@ -84,7 +89,16 @@ def test_an_agent_that_names_what_is_no_file_holds_nobody_up(covey: Covey, kind:
         (covey.folder / "claude").write_text(AGENT)
         (covey.folder / "claude").chmod(0o700)
         (covey.folder / "sessions").mkdir()
-        pane = fleet.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-e", f"CLAUDE_CONFIG_DIR={covey.folder}", str(covey.folder / "claude"))
+        pane = fleet.tmux(
+            "new-session",
+            "-d",
+            "-P",
+            "-F",
+            "#{pane_id}",
+            "-e",
+            f"CLAUDE_CONFIG_DIR={covey.folder}",
+            str(covey.folder / "claude"),
+        )
         pid = int(fleet.tmux("display-message", "-p", "-t", pane, "#{pane_pid}"))
         put(kind, covey.folder / "sessions" / f"{pid}.json")
         fleet.up()

@@ -59,7 +59,10 @@ def test_a_killed_daemon_leaves_nothing_in_the_way(covey: Covey) -> None:
     assert (error["error"], error["suggestion"]) == ("daemon_not_running", "Run `covey up` to start it.")
     assert covey.run("up").result["pid"] != killed
     events = [json.loads(line) for line in covey.run("events").stdout.splitlines()]
-    assert [event["kind"] for event in events[:-1] if event["kind"].startswith("node.")] == ["node.started", "node.started"]
+    assert [event["kind"] for event in events[:-1] if event["kind"].startswith("node.")] == [
+        "node.started",
+        "node.started",
+    ]
 
 
 def test_a_reading_verb_never_starts_a_daemon(covey: Covey) -> None:
@@ -70,7 +73,14 @@ def test_a_reading_verb_never_starts_a_daemon(covey: Covey) -> None:
 
 def test_the_files_of_the_daemon_are_private(daemon: Covey) -> None:
     assert daemon.node.stat().st_mode & 0o777 == 0o700
-    for name, mode in (("pid", 0o600), ("sock", 0o600), ("http.port", 0o644), ("http.token", 0o600), ("node.db", 0o600), ("daemon.log", 0o600)):
+    for name, mode in (
+        ("pid", 0o600),
+        ("sock", 0o600),
+        ("http.port", 0o644),
+        ("http.token", 0o600),
+        ("node.db", 0o600),
+        ("daemon.log", 0o600),
+    ):
         assert (daemon.node / name).stat().st_mode & 0o777 == mode, name
 
 
@@ -123,7 +133,12 @@ def test_config_set_keeps_comments_with_and_without_a_daemon(covey: Covey) -> No
     assert covey.run("config", "set", "log.level", "debug").result["new"] == "debug"
     assert covey.run("up").code == 0
     assert covey.run("config", "get", "log.level").result["value"] == "debug"
-    assert covey.run("config", "set", "log.level", "error").result == {"key": "log.level", "old": "debug", "new": "error", "needs_restart": False}
+    assert covey.run("config", "set", "log.level", "error").result == {
+        "key": "log.level",
+        "old": "debug",
+        "new": "error",
+        "needs_restart": False,
+    }
     assert config.read_text().startswith("# mine\n[log]\nlevel = ")
     assert "# quiet" in config.read_text()
     assert covey.run("config", "set", "log.levle", "debug").error["message"].endswith("did you mean log.level?")
@@ -136,7 +151,9 @@ def test_a_backup_is_a_database_and_never_overwrites(daemon: Covey) -> None:
     assert daemon.run("backup", str(target)).error["error"] == "conflict"
     link = daemon.folder / "link"
     link.symlink_to(daemon.folder / "nowhere")
-    assert daemon.run("backup", str(link)).error["error"] == "conflict", "a link that leads nowhere is there all the same"
+    assert daemon.run("backup", str(link)).error["error"] == "conflict", (
+        "a link that leads nowhere is there all the same"
+    )
     assert daemon.run("backup", str(daemon.folder / ("y" * 250))).result["bytes"] > 0, "a long name may be one"
     refused = daemon.run("backup", str(daemon.folder / ("y" * 300))).error
     assert (refused["code"], refused["field"]) == (1, "path")
@@ -174,7 +191,10 @@ def test_a_follower_misses_and_repeats_nothing_when_the_daemon_is_killed_and_com
         reader.send_signal(signal.SIGINT)
         reader.communicate(timeout=30)
     assert [event["cursor"] for event in seen] == list(range(1, len(seen) + 1))
-    assert [event["kind"] for event in seen if event["kind"].startswith("node.")] == ["node.started", "node.reloaded"] * 2
+    assert [event["kind"] for event in seen if event["kind"].startswith("node.")] == [
+        "node.started",
+        "node.reloaded",
+    ] * 2
 
 
 def test_a_damaged_database_is_moved_aside_and_the_log_says_where(covey: Covey) -> None:

@@ -57,7 +57,12 @@ main(sys.argv[1:])
 
 def impatient(covey: Covey, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", IMPATIENT, *words], env=covey.environment(**extra), capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", IMPATIENT, *words],
+        env=covey.environment(**extra),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
@@ -90,7 +95,9 @@ def test_readers_of_a_stopped_daemon_give_up_soon_and_say_how_to_end_it(daemon: 
     os.kill(daemon.pid, signal.SIGSTOP)
     for verb in (["ps"], ["needs"], ["why", "%0"], ["status"], ["bar"]):
         error = daemon.run(*verb).error
-        assert (error["code"], error["message"]) == (EXIT_TIMEOUT, f"the daemon did not answer within {QUICK_S:g} s"), verb
+        assert (error["code"], error["message"]) == (EXIT_TIMEOUT, f"the daemon did not answer within {QUICK_S:g} s"), (
+            verb
+        )
         assert "covey down && covey up" in error["suggestion"]
     waited = daemon.run("wait", "--timeout", "1s").error
     assert (waited["code"], waited["message"]) == (EXIT_TIMEOUT, "the time is up, and the daemon does not answer")
@@ -144,14 +151,22 @@ def test_a_mistake_in_the_configuration_is_the_same_error_for_up_and_for_others(
     covey.home.mkdir(mode=0o700)
     (covey.home / "config.toml").write_text("[log]\nlevel = 3\n")
     up, other = covey.run("up"), covey.run("config", "list")
-    assert (up.code, up.error["error"], up.error["recoverable"]) == (other.code, other.error["error"], other.error["recoverable"])
+    assert (up.code, up.error["error"], up.error["recoverable"]) == (
+        other.code,
+        other.error["error"],
+        other.error["recoverable"],
+    )
 
 
 REMOVABLE = ("pid", "sock", "http.port")
 
 
-@pytest.mark.parametrize("removed", [names for count in (1, 2, 3) for names in combinations(REMOVABLE, count)], ids="+".join)
-def test_removed_files_are_made_anew_and_there_is_never_a_second_daemon(daemon: Covey, removed: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "removed", [names for count in (1, 2, 3) for names in combinations(REMOVABLE, count)], ids="+".join
+)
+def test_removed_files_are_made_anew_and_there_is_never_a_second_daemon(
+    daemon: Covey, removed: tuple[str, ...]
+) -> None:
     pid, port = daemon.pid, daemon.port
     for name in removed:
         (daemon.node / name).unlink()

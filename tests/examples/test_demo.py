@@ -30,7 +30,11 @@ def folder() -> Iterator[Path]:
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "XDG_CACHE_HOME", "COVEY_LAB_DIR"}}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in {"PATH", "HOME", "LANG", "XDG_CACHE_HOME", "COVEY_LAB_DIR"}
+    }
     return {**kept, "TMPDIR": str(folder), **more}
 
 
@@ -43,7 +47,12 @@ def left_behind(folder: Path) -> list[str]:
 def test_a_newcomer_without_any_agent_sees_the_main_job(folder: Path) -> None:
     nothing_installed = str(folder / "none")
     ended = subprocess.run(
-        COMMAND, env=environment(folder, COVEY_LAB_DIR=nothing_installed), capture_output=True, text=True, timeout=LIMIT_S, check=False
+        COMMAND,
+        env=environment(folder, COVEY_LAB_DIR=nothing_installed),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     scenes = dict(re.findall(r"^\$ covey (\w+).*\n((?:(?!\$ covey ).*\n)*)", ended.stdout, re.MULTILINE))
@@ -51,14 +60,22 @@ def test_a_newcomer_without_any_agent_sees_the_main_job(folder: Path) -> None:
     assert listed == [("waiting_approval", "api"), ("running", "web"), ("idle", "docs")]
     assert "1 needs you" in scenes["ps"]
     assert 'screen permission "Allow? [y/n]"  Shell: rm -rf build/' in scenes["why"]
-    assert re.findall(r"^  \S (\w+) +demo-age\S+ +api", scenes["watch"], re.MULTILINE) == ["waiting_approval", "running", "completed"]
+    assert re.findall(r"^  \S (\w+) +demo-age\S+ +api", scenes["watch"], re.MULTILINE) == [
+        "waiting_approval",
+        "running",
+        "completed",
+    ]
     assert "./run up" in ended.stdout
     assert left_behind(folder) == []
 
 
-@pytest.mark.skipif(not program_of(Claude).exists(), reason="the lab has not installed Claude Code: ./run lab install claude")
+@pytest.mark.skipif(
+    not program_of(Claude).exists(), reason="the lab has not installed Claude Code: ./run lab install claude"
+)
 def test_real_agents_join_where_the_lab_has_them(folder: Path) -> None:
-    ended = subprocess.run(COMMAND, env=environment(folder), capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    ended = subprocess.run(
+        COMMAND, env=environment(folder), capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert re.search(r"^  ○ idle +claude +claude:0\.0 ", ended.stdout, re.MULTILINE)
     assert left_behind(folder) == []

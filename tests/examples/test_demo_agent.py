@@ -77,7 +77,14 @@ def test_an_agent_described_by_data_alone_is_seen_in_every_state(stage: Stage) -
 
 def test_its_screens_can_be_explained(stage: Stage) -> None:
     assert stage.run("up").code == 0
-    told = stage.run("adapters", "explain", "demo-agent", "--screen", "-", stdin="> delete build/\nShell: rm -rf build/\nAllow? [y/n]\n\n").result
+    told = stage.run(
+        "adapters",
+        "explain",
+        "demo-agent",
+        "--screen",
+        "-",
+        stdin="> delete build/\nShell: rm -rf build/\nAllow? [y/n]\n\n",
+    ).result
     assert (told["state"], told["rule"], told["detail"]) == ("waiting_approval", "permission", "Shell: rm -rf build/")
     told = stage.run("adapters", "explain", "demo-agent", "--screen", "-", stdin="Segmentation fault\n").result
     assert (told["state"], told["reason"]) == ("unknown", "no_pattern")

@@ -29,7 +29,12 @@ def test_a_version_without_a_class_is_driven_like_the_next_newer_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"), [("clod", "there is no agent 'clod'"), ("claude@latest", "is no version of claude"), ("cursor@1.0", "is a stand-in")]
+    ("wanted", "said"),
+    [
+        ("clod", "there is no agent 'clod'"),
+        ("claude@latest", "is no version of claude"),
+        ("cursor@1.0", "is a stand-in"),
+    ],
 )
 def test_what_is_not_there_is_refused_with_what_is(wanted: str, said: str) -> None:
     with pytest.raises(LookupError, match=said):

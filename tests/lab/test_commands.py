@@ -25,7 +25,13 @@ def lab(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     return subprocess.run(
-        [sys.executable, "-m", "lab", *arguments], env=environment, cwd=folder, capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-m", "lab", *arguments],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
     )
 
 
@@ -52,7 +58,10 @@ def test_list_tells_what_there_is_and_labels_the_stand_in(tmp_path: Path) -> Non
 def test_nonsense_is_answered_with_what_is_right(arguments: list[str], said: str, tmp_path: Path) -> None:
     ended = lab(*arguments, folder=tmp_path)
     assert ended.returncode not in {0, 2}
-    assert said in json.loads(ended.stderr.splitlines()[-1] if ended.stderr.startswith('{"stage') else ended.stderr)["message"]
+    assert (
+        said
+        in json.loads(ended.stderr.splitlines()[-1] if ended.stderr.startswith('{"stage') else ended.stderr)["message"]
+    )
 
 
 def test_the_stand_in_plays_is_scored_and_captured(tmp_path: Path) -> None:
@@ -70,7 +79,9 @@ def test_the_stand_in_plays_is_scored_and_captured(tmp_path: Path) -> None:
 
 
 def test_a_capture_at_another_size_has_a_folder_of_its_own(tmp_path: Path) -> None:
-    ended = lab("capture", "cursor", "approve", "--size", "80x24", "--into", str(tmp_path / "captures"), folder=tmp_path)
+    ended = lab(
+        "capture", "cursor", "approve", "--size", "80x24", "--into", str(tmp_path / "captures"), folder=tmp_path
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     capture = Capture(tmp_path / "captures" / "cursor" / "stand-in-1" / "approval-shell@80x24")
     assert (capture.about["case"], capture.about["size"]) == ("approval-shell", "80x24")
@@ -93,6 +104,10 @@ def test_a_play_that_does_not_go_as_written_is_reported_with_its_screen(tmp_path
         "asyncio.run(main())"
     )
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.stdout.startswith("[] cursor stand-in-1 at 120x40, scenario never, step 'see this is never shown' did not come true"), ended.stderr
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.stdout.startswith(
+        "[] cursor stand-in-1 at 120x40, scenario never, step 'see this is never shown' did not come true"
+    ), ended.stderr
     assert "stand-in" in ended.stdout

@@ -55,7 +55,11 @@ def test_one_bad_hook_silently_voids_them_all(tmp_path: Path, seen: Path, extra:
 
 
 def test_a_hook_denies_by_exit_code_or_by_word_and_its_failure_does_not_matter(tmp_path: Path) -> None:
-    hooks = {"preToolUse": "exit 2", "beforeShellExecution": """echo '{"permission": "ask"}'""", "stop": "echo nonsense; exit 1"}
+    hooks = {
+        "preToolUse": "exit 2",
+        "beforeShellExecution": """echo '{"permission": "ask"}'""",
+        "stop": "echo nonsense; exit 1",
+    }
     chat = session(tmp_path, hooks)
     assert chat.fire("preToolUse")["permission"] == "deny"
     assert chat.fire("beforeShellExecution") == {"permission": "ask"}
@@ -63,7 +67,9 @@ def test_a_hook_denies_by_exit_code_or_by_word_and_its_failure_does_not_matter(t
 
 
 def test_it_says_everywhere_that_it_is_a_stand_in() -> None:
-    said = subprocess.run([sys.executable, str(program_of(Cursor)), "--version"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, str(program_of(Cursor)), "--version"], capture_output=True, text=True, check=True
+    ).stdout
     assert all("stand-in" in word for word in (said, Cursor.title, Cursor.version))
     assert "not Cursor's program" in said
     assert Cursor.stand_in

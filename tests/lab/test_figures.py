@@ -61,11 +61,20 @@ def test_a_file_without_figures_is_named(tmp_path: Path) -> None:
 
 
 def test_the_tables_have_a_row_for_each_version_and_size(tmp_path: Path) -> None:
-    for one in (cell(a=RIGHT), cell(mode=INTEGRATED, a=RIGHT), cell(size="58x18", a=LATE), cell(version="2.1.48", a=RIGHT)):
+    for one in (
+        cell(a=RIGHT),
+        cell(mode=INTEGRATED, a=RIGHT),
+        cell(size="58x18", a=LATE),
+        cell(version="2.1.48", a=RIGHT),
+    ):
         one.write(tmp_path)
     text = report.text(read_all(tmp_path))
     rows = [line for line in text.splitlines() if line.startswith("| claude")]
-    assert [row.split(" | ")[1:3] for row in rows] == [["2.1.325", "120x40"], ["2.1.325", "58x18"], ["2.1.48", "120x40"]]
+    assert [row.split(" | ")[1:3] for row in rows] == [
+        ["2.1.325", "120x40"],
+        ["2.1.325", "58x18"],
+        ["2.1.48", "120x40"],
+    ]
     assert "| 1 | 100.0 % | 100.0 % | 0 | 0.0 s | 1 | 100.0 % |" in rows[0]
     assert "| 1 | 50.0 % | 0.0 % | 2 |" in rows[1]
     assert "| - | - |" in rows[2], "what was not measured is no figure"

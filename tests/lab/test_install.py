@@ -39,10 +39,16 @@ def test_the_folder_is_the_users_cache_unless_another_is_named(monkeypatch: pyte
 
 def test_an_agent_is_installed_once_by_its_version(folder: Path) -> None:
     first, second = install(CODEX), install(CODEX)
-    assert first.program == program_of(CODEX) == folder / "agents" / "codex" / CODEX.version / "node_modules" / ".bin" / "codex"
+    assert (
+        first.program
+        == program_of(CODEX)
+        == folder / "agents" / "codex" / CODEX.version / "node_modules" / ".bin" / "codex"
+    )
     assert first.program.exists()
     assert first.seconds > 0 == second.seconds
-    assert [entry.name for entry in (folder / "agents" / "codex").iterdir()] == [CODEX.version], "no half-made folder is left"
+    assert [entry.name for entry in (folder / "agents" / "codex").iterdir()] == [CODEX.version], (
+        "no half-made folder is left"
+    )
 
 
 def test_a_program_that_is_another_version_than_was_asked_for_is_not_kept(folder: Path) -> None:

@@ -32,7 +32,9 @@ def test_the_model_knows_prompts_for_every_agent(name: str) -> None:
 def test_a_live_agent_answers_prompts_until_it_is_ended(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": "/tmp", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "lab", "play", "cursor", "--size", "80x24"]
-    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert process.stderr
         told = json.loads(process.stderr.readline())["message"]
@@ -40,7 +42,10 @@ def test_a_live_agent_answers_prompts_until_it_is_ended(tmp_path: Path) -> None:
         assert found, told
         socket = found[1]
         assert "approve" in told
-        assert tmux(socket, "display-message", "-p", "-t", "=cursor:", "#{window_width}x#{window_height}").strip() == "80x24"
+        assert (
+            tmux(socket, "display-message", "-p", "-t", "=cursor:", "#{window_width}x#{window_height}").strip()
+            == "80x24"
+        )
         tmux(socket, "send-keys", "-t", "=cursor:", "approve")
         wait_for(socket, "approve")
         tmux(socket, "send-keys", "-t", "=cursor:", "Enter")
@@ -59,7 +64,14 @@ def test_a_truth_run_that_is_ended_leaves_nothing_behind(tmp_path: Path, *, igno
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": str(scratch), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "lab", "truth", "--agents", "cursor", "--jobs", "2"]
     ignore = (lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None
-    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=ignore)  # noqa: PLW1509 - one thread
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=ignore,  # noqa: PLW1509 - one thread
+    )
     try:
         assert process.stderr
         process.stderr.readline()  # one has been played, others are

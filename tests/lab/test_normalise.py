@@ -38,7 +38,11 @@ def test_ids_stay_equal_where_they_were_equal(it: Normaliser) -> None:
     first = it.text(f"{one} {other} {one}").split()
     assert first[0] == first[2] != first[1]
     assert it.text(one.upper()) == first[0]
-    assert it.text("toolu_0123456789abcdef01234567") == it.text("toolu_0123456789abcdef01234567") != it.text("toolu_1123456789abcdef01234567")
+    assert (
+        it.text("toolu_0123456789abcdef01234567")
+        == it.text("toolu_0123456789abcdef01234567")
+        != it.text("toolu_1123456789abcdef01234567")
+    )
     assert len(it.text("a" * 64)) == 64
 
 
@@ -56,7 +60,9 @@ def test_host_and_port_are_nobodys(it: Normaliser) -> None:
 
 
 def test_a_json_line_is_cut_where_it_is_long_and_stays_json(it: Normaliser) -> None:
-    line = it.line(json.dumps({"cwd": str(ROOT), "pid": 32405, "flag": True, "none": None, "long": "x" * 1000, "list": [1.5, "y"]}))
+    line = it.line(
+        json.dumps({"cwd": str(ROOT), "pid": 32405, "flag": True, "none": None, "long": "x" * 1000, "list": [1.5, "y"]})
+    )
     value = json.loads(line)
     assert value["cwd"] == "/lab"
     assert value["pid"] == 1000
@@ -70,8 +76,12 @@ def test_a_line_that_is_no_json_is_text(it: Normaliser) -> None:
 
 def test_an_id_that_is_drawn_letter_by_letter_in_colours_is_found_too(it: Normaliser) -> None:
     plain = it.text("6c8b1111-2222-4333-8444-555566667777")
-    coloured = "".join(f"\x1b[38;5;{number}m{letter}" for number, letter in enumerate("6c8b1111-2222-4333-8444-555566667777"))
-    assert it.escapes(f"{coloured}\x1b[0m 6c8b1111-2222-4333-8444-555566667777") == f"\x1b[38;5;0m{plain}\x1b[0m {plain}"
+    coloured = "".join(
+        f"\x1b[38;5;{number}m{letter}" for number, letter in enumerate("6c8b1111-2222-4333-8444-555566667777")
+    )
+    assert (
+        it.escapes(f"{coloured}\x1b[0m 6c8b1111-2222-4333-8444-555566667777") == f"\x1b[38;5;0m{plain}\x1b[0m {plain}"
+    )
 
 
 def test_a_root_that_a_narrow_screen_has_cut_is_replaced_in_its_place(it: Normaliser) -> None:

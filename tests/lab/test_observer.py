@@ -30,7 +30,10 @@ def test_a_timeline_is_read_by_pane_and_in_order_of_time() -> None:
         '{"at": 2.5, "pane": "%1", "state": "idle"}',
         '{"at": 3, "pane": "%2", "state": "gone", "why": "more fields do no harm"}',
     ]
-    assert claims("it", lines) == {"%1": [Claim(2.5, "idle", "high"), Claim(5, "running", "low")], "%2": [Claim(3, "gone")]}
+    assert claims("it", lines) == {
+        "%1": [Claim(2.5, "idle", "high"), Claim(5, "running", "low")],
+        "%2": [Claim(3, "gone")],
+    }
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,9 @@ def test_an_observer_that_ends_before_it_watches_is_an_error(tmp_path: Path) -> 
 
 def test_an_observer_that_ends_during_the_runs_is_an_error(tmp_path: Path) -> None:
     async def main() -> None:
-        async with watching(python(f"import os; open(os.environ['{TIMELINE}'], 'w')"), tmp_path / "socket", tmp_path / "timeline"):
+        async with watching(
+            python(f"import os; open(os.environ['{TIMELINE}'], 'w')"), tmp_path / "socket", tmp_path / "timeline"
+        ):
             await asyncio.sleep(2)
 
     with pytest.raises(ObserverError, match="ended before the runs did"):

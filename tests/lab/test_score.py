@@ -17,7 +17,12 @@ def test_a_perfect_observer_has_all_the_time_right_and_no_delay() -> None:
 
 
 def test_undecided_time_counts_for_nobody() -> None:
-    assert score(TRUTH, [Claim(0, "idle"), Claim(10, "error"), Claim(11, "running"), Claim(21, "waiting_approval")]).accuracy == 1.0
+    assert (
+        score(
+            TRUTH, [Claim(0, "idle"), Claim(10, "error"), Claim(11, "running"), Claim(21, "waiting_approval")]
+        ).accuracy
+        == 1.0
+    )
 
 
 def test_completed_is_an_idle_agent() -> None:

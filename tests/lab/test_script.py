@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from lab.script import ALWAYS, CALLS, Call, Cut, Fail, Position, Say, Script, ScriptError, Step, Think, Wait, step, words
+from lab.script import (
+    ALWAYS,
+    CALLS,
+    Call,
+    Cut,
+    Fail,
+    Position,
+    Say,
+    Script,
+    ScriptError,
+    Step,
+    Think,
+    Wait,
+    step,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +56,21 @@ def test_a_flood_is_about_as_long_as_it_says() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["", "dance", "say", "stream", "stream fast text", "think", "wait long", "fail", "fail teapot", "fail 529 often", "limit", "flood", *CALLS],
+    [
+        "",
+        "dance",
+        "say",
+        "stream",
+        "stream fast text",
+        "think",
+        "wait long",
+        "fail",
+        "fail teapot",
+        "fail 529 often",
+        "limit",
+        "flood",
+        *CALLS,
+    ],
 )
 def test_nonsense_is_refused_with_how_steps_are_written(line: str) -> None:
     with pytest.raises(ScriptError, match="does not read; write one of: say TEXT; stream SECONDS TEXT") as caught:
@@ -106,7 +135,9 @@ def test_a_failure_belongs_to_its_own_answer_only() -> None:
 
 
 def test_a_prompt_that_the_model_gives_to_a_helper_is_known_as_one() -> None:
-    script = Script.read({"delegate": ["subagent please count the files", "say Counted."], "count the files": ["say Three."]})
+    script = Script.read(
+        {"delegate": ["subagent please count the files", "say Counted."], "count the files": ["say Three."]}
+    )
     assert script.helper("count the files")
     assert not script.helper("delegate")
 

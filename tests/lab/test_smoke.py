@@ -23,11 +23,17 @@ SCENARIOS = ["approve", "interrupt"]
 
 def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
     """Every file below a folder with its size and the time of its last change."""
-    return {str(file.relative_to(folder)): (file.lstat().st_size, file.lstat().st_mtime_ns) for file in folder.rglob("*")} if folder.exists() else {}
+    return (
+        {str(file.relative_to(folder)): (file.lstat().st_size, file.lstat().st_mtime_ns) for file in folder.rglob("*")}
+        if folder.exists()
+        else {}
+    )
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["plain", "integrated"])
-def told(request: pytest.FixtureRequest, installed: list[type[Agent]], tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+def told(
+    request: pytest.FixtureRequest, installed: list[type[Agent]], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, object]:
     """One truth run in a home with settings of all kinds; what it printed, and what it left behind."""
     assert [agent.name for agent in installed] == list(SMOKED)
     home, temporary = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("tmp")
@@ -98,7 +104,12 @@ def test_covey_is_truer_than_the_baseline_and_sees_every_approval(told: dict[str
 def test_an_older_release_in_a_narrow_pane_is_read_too(installed: list[type[Agent]], tmp_path: Path) -> None:
     """Codex of nine months ago at 58x18: other footer, no title, wrapped rows."""
     assert installed
-    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "COVEY_LAB_DIR": str(lab_folder()), "PYTHONPATH": str(ROOT)}
+    environment = {
+        "HOME": str(tmp_path),
+        "PATH": os.environ["PATH"],
+        "COVEY_LAB_DIR": str(lab_folder()),
+        "PYTHONPATH": str(ROOT),
+    }
     command = [
         sys.executable,
         "-m",
@@ -113,7 +124,9 @@ def test_an_older_release_in_a_narrow_pane_is_read_too(installed: list[type[Agen
         "--figures",
         str(tmp_path / "figures"),
     ]
-    ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    ended = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     (cell,) = read_all(tmp_path / "figures")
     assert (cell.version, str(cell.size), cell.failures) == (OLDER.partition("@")[2], "58x18", {})

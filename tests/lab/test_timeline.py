@@ -18,7 +18,9 @@ def facts(*entries: Entry) -> list[Fact]:
     return [Fact(entry[0], "c", entry[1], entry[2] if len(entry) > 2 else {}) for entry in entries]
 
 
-def request(at: float, number: int, prompt: str = "go", calls: int = 0, *, sub: bool = False) -> tuple[float, str, dict[str, object]]:
+def request(
+    at: float, number: int, prompt: str = "go", calls: int = 0, *, sub: bool = False
+) -> tuple[float, str, dict[str, object]]:
     return at, "request", {"request": number, "prompt": prompt, "calls": calls, "sub": sub}
 
 
@@ -65,11 +67,22 @@ def test_an_approval_waits_from_the_dialog_to_the_answer() -> None:
         ),
         END,
     )
-    assert states(spans)[3:] == [(5.1, "running"), (6.0, UNDECIDED), (6.4, "waiting_approval"), (9.0, UNDECIDED), (9.0 + SETTLE, "running")]
+    assert states(spans)[3:] == [
+        (5.1, "running"),
+        (6.0, UNDECIDED),
+        (6.4, "waiting_approval"),
+        (9.0, UNDECIDED),
+        (9.0 + SETTLE, "running"),
+    ]
 
 
 def test_a_denial_leaves_the_agent_idle_unless_it_asks_the_model_again() -> None:
-    waiting: list[Entry] = [*ASKED, of("call", 6.0, 1, waits="waiting_approval"), (6.4, "dialog", {"state": "waiting_approval"}), (9.0, "denied")]
+    waiting: list[Entry] = [
+        *ASKED,
+        of("call", 6.0, 1, waits="waiting_approval"),
+        (6.4, "dialog", {"state": "waiting_approval"}),
+        (9.0, "denied"),
+    ]
     assert at(derive(facts(*waiting), END), 10) == "idle"
     assert at(derive(facts(*waiting, request(9.1, 2, calls=1)), END), 10) == "running"
 
@@ -87,11 +100,16 @@ def test_a_failure_that_is_tried_again_is_work_and_one_that_is_not_is_an_error()
     failing: list[Entry] = [*ASKED, of("failed", 6.0, 1, status=529)]
     assert at(derive(facts(*failing, request(9.0, 2)), END), 8) == "running"
     assert at(derive(facts(*failing), END), 8) == "error"
-    assert at(derive(facts(*failing, (20.0, "submitted"), request(20.1, 2)), END), 8) == "error", "a new prompt is no retry"
+    assert at(derive(facts(*failing, (20.0, "submitted"), request(20.1, 2)), END), 8) == "error", (
+        "a new prompt is no retry"
+    )
 
 
 def test_an_error_is_over_with_the_next_prompt() -> None:
-    spans = derive(facts(*ASKED, of("failed", 6.0, 1), (20.0, "submitted"), request(20.1, 2, "again"), of("answered", 21.0, 2)), END)
+    spans = derive(
+        facts(*ASKED, of("failed", 6.0, 1), (20.0, "submitted"), request(20.1, 2, "again"), of("answered", 21.0, 2)),
+        END,
+    )
     assert at(spans, 30) == "idle"
 
 
@@ -119,7 +137,12 @@ def test_a_queued_prompt_leaves_no_rest_worth_an_opinion_between_two_turns() -> 
 
 
 def test_a_prompt_that_rides_along_with_a_tool_result_takes_the_first_one_over() -> None:
-    spans = derive(facts(*ASKED, of("call", 6.0, 1, waits=""), (7.0, "submitted"), request(8.0, 2, "next"), of("answered", 9.0, 2)), END)
+    spans = derive(
+        facts(
+            *ASKED, of("call", 6.0, 1, waits=""), (7.0, "submitted"), request(8.0, 2, "next"), of("answered", 9.0, 2)
+        ),
+        END,
+    )
     assert at(spans, 10) == "idle"
 
 
@@ -134,7 +157,9 @@ def test_a_killed_agent_is_gone_at_once_and_one_that_quits_when_its_process_ends
 
 
 def test_a_trust_dialog_waits_before_the_agent_is_ready() -> None:
-    spans = derive(facts((0.0, "started"), (1.0, "dialog", {"state": "waiting_approval"}), (4.0, "approved"), (5.0, "ready")), END)
+    spans = derive(
+        facts((0.0, "started"), (1.0, "dialog", {"state": "waiting_approval"}), (4.0, "approved"), (5.0, "ready")), END
+    )
     assert states(spans) == [(0.0, UNDECIDED), (1.0, "waiting_approval"), (4.0, UNDECIDED), (5.0, "idle")]
 
 
@@ -174,12 +199,24 @@ def test_spans_cover_the_time_without_gap_or_overlap_whatever_the_person_does(en
 
 def test_a_message_of_an_error_is_left_behind_by_the_next_prompt() -> None:
     """What the driver sees on the screen counts until something else is asked, though no request was made."""
-    spans = derive(facts(*START, (5.0, "submitted"), (6.0, "dialog", {"state": "error"}), (10.0, "submitted"), request(10.1, 1)), END)
-    assert states(spans) == [(0.0, UNDECIDED), (1.0, "idle"), (5.0, UNDECIDED), (6.0, "error"), (10.0, UNDECIDED), (10.1, "running")]
+    spans = derive(
+        facts(*START, (5.0, "submitted"), (6.0, "dialog", {"state": "error"}), (10.0, "submitted"), request(10.1, 1)),
+        END,
+    )
+    assert states(spans) == [
+        (0.0, UNDECIDED),
+        (1.0, "idle"),
+        (5.0, UNDECIDED),
+        (6.0, "error"),
+        (10.0, UNDECIDED),
+        (10.1, "running"),
+    ]
 
 
 def test_a_list_that_the_person_opened_waits_until_it_is_closed() -> None:
-    spans = derive(facts(*START, (5.0, "submitted"), (6.0, "dialog", {"state": "waiting_input"}), (10.0, "denied")), END)
+    spans = derive(
+        facts(*START, (5.0, "submitted"), (6.0, "dialog", {"state": "waiting_input"}), (10.0, "denied")), END
+    )
     assert states(spans)[-3:] == [(6.0, "waiting_input"), (10.0, UNDECIDED), (10.0 + SETTLE, "idle")]
 
 

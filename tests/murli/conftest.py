@@ -48,10 +48,16 @@ class Tool:
         self.home.mkdir(parents=True)
 
     def environment(self, **extra: str) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG", "PYTHONDONTWRITEBYTECODE")}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name in ("PATH", "PYTHONPATH", "LANG", "PYTHONDONTWRITEBYTECODE")
+        }
         return {**kept, "HOME": str(self.home), "TERM": "xterm-256color", **extra}
 
-    def run(self, *words: str | bytes, stdin: bytes = b"", stdout: int | IO[bytes] = subprocess.PIPE, **extra: str) -> Ran:
+    def run(
+        self, *words: str | bytes, stdin: bytes = b"", stdout: int | IO[bytes] = subprocess.PIPE, **extra: str
+    ) -> Ran:
         """Run it behind pipes."""
         ended = subprocess.run(
             [*self.command, *words],
@@ -69,7 +75,12 @@ class Tool:
         """Run it on a pseudo-terminal, as a person would; both streams arrive together."""
         ours, theirs = pty.openpty()
         with subprocess.Popen(
-            [*self.command, *words], cwd=self.folder, env=self.environment(**extra), stdin=theirs, stdout=theirs, stderr=theirs
+            [*self.command, *words],
+            cwd=self.folder,
+            env=self.environment(**extra),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
         ) as process:
             os.close(theirs)
             seen = b""

@@ -71,7 +71,11 @@ REFUSALS = {
     "list --species=--": (1, "flag_error", "invalid value '--' for --species"),
     "watch --steps 1.5": (1, "flag_error", "invalid value '1.5' for --steps: expected a whole number"),
     "add Hoot": (1, "flag_error", "missing flag --species"),
-    "add Hoot --species owl --count 0": (1, "flag_error", "invalid value '0' for --count: expected text that matches ^[1-9]\\d*$"),
+    "add Hoot --species owl --count 0": (
+        1,
+        "flag_error",
+        "invalid value '0' for --count: expected text that matches ^[1-9]\\d*$",
+    ),
     "add Hoot --species owl --count two": (1, "flag_error", "invalid value 'two' for --count: expected a whole number"),
     "add Hoot --species owl --tag a --no-tags": (1, "flag_error", "--tag and --no-tags exclude each other"),
     "get": (1, "argument_error", "missing argument 'id'"),
@@ -96,7 +100,11 @@ REFUSALS = {
     "list --fields a,,b": (1, "flag_error", "invalid value 'a,,b' for --fields: expected names such as id,owner.name"),
     "list --input": (1, "flag_error", "--input needs a value"),
     "list --input nope": (1, "invalid_input", "invalid value 'nope' for --input"),
-    "list --input @missing.json": (1, "invalid_input", "--input cannot be read: [Errno 2] No such file or directory: 'missing.json'"),
+    "list --input @missing.json": (
+        1,
+        "invalid_input",
+        "--input cannot be read: [Errno 2] No such file or directory: 'missing.json'",
+    ),
     "list --input -": (1, "invalid_input", "--input is not valid JSON: Expecting value: line 1 column 1 (char 0)"),
     "profile save x": (1, "profile_error", "there is nothing to save: no profileable flag was given"),
     "profile save x --region west": (1, "flag_error", "invalid value 'west' for --region"),
@@ -116,7 +124,11 @@ REFUSALS = {
     "rehearse rate-limit": (8, "rate_limited", "the warden wants a rest"),
     "rehearse cancel": (9, "cancelled", "The operation was cancelled."),
     "rehearse crash": (2, "internal_error", "ZeroDivisionError: division by zero"),
-    "rehearse unwritable": (2, "marshal_error", "the result cannot be written as JSON: builtins.object has no JSON form"),
+    "rehearse unwritable": (
+        2,
+        "marshal_error",
+        "the result cannot be written as JSON: builtins.object has no JSON form",
+    ),
 }
 
 ON_A_TERMINAL = {

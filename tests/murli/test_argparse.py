@@ -53,7 +53,13 @@ def test_a_tool_without_subcommands_describes_itself_as_root(capsys: pytest.Capt
     document = json.loads(capsys.readouterr().out)
     assert document["summary"] == "Does one thing. In one way."
     assert document["root"]["arguments"] == [{"name": "file", "type": "string", "required": True, "description": ""}]
-    assert document["root"]["flags"][0] == {"name": "number", "type": "int", "default": 1, "description": "count, 1 by default", "short": "-n"}
+    assert document["root"]["flags"][0] == {
+        "name": "number",
+        "type": "int",
+        "default": 1,
+        "description": "count, 1 by default",
+        "short": "-n",
+    }
     assert [command["name"] for command in document["commands"]] == ["describe"]
 
 
@@ -85,11 +91,15 @@ def test_a_command_that_argparse_reads_differently_is_not_run_unguarded(capsys: 
     assert ran == []
 
 
-def test_a_flag_that_takes_a_word_or_none_does_not_swallow_the_word_behind_one_of_murlis(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_flag_that_takes_a_word_or_none_does_not_swallow_the_word_behind_one_of_murlis(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     parser = argparse.ArgumentParser(prog="colour")
     parser.add_argument("--color", nargs="?", const="auto")
     parser.add_argument("file")
-    assert refusal(parser, "--color --agent f.txt", capsys, main=echo)["suggestion"].startswith("Put --agent in front of --color.")
+    assert refusal(parser, "--color --agent f.txt", capsys, main=echo)["suggestion"].startswith(
+        "Put --agent in front of --color."
+    )
     assert answer(parser, "--agent f.txt --color", capsys, main=echo) == {"color": "auto", "file": "f.txt"}
 
 
@@ -163,12 +173,31 @@ def test_an_alias_runs_the_command_and_is_described_once(capsys: pytest.CaptureF
     assert [command["name"] for command in describe(tree())["commands"]] == ["leaf", "exec", "describe"]
 
 
-def test_every_kind_of_flag_can_be_given_as_structured_input(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_every_kind_of_flag_can_be_given_as_structured_input(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     (tmp_path / "in.json").write_text(
-        json.dumps({"words": ["-x", "--agent"], "pair": [1, 2.5], "maybe": "so", "many": ["a", "b"], "path": "/tmp", "left": True, "right": False})
+        json.dumps(
+            {
+                "words": ["-x", "--agent"],
+                "pair": [1, 2.5],
+                "maybe": "so",
+                "many": ["a", "b"],
+                "path": "/tmp",
+                "left": True,
+                "right": False,
+            }
+        )
     )
     result = answer(tree(), f"leaf --input @{tmp_path}/in.json --fields words,pair,maybe,many,left,right", capsys)
-    assert result == {"words": ["-x", "--agent"], "pair": [1.0, 2.5], "maybe": "so", "many": ["a", "b"], "left": True, "right": False}
+    assert result == {
+        "words": ["-x", "--agent"],
+        "pair": [1.0, 2.5],
+        "maybe": "so",
+        "many": ["a", "b"],
+        "left": True,
+        "right": False,
+    }
 
 
 def test_exclusive_groups_are_described_and_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -292,7 +321,9 @@ def test_schema_of_one_parser_is_available_to_code() -> None:
     assert schema(flat())["name"] == "flat"
 
 
-def test_a_page_of_text_is_printed_as_it_is_unless_another_form_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_of_text_is_printed_as_it_is_unless_another_form_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     parser = argparse.ArgumentParser(prog="page")
     annotate(parser, Metadata(returns=ReturnSchema(type="text")))
 

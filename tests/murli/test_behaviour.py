@@ -68,10 +68,18 @@ def test_progress_overwrites_one_line_on_a_terminal(roost: Tool) -> None:
 def test_a_profile_applies_and_an_explicit_flag_wins(roost: Tool) -> None:
     roost.run("profile", "save", "home", "--region", "south", "--token", "s3cr3t-feather")
     assert roost.run("whoami").answer["result"]["region"] == "north"
-    assert roost.run("--profile", "home", "whoami").answer["result"] == {"region": "south", "signed_in": True, "loud": False}
+    assert roost.run("--profile", "home", "whoami").answer["result"] == {
+        "region": "south",
+        "signed_in": True,
+        "loud": False,
+    }
     assert roost.run("profile", "use", "home").answer["result"] == {"default": "home"}
     assert roost.run("whoami").answer["result"]["region"] == "south"
-    assert roost.run("--region", "north", "whoami").answer["result"] == {"region": "north", "signed_in": True, "loud": False}
+    assert roost.run("--region", "north", "whoami").answer["result"] == {
+        "region": "north",
+        "signed_in": True,
+        "loud": False,
+    }
     assert roost.run("whoami", "--region", "north").answer["result"]["region"] == "north"
     assert roost.run("profile", "use", "--clear").code == 0
     assert roost.run("whoami").answer["result"]["region"] == "north"
@@ -91,7 +99,13 @@ def test_a_saved_secret_is_private_and_never_printed_again(roost: Tool) -> None:
     assert json.loads(path.read_text())["profiles"]["home"]["flags"] == {"token": secret}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    shown = [saved, roost.run("profile", "show", "home"), roost.run("profile", "list"), roost.run("describe"), roost.run("--help")]
+    shown = [
+        saved,
+        roost.run("profile", "show", "home"),
+        roost.run("profile", "list"),
+        roost.run("describe"),
+        roost.run("--help"),
+    ]
     shown += [roost.run("--profile", "home", "--bogus", "whoami"), roost.run("--profile", "home", "whoami", "--debug")]
     assert all(secret.encode() not in ran.stdout + ran.stderr for ran in shown)
 
@@ -115,20 +129,39 @@ def test_an_existing_profile_is_replaced_only_when_forced(roost: Tool) -> None:
 def test_describe_tells_which_profiles_there_are(roost: Tool) -> None:
     roost.run("profile", "save", "home", "--region", "south")
     roost.run("profile", "use", "home")
-    assert roost.run("describe").answer["profiles"] == {"available": ["home"], "default": "home", "profileable_flags": ["region", "token"]}
+    assert roost.run("describe").answer["profiles"] == {
+        "available": ["home"],
+        "default": "home",
+        "profileable_flags": ["region", "token"],
+    }
 
 
 def test_structured_input_comes_from_standard_input_or_a_file(roost: Tool) -> None:
     document = {"name": "Hoot", "species": "owl", "tag": ["night", "shy"], "region": "south"}
     added = roost.run("add", "--input", "-", stdin=json.dumps(document).encode()).answer["result"]
-    assert added == {"id": "hoot", "name": "Hoot", "species": "owl", "region": "south", "count": 1, "tags": ["night", "shy"]}
-    (roost.folder / "more.json").write_text(json.dumps({**document, "name": "Hoot2", "loud": None} | {"count": 3}).replace(', "loud": null', ""))
+    assert added == {
+        "id": "hoot",
+        "name": "Hoot",
+        "species": "owl",
+        "region": "south",
+        "count": 1,
+        "tags": ["night", "shy"],
+    }
+    (roost.folder / "more.json").write_text(
+        json.dumps({**document, "name": "Hoot2", "loud": None} | {"count": 3}).replace(', "loud": null', "")
+    )
     assert roost.run("add", "--input", "@more.json", "--count", "4").answer["result"]["count"] == 4
 
 
 def test_a_limit_cuts_the_list_and_tells_the_total(roost: Tool) -> None:
     answer = roost.run("list", "--limit", "1", "--fields", "id").answer
-    assert answer == {"result": [{"id": "pip"}], "schema_version": "1.0", "status": "ok", "tool_version": "1.0.0", "total": 2}
+    assert answer == {
+        "result": [{"id": "pip"}],
+        "schema_version": "1.0",
+        "status": "ok",
+        "tool_version": "1.0.0",
+        "total": 2,
+    }
     assert roost.run_on_terminal("list", "--limit", "1").stdout.count(b"\n") == 1
 
 
@@ -137,7 +170,10 @@ def test_development_mode_brings_the_doctor_and_naming_advice(roost: Tool) -> No
     report = roost.run("doctor", MURLI_DEV="1").answer
     assert report["status"] == "ok"
     assert report["result"]["failed"] == 0
-    assert '[murli advisory] command "add": prefer "create" (conventional vocabulary)' in roost.run_on_terminal("list", MURLI_DEV="1").stdout.decode()
+    assert (
+        '[murli advisory] command "add": prefer "create" (conventional vocabulary)'
+        in roost.run_on_terminal("list", MURLI_DEV="1").stdout.decode()
+    )
     assert b"advisory" not in roost.run("list", MURLI_DEV="1").stderr
 
 
@@ -228,7 +264,12 @@ def test_a_damaged_profile_file_stops_commands_and_is_left_alone(roost: Tool) ->
     path.parent.mkdir()
     for damage in (b"{", b"[]", b"\xff\xfe", b'{"profiles": {"a": {"flags": {"region": 1}}}}', b"null"):
         path.write_bytes(damage)
-        for words in (["whoami"], ["profile", "list"], ["profile", "save", "x", "--region", "south"], ["profile", "use", "x"]):
+        for words in (
+            ["whoami"],
+            ["profile", "list"],
+            ["profile", "save", "x", "--region", "south"],
+            ["profile", "use", "x"],
+        ):
             error = roost.run(*words).error
             assert (error["code"], error["error"]) == (1, "profile_error")
             assert str(path) in error["message"]

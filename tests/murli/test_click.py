@@ -69,7 +69,14 @@ def test_a_single_command_runs_and_describes_itself_as_root(capsys: pytest.Captu
         "v": "count",
     }
     assert flags["mode"]["enum"] == ["Fast", "slow"]
-    assert flags["key"] == {"name": "key", "type": "string", "default": None, "description": "", "env": "TOOL_KEY", "sensitive": True}
+    assert flags["key"] == {
+        "name": "key",
+        "type": "string",
+        "default": None,
+        "description": "",
+        "env": "TOOL_KEY",
+        "sensitive": True,
+    }
 
 
 def test_click_decides_what_is_wrong_and_murli_only_words_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +90,9 @@ def test_a_value_that_looks_like_a_flag_is_clicks_value(capsys: pytest.CaptureFi
     assert answer(flat, "a.txt --name --agent --fields name", capsys) == {"name": ["--agent"]}
 
 
-def test_click_reads_its_own_environment_variables(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_click_reads_its_own_environment_variables(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TOOL_KEY", "from-environment")
     assert answer(flat, "a.txt --fields key", capsys) == {"key": "from-environment"}
 
@@ -92,7 +101,13 @@ def test_structured_input_reaches_every_kind_of_option(capsys: pytest.CaptureFix
     document = {"file": "-odd", "level": 5, "size": [1, 2], "name": ["--x", "y"], "v": 3, "mode": None}
     (tmp_path / "in.json").write_text(json.dumps(document))
     result = answer(flat, f"--input @{tmp_path}/in.json", capsys)
-    assert (result["file"], result["level"], result["size"], result["name"], result["verbose"]) == ("-odd", 5, [1.0, 2.0], ["--x", "y"], 3)
+    assert (result["file"], result["level"], result["size"], result["name"], result["verbose"]) == (
+        "-odd",
+        5,
+        [1.0, 2.0],
+        ["--x", "y"],
+        3,
+    )
 
 
 @click.group(invoke_without_command=True)

@@ -104,7 +104,9 @@ def test_murli_imports_nothing_of_covey() -> None:
 def test_the_core_and_the_argparse_adapter_need_no_dependency_and_no_heavy_module() -> None:
     program = "import sys, argparse, json; before = set(sys.modules); import murli.argparse; print(*(set(sys.modules) - before))"
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE.parent)}
-    ended = subprocess.run([sys.executable, "-S", "-c", program], env=environment, capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-S", "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
     loaded = ended.stdout.split()
     assert "murli.argparse" in loaded
     assert [name for name in loaded if name.partition(".")[0] not in ("murli", "__future__")] == []

@@ -75,7 +75,9 @@ def test_typers_refusals_are_worded_by_murli(capsys: pytest.CaptureFixture[str])
     assert run("", capsys)[2]["message"] == "missing argument 'target'"
 
 
-def test_typer_reads_its_own_environment_variables(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_typer_reads_its_own_environment_variables(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COATS", "4")
     assert run("wall", capsys)[1]["result"][2] == 4
 
@@ -91,7 +93,9 @@ def test_a_missing_typer_is_an_error_that_says_what_to_install(tmp_path: Path) -
     (tmp_path / "typer.py").write_text("raise ModuleNotFoundError(\"No module named 'typer'\", name='typer')")
     program = "from murli.typer import run; run(object(), argv=['list'], version='1.0')"
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(murli.__file__).parents[1]}"}
-    ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
     assert ended.returncode == 2
     error = json.loads(ended.stderr)
     assert (error["error"], error["tool_version"]) == ("missing_dependency", "1.0")

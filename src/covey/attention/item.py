@@ -49,7 +49,12 @@ class Item(Struct, frozen=True, kw_only=True):
     def as_dict(self) -> dict[str, Any]:
         """As the contract has it, without its age."""
         closed = None if self.closed_at is None else timestamp(self.closed_at)
-        return {**asdict(self), "opened_at": timestamp(self.opened_at), "updated_at": timestamp(self.updated_at), "closed_at": closed}
+        return {
+            **asdict(self),
+            "opened_at": timestamp(self.opened_at),
+            "updated_at": timestamp(self.updated_at),
+            "closed_at": closed,
+        }
 
 
 class Change(NamedTuple):
@@ -71,7 +76,9 @@ def heard(before: Item | None, event: Event) -> Change | None:
     if asked.id == before.id or (asked.data.get("run") and asked.data["run"] == before.data.get("run")):
         return None  # whoever asked was not sure that it had, after a crash
     times = before.times if event.data.get(SAME_QUESTION) is True else before.times + 1
-    item = replace(before, title=asked.title, detail=asked.detail, data=asked.data, updated_at=asked.updated_at, times=times)
+    item = replace(
+        before, title=asked.title, detail=asked.detail, data=asked.data, updated_at=asked.updated_at, times=times
+    )
     return Change(item, CHANGED if (item.title, item.detail) != (before.title, before.detail) else "")
 
 

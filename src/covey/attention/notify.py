@@ -49,7 +49,9 @@ log = logging.getLogger("covey.attention")
 class Notifier:
     """Runs the command, one at a time, while the daemon lives. `command` gives what is set at the moment; nothing means that nobody is told."""
 
-    def __init__(self, queue: Queue, store: Store, events: Events, clock: Clock, command: Callable[[], Sequence[str]]) -> None:
+    def __init__(
+        self, queue: Queue, store: Store, events: Events, clock: Clock, command: Callable[[], Sequence[str]]
+    ) -> None:
         self.problem = ""
         """Why the last telling failed, if it did."""
         self._queue = queue
@@ -60,7 +62,9 @@ class Notifier:
 
     async def live(self) -> None:
         """Tell what is new until the daemon stops. Raises OSError if a command cannot even be prepared; what it would have told is told by the next call."""
-        news = reader.Reader(self._events, [OPENED], await self._store.read(lambda connection: reader.written(connection, READER)))
+        news = reader.Reader(
+            self._events, [OPENED], await self._store.read(lambda connection: reader.written(connection, READER))
+        )
         while not news.ended:
             try:
                 await self._round(news)
@@ -92,7 +96,10 @@ class Notifier:
 
     def _judge(self, program: str, problem: str) -> None:
         if problem and problem != self.problem:
-            log.warning("nobody could be told what needs them", extra={"program": program, "reason": problem, "suggestion": MEND})
+            log.warning(
+                "nobody could be told what needs them",
+                extra={"program": program, "reason": problem, "suggestion": MEND},
+            )
         self.problem = problem
 
 
@@ -159,7 +166,9 @@ class _Ear:
     @property
     def heard(self) -> str:
         self._listen()
-        text = "".join(letter if letter.isprintable() else " " for letter in self._said[:SAID_BYTES].decode(errors="replace"))
+        text = "".join(
+            letter if letter.isprintable() else " " for letter in self._said[:SAID_BYTES].decode(errors="replace")
+        )
         return f": {' '.join(text.split())}" if text.strip() else ""
 
     def _listen(self) -> None:

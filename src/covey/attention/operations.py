@@ -42,7 +42,11 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
 
         def part() -> dict[str, Any]:
             latest = sorted(items.open.values(), key=lambda item: item.updated_at, reverse=True)
-            return {"open": len(latest), "titles": [item.title for item in latest[:TITLES]], "notify_problem": notifier.problem}
+            return {
+                "open": len(latest),
+                "titles": [item.title for item in latest[:TITLES]],
+                "notify_problem": notifier.problem,
+            }
 
         daemon.parts["attention"] = part
         daemon.metrics.gauge("covey_attention_open", "Things that need a person.", lambda: len(items.open))
@@ -86,5 +90,10 @@ def one_of(found: Sequence[Item], asked: str) -> Item:
     if not asked or not found:
         raise not_found(f"there is no item {asked[:100]!r}", "See what there is with: covey needs", field="item")
     if len(found) > 1:
-        raise user_error(f"{asked[:100]} is the end of several ids", "Give more of it.", field="item", valid_values=[item.id for item in found])
+        raise user_error(
+            f"{asked[:100]} is the end of several ids",
+            "Give more of it.",
+            field="item",
+            valid_values=[item.id for item in found],
+        )
     return found[0]

@@ -76,7 +76,11 @@ class Queue:
 
     async def __aenter__(self) -> Self:
         self.open = {item.key: item for item in await self._items("WHERE closed_at IS NULL")}
-        journal = reader.Reader(self._events, [ASKED, SETTLED], await self._store.read(lambda connection: reader.written(connection, READER)))
+        journal = reader.Reader(
+            self._events,
+            [ASKED, SETTLED],
+            await self._store.read(lambda connection: reader.written(connection, READER)),
+        )
         self._task = asyncio.create_task(self._live(journal), name="attention")
         return self
 
@@ -96,7 +100,9 @@ class Queue:
         """Those that a person may mean by an id, the end of one, or a key; of several that are not all closed, those that are open."""
         found = await self._items("WHERE key = ?1 ORDER BY closed_at IS NOT NULL, id DESC LIMIT 1", (name,))
         if not found:
-            found = await self._items("WHERE substr(id, -length(?1)) = ?1 ORDER BY closed_at IS NOT NULL, id DESC LIMIT 10", (name.upper(),))
+            found = await self._items(
+                "WHERE substr(id, -length(?1)) = ?1 ORDER BY closed_at IS NOT NULL, id DESC LIMIT 10", (name.upper(),)
+            )
         return [item for item in found if item.closed_at is None] or found
 
     async def close(self, item: Item, why: str) -> Item:
@@ -125,7 +131,9 @@ class Queue:
                 told = False
             except StoreError as error:
                 if not told:
-                    log.warning("the attention queue waits: nothing can be written down", extra={"reason": error.message})
+                    log.warning(
+                        "the attention queue waits: nothing can be written down", extra={"reason": error.message}
+                    )
                 told = True
                 journal.rewind()
                 await self._clock.sleep(RETRY_S)
@@ -139,13 +147,22 @@ class Queue:
             except StoreError:
                 raise
             except Exception:
-                log.exception("an event could not be taken into the attention queue", extra={"cursor": event.cursor, "subject": event.subject[:200]})
+                log.exception(
+                    "an event could not be taken into the attention queue",
+                    extra={"cursor": event.cursor, "subject": event.subject[:200]},
+                )
 
     async def _commit(self, change: Change, cursor: int | None) -> None:
         item, kind = change
 
         def also(connection: sqlite3.Connection) -> None:
-            connection.execute(_PUT, [encode(value) if isinstance(value, dict) else value for value in (getattr(item, name) for name in _FIELDS)])
+            connection.execute(
+                _PUT,
+                [
+                    encode(value) if isinstance(value, dict) else value
+                    for value in (getattr(item, name) for name in _FIELDS)
+                ],
+            )
             if item.closed_at is not None:
                 connection.execute(_FORGET, (CLOSED_KEPT,))
             if cursor is not None:
@@ -162,7 +179,9 @@ class Queue:
 
     async def _items(self, where: str, values: Sequence[Any] = ()) -> list[Item]:
         def read(connection: sqlite3.Connection) -> list[Item]:
-            return [_item(dict(zip(_FIELDS, row, strict=True))) for row in connection.execute(f"{_READ} {where}", values)]
+            return [
+                _item(dict(zip(_FIELDS, row, strict=True))) for row in connection.execute(f"{_READ} {where}", values)
+            ]
 
         return await self._store.read(read)
 

@@ -64,5 +64,8 @@ class Reader:
         self._heard = self._events.subscribe(since=self.cursor, kinds=self._kinds)
         await self._heard.__aenter__()
         if self._heard.gap is not None:
-            log.info("events were pruned before they could be looked at", extra={"since": self._heard.gap[0], "until": self._heard.gap[1]})
+            log.info(
+                "events were pruned before they could be looked at",
+                extra={"since": self._heard.gap[0], "until": self._heard.gap[1]},
+            )
         return self._heard

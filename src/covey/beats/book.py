@@ -105,10 +105,18 @@ class Book:
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
             return place, Frontmatter(
-                {}, "", (Problem("", line, f"byte 0x{error.object[error.start]:02x} is not valid UTF-8: save the file as UTF-8"),)
+                {},
+                "",
+                (
+                    Problem(
+                        "", line, f"byte 0x{error.object[error.start]:02x} is not valid UTF-8: save the file as UTF-8"
+                    ),
+                ),
             )
         except OSError as error:
-            return replace(place, settled=False), Frontmatter({}, "", (Problem("", 0, f"this file cannot be read: {error.strerror or error}"),))
+            return replace(place, settled=False), Frontmatter(
+                {}, "", (Problem("", 0, f"this file cannot be read: {error.strerror or error}"),)
+            )
 
     def _entry(self, draft: _Draft, name: str) -> Entry:
         place, problems, fields = draft.place, draft.problems, draft.fields
@@ -120,7 +128,9 @@ class Book:
             problems.append(_problem(draft.lines, "agent", sentence))
         beat = None
         if agent and not problems:
-            beat = Beat(**{"deny": DEFAULT_DENY, **fields, "name": name, "workspace": place.workspace, "file": place.file})
+            beat = Beat(
+                **{"deny": DEFAULT_DENY, **fields, "name": name, "workspace": place.workspace, "file": place.file}
+            )
             problems += [Problem("agent", draft.lines.get("agent", 0), sentence) for sentence in agent.objections(beat)]
         return Entry(
             name=name,
@@ -141,11 +151,24 @@ def _draft(place: Place, front: Frontmatter | None) -> _Draft:
     head, wrong_in_head = options.canonical(front.head)
     together = options.merged(config, head)
     fields, wrong = options.read(together)
-    problems = [*front.problems, *(_problem(front.lines, name, sentence) for name, sentence in (*wrong_in_config, *wrong_in_head, *wrong))]
+    problems = [
+        *front.problems,
+        *(_problem(front.lines, name, sentence) for name, sentence in (*wrong_in_config, *wrong_in_head, *wrong)),
+    ]
     if not front.problems:  # with a broken head nobody knows what else it says
-        misspelt = {name for name, _ in (*wrong_in_config, *wrong_in_head) if options.nearest(name, ("interval", "cron")).startswith("; did")}
+        misspelt = {
+            name
+            for name, _ in (*wrong_in_config, *wrong_in_head)
+            if options.nearest(name, ("interval", "cron")).startswith("; did")
+        }
         if "interval" not in together and "cron" not in together and not misspelt:
-            problems.append(Problem("interval", 0, "nothing says when it runs: put interval: 30m, or a cron expression, in the head of the file"))
+            problems.append(
+                Problem(
+                    "interval",
+                    0,
+                    "nothing says when it runs: put interval: 30m, or a cron expression, in the head of the file",
+                )
+            )
         if not front.body.strip():
             problems.append(Problem("", 0, "there are no instructions in it: write below the head what to do"))
     explicit = fields.pop("name", "")
@@ -165,7 +188,9 @@ def _names(drafts: Sequence[_Draft]) -> list[str]:
     given: set[str] = set()
     for draft in drafts:
         if draft.explicit in given:
-            draft.problems.append(_problem(draft.lines, "name", f"name: {draft.explicit} is the name of another beat: give it another"))
+            draft.problems.append(
+                _problem(draft.lines, "name", f"name: {draft.explicit} is the name of another beat: give it another")
+            )
             draft.explicit = ""
         elif draft.explicit:
             given.add(draft.explicit)
@@ -180,6 +205,8 @@ def _names(drafts: Sequence[_Draft]) -> list[str]:
     taken: set[str] = set()
     for draft, name in zip(drafts, names, strict=True):
         if name in taken and not draft.problems:
-            draft.problems.append(Problem("name", 0, f"{name} is the name of another beat: put a name in the head of the file"))
+            draft.problems.append(
+                Problem("name", 0, f"{name} is the name of another beat: put a name in the head of the file")
+            )
         taken.add(name)
     return names

@@ -29,7 +29,9 @@ def beat_at(path: str, name: str | None, workspaces: Sequence[Mapping[str, Any]]
     if not os.path.isdir(path):  # noqa: PTH112 - a text
         raise not_found(f"{path} is not a folder", "Name the folder in which a HEARTBEAT.md is.", field="path")
     known = Book.load(workspaces, home, AGENTS).entries if workspaces else ()
-    here = _here(known, path, name) or _here(Book.load([{"path": path, "interval": UNSCHEDULED}], home, AGENTS).entries, path, name)
+    here = _here(known, path, name) or _here(
+        Book.load([{"path": path, "interval": UNSCHEDULED}], home, AGENTS).entries, path, name
+    )
     if not here:
         raise not_found(f"there is no beat {name} in {path}", "See them all with: covey beats list", field="name")
     if len(here) > 1:
@@ -53,5 +55,6 @@ def _here(entries: Sequence[Entry], path: str, name: str | None) -> list[Entry]:
     return [
         entry
         for entry in entries
-        if os.path.realpath(entry.workspace) == there and (name is None or entry.name == name or entry.name.endswith(f"/{name}"))
+        if os.path.realpath(entry.workspace) == there
+        and (name is None or entry.name == name or entry.name.endswith(f"/{name}"))
     ]

@@ -42,7 +42,9 @@ def concluded(run: Run, finished: Finished, prices: money.Prices = UNPRICED, loo
         return replace(run, state="done", error_kind=failure.kind, error=_sentence(failure.message))
     guess = None
     if cost is None:
-        guess = money.estimated(report.usage, prices, run.spec.budget, timed_out=failure is not None and failure.kind == "timeout")
+        guess = money.estimated(
+            report.usage, prices, run.spec.budget, timed_out=failure is not None and failure.kind == "timeout"
+        )
     done = replace(
         run,
         state="done",
@@ -62,7 +64,13 @@ def concluded(run: Run, finished: Finished, prices: money.Prices = UNPRICED, loo
         return replace(done, outcome="ok")
     if failure is None:
         return replace(done, outcome=verdict.outcome, summary=verdict.summary)
-    return replace(done, outcome=verdict.outcome, error_kind=failure.kind, error=_sentence(failure.message), retry_at=failure.retry_at)
+    return replace(
+        done,
+        outcome=verdict.outcome,
+        error_kind=failure.kind,
+        error=_sentence(failure.message),
+        retry_at=failure.retry_at,
+    )
 
 
 def standing_after(beat: Beat, standing: Standing, run: Run, finished: Finished, now: float) -> Standing:
@@ -136,10 +144,16 @@ def plain(turns: tuple[Any, ...]) -> list[Any]:
 
 def _limits(beat: Beat) -> str:
     limits = beat.budget
-    return " and ".join(money.amount(limit, unit) for limit, unit in ((limits.run_usd, "USD"), (limits.run_tokens, "tokens")) if limit is not None)
+    return " and ".join(
+        money.amount(limit, unit)
+        for limit, unit in ((limits.run_usd, "USD"), (limits.run_tokens, "tokens"))
+        if limit is not None
+    )
 
 
 def _sentence(text: str) -> str:
     """What somebody else has said, as it may be written down: short, and nothing in it that a terminal or a database would stumble over."""
-    said = "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text[:ERROR_CHARACTERS])
+    said = "".join(
+        character if character.isprintable() or character == "\n" else "\ufffd" for character in text[:ERROR_CHARACTERS]
+    )
     return said if len(text) <= ERROR_CHARACTERS else f"{said}…"

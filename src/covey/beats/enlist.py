@@ -21,9 +21,18 @@ KEY = ("beats", "workspace")
 
 def refuse_what_cannot_run(workspaces: list[dict[str, Any]], path: str, user_home: str) -> None:
     """Raise `AgentError` with file and line if a beat of the folder `path` could not run beside those of the configured workspaces."""
-    there = any(os.path.realpath(found) == path for table in workspaces if (found := expanded(str(table.get("path", "")), user_home)))
+    there = any(
+        os.path.realpath(found) == path
+        for table in workspaces
+        if (found := expanded(str(table.get("path", "")), user_home))
+    )
     book = Book.load(workspaces if there else [*workspaces, {"path": path}], user_home, AGENTS)
-    complaints = [complaint for entry in book.entries if os.path.realpath(entry.workspace) == path for complaint in entry.complaints]
+    complaints = [
+        complaint
+        for entry in book.entries
+        if os.path.realpath(entry.workspace) == path
+        for complaint in entry.complaints
+    ]
     if complaints:
         raise user_error("; ".join(complaints), f"Mend it, then: covey beats add {quoted(path)}", field="path")
 

@@ -47,7 +47,9 @@ class Finished(Struct, frozen=True, kw_only=True):
 class Execution:
     """`heard` is told every step once; `spent` is asked now and then, and a word from it ends the run for that reason."""
 
-    def __init__(self, folder: Folder, reader: Reader, clock: Clock, heard: Callable[[Step], None], spent: Callable[[Usage], str]) -> None:
+    def __init__(
+        self, folder: Folder, reader: Reader, clock: Clock, heard: Callable[[Step], None], spent: Callable[[Usage], str]
+    ) -> None:
         self._folder = folder
         self._reader = reader
         self._clock = clock
@@ -97,7 +99,10 @@ class Execution:
                 sys.executable,
                 argv,
                 os.environ,
-                file_actions=[(os.POSIX_SPAWN_DUP2, nothing.fileno(), 0), *((os.POSIX_SPAWN_DUP2, log.fileno(), number) for number in (1, 2))],
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, nothing.fileno(), 0),
+                    *((os.POSIX_SPAWN_DUP2, log.fileno(), number) for number in (1, 2)),
+                ],
                 setpgroup=0,
                 setsigmask=(),
                 setsigdef=(signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT),  # what is ignored here would be inherited
@@ -145,13 +150,24 @@ class Execution:
         with contextlib.suppress(OSError):
             began = (self._folder.path / "claim").stat().st_mtime
         report = self._reader.report(0, "", self._clock.time())  # what it said and spent until then counts
-        message = "it was ended from outside while it ran, or the machine restarted" if claimed else "its runner could not start"
+        message = (
+            "it was ended from outside while it ran, or the machine restarted"
+            if claimed
+            else "its runner could not start"
+        )
         failure = Failure(kind="crash", message=message + self._runner_says())
-        return Finished(report=replace(report, failure=failure), began=began, seconds=max(self._clock.time() - began, 0.0))
+        return Finished(
+            report=replace(report, failure=failure), began=began, seconds=max(self._clock.time() - began, 0.0)
+        )
 
     def _runner_says(self) -> str:
         with contextlib.suppress(OSError):
-            if lines := read_regular(self._folder.path / "runner.log", COMPLAINT_BYTES).decode(errors="replace").strip().splitlines():
+            if (
+                lines := read_regular(self._folder.path / "runner.log", COMPLAINT_BYTES)
+                .decode(errors="replace")
+                .strip()
+                .splitlines()
+            ):
                 return f": {lines[-1][:200]}"
         return ""
 
@@ -176,4 +192,9 @@ def _failure(why: str, message: str, probe: dict[str, Any] | None) -> Failure | 
         "probe_output": Failure(kind="probe", message="the probe wrote more than Covey takes in"),
         "probe_failed": Failure(kind="probe", message=f"the probe could not be run{f': {said}' if said else ''}"),
     }
-    return known.get(why, Failure(kind="interrupted", message="it was interrupted" if why == "interrupted" else f"it was interrupted: {why}"))
+    return known.get(
+        why,
+        Failure(
+            kind="interrupted", message="it was interrupted" if why == "interrupted" else f"it was interrupted: {why}"
+        ),
+    )

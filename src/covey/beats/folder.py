@@ -191,7 +191,11 @@ def make_private(path: Path) -> None:
 
 def prune(path: Path, keep: int) -> None:
     """Throw away all but the newest runs that wait for a daemon to take them in: whoever never starts one must not fill the disk."""
-    left = [folder for folder in folders(path) if not folder.attended and (folder.handed_over or {}).get("run", {}).get("state") == "done"]
+    left = [
+        folder
+        for folder in folders(path)
+        if not folder.attended and (folder.handed_over or {}).get("run", {}).get("state") == "done"
+    ]
     for folder in left[: max(len(left) - keep, 0)]:  # their names begin with the time
         folder.remove()
 

@@ -26,18 +26,30 @@ def split(text: str) -> Frontmatter:
     """Take a file apart. Without a head, all of it is body; a rule further down is body too. Never raises."""
     text = text.removeprefix("\ufeff")
     lines = text.split("\n")
-    first = next((at for at, line in enumerate(lines) if line.strip()), 0)  # a head behind an empty line must not pass for instructions
+    first = next(
+        (at for at, line in enumerate(lines) if line.strip()), 0
+    )  # a head behind an empty line must not pass for instructions
     if lines[first].rstrip() != RULE:
         return Frontmatter({}, text)
     last = next((at for at in range(first + 1, len(lines)) if lines[at].rstrip() == RULE), None)
     if last is None:
         return Frontmatter(
-            {}, text, (Problem("", first + 1, "the head has no end: put a line with --- below it, or begin the file with something else"),)
+            {},
+            text,
+            (
+                Problem(
+                    "",
+                    first + 1,
+                    "the head has no end: put a line with --- below it, or begin the file with something else",
+                ),
+            ),
         )
     body = "\n".join(lines[last + 1 :])
     head = "\n".join(lines[first + 1 : last])
     if len(head) > LONGEST_HEAD:
-        return Frontmatter({}, body, (Problem("", first + 1, f"the head is {len(head)} characters long; it may have {LONGEST_HEAD}"),))
+        return Frontmatter(
+            {}, body, (Problem("", first + 1, f"the head is {len(head)} characters long; it may have {LONGEST_HEAD}"),)
+        )
     try:
         table, places = _read(head)
     except _HeadError as error:
@@ -72,7 +84,10 @@ def _read(head: str) -> tuple[dict[str, Any], dict[str, int]]:
         return loader.construct_document(node), places
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise _HeadError(mark.line + 1 if mark else 1, f"the head is not valid YAML: {error.problem or error.context}{_hint(head, mark)}") from None
+        raise _HeadError(
+            mark.line + 1 if mark else 1,
+            f"the head is not valid YAML: {error.problem or error.context}{_hint(head, mark)}",
+        ) from None
     except yaml.YAMLError as error:
         raise _HeadError(1, f"the head is not valid YAML: {str(error).splitlines()[0]}") from None
     except (RecursionError, ValueError):

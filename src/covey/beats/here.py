@@ -41,7 +41,13 @@ KEPT_RUNS = 100
 
 
 def run_here(
-    home: Home, path: str, name: str | None, *, verbose: bool, begins: Callable[[dict[str, Any]], None], heard: Callable[[Step], None]
+    home: Home,
+    path: str,
+    name: str | None,
+    *,
+    verbose: bool,
+    begins: Callable[[dict[str, Any]], None],
+    heard: Callable[[Step], None],
 ) -> dict[str, Any]:
     """Run the beat of a folder and return it as the contract has it, with its `turns`. `begins` is told of the run first. Interrupting it ends the agent."""
     beat = beat_at(path, name, Config.load(home, SETTINGS).get("beats.workspace"), str(Path.home()))
@@ -75,7 +81,9 @@ def run_here(
     failure = prepare(beat, folder, agent, time.time(), "")
     if failure is None:
         begins(run.as_dict())
-    finished = Finished(report=Report(failure=failure), began=time.time(), seconds=0.0) if failure else asyncio.run(execute())
+    finished = (
+        Finished(report=Report(failure=failure), began=time.time(), seconds=0.0) if failure else asyncio.run(execute())
+    )
     done, turns = concluded(run, finished, _prices(home, beat, finished)), plain(finished.report.turns)
     heartbeats = HeartbeatLog(root)
     heartbeats.append(entry(done, turns))

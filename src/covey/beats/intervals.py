@@ -11,10 +11,14 @@ def seconds(text: str, shortest: float = SHORTEST_S, longest: float = LONGEST_S)
     """How many seconds are meant. Raises `ValueError` with a sentence that says what to write."""
     written = text.strip()
     if is_bare(written):
-        raise ValueError(f"{_cut(written)} has no unit: write {_cut(written)}s, {_cut(written)}m, {_cut(written)}h or {_cut(written)}d")
+        raise ValueError(
+            f"{_cut(written)} has no unit: write {_cut(written)}s, {_cut(written)}m, {_cut(written)}h or {_cut(written)}d"
+        )
     total = parse_duration(written)
     if total is None:
-        raise ValueError(f"{_cut(text)!r} is no length of time: write numbers with their units, longest first, such as 30m, 1h30m, 90s or 1d")
+        raise ValueError(
+            f"{_cut(text)!r} is no length of time: write numbers with their units, longest first, such as 30m, 1h30m, 90s or 1d"
+        )
     if total < shortest:
         raise ValueError(f"{written} is too short: the shortest is {format_duration(shortest)}")
     if total > longest:

@@ -126,7 +126,9 @@ class Ledger(Records):
         def work(connection: sqlite3.Connection) -> None:
             if connection.execute("SELECT 1 FROM beat_run WHERE run = ?", (run.run,)).fetchone() is None:
                 _put(connection, _PUT_RUN, RUN_COLUMNS, run)
-                connection.execute("UPDATE beat_run SET turns = ?, logged = state = 'done' WHERE run = ?", (text, run.run))
+                connection.execute(
+                    "UPDATE beat_run SET turns = ?, logged = state = 'done' WHERE run = ?", (text, run.run)
+                )
 
         await self._store.write(work)
         return run
@@ -134,17 +136,25 @@ class Ledger(Records):
     async def forget_turns(self, before: float) -> None:
         """Forget what was said in old runs; what they found and cost stays."""
         await self._store.write(
-            lambda connection: connection.execute("UPDATE beat_run SET turns = '[]' WHERE ended_at < ? AND turns != '[]'", (before,)).rowcount
+            lambda connection: (
+                connection.execute(
+                    "UPDATE beat_run SET turns = '[]' WHERE ended_at < ? AND turns != '[]'", (before,)
+                ).rowcount
+            )
         )
 
     async def logged(self, run: str) -> None:
-        await self._store.write(lambda connection: connection.execute("UPDATE beat_run SET logged = 1 WHERE run = ?", (run,)).rowcount)
+        await self._store.write(
+            lambda connection: connection.execute("UPDATE beat_run SET logged = 1 WHERE run = ?", (run,)).rowcount
+        )
 
     async def complain(self, key: str, title: str, detail: str) -> None:
         def also(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT OR REPLACE INTO beat_complaint VALUES (?, ?, ?)", (key, title, detail))
 
-        await self._events.append("attention.asked", subject=key, data={"title": title, "detail": detail}, source="beats", also=also)
+        await self._events.append(
+            "attention.asked", subject=key, data={"title": title, "detail": detail}, source="beats", also=also
+        )
 
     async def withdraw(self, key: str, why: str) -> None:
         def also(connection: sqlite3.Connection) -> None:

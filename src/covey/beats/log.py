@@ -57,7 +57,9 @@ class HeartbeatLog:
         """The conversation of the last run in a workspace, in place of the one before."""
         make_private(self._folder)
         path = self._folder / f"last-beat-{slug(workspace)}.json"
-        fd, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=self._folder)  # runs in one workspace may end at the same time
+        fd, draft = tempfile.mkstemp(
+            prefix=f".{path.name}.", dir=self._folder
+        )  # runs in one workspace may end at the same time
         with open(fd, "w", encoding="utf-8", errors="backslashreplace") as file:  # noqa: PTH123 - by descriptor
             file.write(json.dumps(conversation, ensure_ascii=False, indent=2) + "\n")
         os.replace(draft, path)  # noqa: PTH105 - a text

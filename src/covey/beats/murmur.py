@@ -89,7 +89,9 @@ def _read(source: str) -> Murmur:
         with file.open(encoding="utf-8-sig") as opened:
             return read_murmur(opened.read(LARGEST_FILE + 1))
     except OSError as error:
-        raise user_error(f"{source} cannot be read: {error.strerror or error}", f"Look at it: ls -l {quoted(source)}", field="path") from None
+        raise user_error(
+            f"{source} cannot be read: {error.strerror or error}", f"Look at it: ls -l {quoted(source)}", field="path"
+        ) from None
     except ValueError as error:
         raise user_error(f"{source} is not a configuration of murmur: {error}", advice, field="path") from None
 

@@ -77,7 +77,8 @@ def records(home: Home) -> Iterator[Records]:
             yield Records(_Connection(connection))
     except sqlite3.Error as error:
         raise tool_error(
-            f"{home.database} cannot be read: {error}", "Run `covey up`: it brings the file up to date, or says what is wrong with it."
+            f"{home.database} cannot be read: {error}",
+            "Run `covey up`: it brings the file up to date, or says what is wrong with it.",
         ) from None
 
 
@@ -119,7 +120,9 @@ OFFLINE: Mapping[str, Callable[[Home, dict[str, Any]], dict[str, Any]]] = {
 """As `covey.kernel.offline.OFFLINE`: what the command line does itself when there is no daemon."""
 
 
-def _with_beats(home: Home, answer: Callable[[StoredBeats, Config], Coroutine[Any, Any, dict[str, Any]]]) -> dict[str, Any]:
+def _with_beats(
+    home: Home, answer: Callable[[StoredBeats, Config], Coroutine[Any, Any, dict[str, Any]]]
+) -> dict[str, Any]:
     config = Config.load(home, SETTINGS)
     book = Book.load(config.get("beats.workspace"), str(Path.home()), AGENTS)
     with records(home) as found:
@@ -148,8 +151,14 @@ def _add_runs_left_for_the_daemon(connection: sqlite3.Connection, path: Path) ->
     for folder in folders(path):
         record = folder.handed_over
         with contextlib.suppress(msgspec.ValidationError, KeyError, TypeError):
-            if record is not None and connection.execute("SELECT 1 FROM main.beat_run WHERE run = ?", (folder.run,)).fetchone() is None:
-                values = (*row(RUN_COLUMNS, msgspec.convert(record["run"], Run)), msgspec.json.encode(record["turns"]).decode())
+            if (
+                record is not None
+                and connection.execute("SELECT 1 FROM main.beat_run WHERE run = ?", (folder.run,)).fetchone() is None
+            ):
+                values = (
+                    *row(RUN_COLUMNS, msgspec.convert(record["run"], Run)),
+                    msgspec.json.encode(record["turns"]).decode(),
+                )
                 connection.execute(f"INSERT INTO left_for_daemon VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608 - as above
     both = f"SELECT {_COLUMNS} FROM main.beat_run UNION ALL SELECT {_COLUMNS} FROM temp.left_for_daemon"  # noqa: S608 - as above
     connection.execute(f"CREATE TEMP VIEW beat_run AS {both}")

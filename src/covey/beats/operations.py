@@ -83,7 +83,10 @@ class Refresh:
         try:
             await self._daemon.reload()
         except AgentError as error:
-            log.warning("the configuration was edited and is not in force", extra={"reason": error.message, "suggestion": error.suggestion})
+            log.warning(
+                "the configuration was edited and is not in force",
+                extra={"reason": error.message, "suggestion": error.suggestion},
+            )
 
     def _stamp(self) -> tuple[int, int, int] | None:
         with contextlib.suppress(OSError):
@@ -113,7 +116,11 @@ class BeatOperations:
 
     async def beat(self, call: Call) -> dict[str, Any]:
         if not os.path.isabs(call.params["path"]):  # noqa: PTH117 - a text
-            raise user_error(f"{call.params['path']} is not absolute", "The daemon has no folder of its own: give the whole path.", field="path")
+            raise user_error(
+                f"{call.params['path']} is not absolute",
+                "The daemon has no folder of its own: give the whole path.",
+                field="path",
+            )
         workspaces = self._daemon.config.current.get("beats.workspace")
         beat = await asyncio.to_thread(beat_at, call.params["path"], call.params["name"], workspaces, self._home)
         return (await self._beats.run_now(beat, verbose=call.params["verbose"])).as_dict()
@@ -142,7 +149,9 @@ class BeatOperations:
         name, everything = call.params["name"], call.params["all"]
         if bool(name) == everything:
             raise user_error(
-                "either the name of a beat or --all is needed", "Resume one: covey beats resume NAME; or all: covey beats resume --all", field="name"
+                "either the name of a beat or --all is needed",
+                "Resume one: covey beats resume NAME; or all: covey beats resume --all",
+                field="name",
             )
         chosen = await self._stopped() if everything else [await self._named(name)]
         for _, beat in chosen:
@@ -152,7 +161,11 @@ class BeatOperations:
     async def _stopped(self) -> Sequence[tuple[Entry, Beat]]:
         """The beats that are paused or parked."""
         await self._beats.look(self._now)
-        return [(entry, entry.beat) for entry in self._beats.book.entries if entry.beat and view.is_stopped(self._beats, entry, self._now)]
+        return [
+            (entry, entry.beat)
+            for entry in self._beats.book.entries
+            if entry.beat and view.is_stopped(self._beats, entry, self._now)
+        ]
 
     @property
     def _now(self) -> float:

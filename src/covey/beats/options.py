@@ -50,7 +50,9 @@ def canonical(table: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str,
         if name not in READERS:
             problems.append((written, f"{written} is not an option of a beat{nearest(written, READERS)}"))
         elif name in known:
-            problems.append((written, f"{written} is there twice: as maxTurns and max_turns, or as lastRun and last_run"))
+            problems.append(
+                (written, f"{written} is there twice: as maxTurns and max_turns, or as lastRun and last_run")
+            )
         else:
             known[name] = value
     return known, problems
@@ -64,7 +66,9 @@ def spellings(name: str) -> list[str]:
 def merged(config: Mapping[str, Any], head: Mapping[str, Any]) -> dict[str, Any]:
     """Both together: what the head says replaces what the configuration says, and a schedule replaces a schedule of either kind."""
     scheduled = "interval" in head or "cron" in head
-    return {name: value for name, value in config.items() if not (scheduled and name in {"interval", "cron"})} | dict(head)
+    return {name: value for name, value in config.items() if not (scheduled and name in {"interval", "cron"})} | dict(
+        head
+    )
 
 
 def read(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -126,11 +130,15 @@ def _timeout(value: Any) -> float:
 def _cron(value: Any) -> Cron:
     expression = " ".join(_text(value).split())
     if len(expression.split()) != 5:  # noqa: PLR2004 - as in crontab(5)
-        raise ValueError(f"{_cut(expression)} has to have five fields: minute, hour, day of month, month, day of week; such as 0 9 * * 1-5")
+        raise ValueError(
+            f"{_cut(expression)} has to have five fields: minute, hour, day of month, month, day of week; such as 0 9 * * 1-5"
+        )
     try:
         comes = next(CronSim(expression, datetime(2026, 1, 1, tzinfo=UTC)), None)
     except (CronSimError, ValueError, AssertionError) as error:
-        raise ValueError(f"{_cut(expression)} is no cron expression: {str(error)[:1].lower()}{str(error)[1:]}") from None
+        raise ValueError(
+            f"{_cut(expression)} is no cron expression: {str(error)[:1].lower()}{str(error)[1:]}"
+        ) from None
     if comes is None:
         raise ValueError(f"{_cut(expression)} never comes: there is no such day")
     return Cron(expression)
@@ -142,7 +150,9 @@ def _tz(value: Any) -> str:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         near = difflib.get_close_matches(name, zoneinfo.available_timezones(), n=1)
-        raise ValueError(f"{_cut(name)} is not a time zone; did you mean {near[0] if near else 'one such as Europe/Berlin'}?") from None
+        raise ValueError(
+            f"{_cut(name)} is not a time zone; did you mean {near[0] if near else 'one such as Europe/Berlin'}?"
+        ) from None
     return name
 
 

@@ -37,9 +37,13 @@ def validate(option: Any) -> list[str]:
         return []
     if not isinstance(option, dict):
         return ['has to be "skip" or a table with a list called deny']
-    problems = [f"knows deny and nothing else, not {name!r}: deny rules can only be added" for name in option if name != "deny"]
+    problems = [
+        f"knows deny and nothing else, not {name!r}: deny rules can only be added" for name in option if name != "deny"
+    ]
     patterns = option.get("deny", [])
     if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
         return [*problems, "deny has to be a list of tool patterns, such as Bash(curl *), Edit or mcp__server"]
     wrong = [pattern for pattern in patterns if not _PATTERN.fullmatch(pattern) or not pattern.isprintable()]
-    return problems + [f"{pattern[:60]!r} is no tool pattern: write one such as Bash(curl *), Edit or mcp__server" for pattern in wrong]
+    return problems + [
+        f"{pattern[:60]!r} is no tool pattern: write one such as Bash(curl *), Edit or mcp__server" for pattern in wrong
+    ]

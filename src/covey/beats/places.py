@@ -93,7 +93,11 @@ def _inside(workspace: Path, table: dict[str, Any], now: float) -> Iterator[Plac
     except OSError as error:
         others = [
             Place(
-                table=table, workspace=str(workspace), file=str(folder), part=FOLDER, problem=f"this folder cannot be read: {error.strerror or error}"
+                table=table,
+                workspace=str(workspace),
+                file=str(folder),
+                part=FOLDER,
+                problem=f"this folder cannot be read: {error.strerror or error}",
             )
         ]
     yield from others
@@ -124,4 +128,12 @@ def _place(workspace: Path, table: dict[str, Any], file: Path, part: str, now: f
         part = part.encode("utf-8", "backslashreplace").decode()
         file = workspace / FOLDER / part / FILE
         problem = "the name of this folder cannot be printed: rename it"
-    return Place(table=table, workspace=str(workspace), file=str(file), part=part, stamp=() if problem else stamp, settled=settled, problem=problem)
+    return Place(
+        table=table,
+        workspace=str(workspace),
+        file=str(file),
+        part=part,
+        stamp=() if problem else stamp,
+        settled=settled,
+        problem=problem,
+    )

@@ -78,14 +78,18 @@ def take_up(beat: Beat, standing: Standing | None, now: float, spread_s: float =
     rhythm = json.encode((beat.schedule, beat.tz, spread_s)).decode()
     every = beat.schedule.seconds if isinstance(beat.schedule, Interval) else 0.0
     if standing is None:
-        return Standing(rhythm=rhythm, anchor=_anchor(every, beat.last_run, now), offset=offset(beat.name, beat.schedule, spread_s))
+        return Standing(
+            rhythm=rhythm, anchor=_anchor(every, beat.last_run, now), offset=offset(beat.name, beat.schedule, spread_s)
+        )
     before = None if standing.last_slot is None else standing.last_slot - standing.offset
     same = standing.rhythm == rhythm
     latest = now + tolerance(beat.schedule)
     ahead = (before is not None and before > latest) or (same and standing.anchor - every > latest)
     if same and not ahead:
         return standing
-    fresh = replace(standing, rhythm=rhythm, anchor=_anchor(every, before, now), offset=offset(beat.name, beat.schedule, spread_s))
+    fresh = replace(
+        standing, rhythm=rhythm, anchor=_anchor(every, before, now), offset=offset(beat.name, beat.schedule, spread_s)
+    )
     return replace(fresh, anchor=now + every, last_slot=None, parked_until=None) if ahead else fresh
 
 
@@ -127,14 +131,23 @@ def ended(beat: Beat, standing: Standing, failure: Failure | None, now: float) -
     if failure.kind in {"interrupted", "withdrawn"}:
         return replace(standing, running=running)
     failures = standing.failures + 1
-    until = max((moment for moment in (standing.parked_until, park(failure, failures, beat.schedule, now)) if moment is not None), default=None)
+    until = max(
+        (
+            moment
+            for moment in (standing.parked_until, park(failure, failures, beat.schedule, now))
+            if moment is not None
+        ),
+        default=None,
+    )
     return replace(standing, running=running, failures=failures, parked_until=until)
 
 
 def resumed(beat: Beat, standing: Standing, now: float) -> Standing:
     """Neither paused nor parked any more. Slots that passed meanwhile are not made up for: somebody wanted it so."""
     found = latest_slot(beat, standing.anchor, standing.offset, _after(standing), now)
-    return replace(standing, paused=False, parked_until=None, failures=0, last_slot=found[0] if found else standing.last_slot)
+    return replace(
+        standing, paused=False, parked_until=None, failures=0, last_slot=found[0] if found else standing.last_slot
+    )
 
 
 def due(beat: Beat, standing: Standing, now: float) -> float | None:

@@ -29,10 +29,15 @@ def prepare(beat: Beat, folder: Folder, agent: Agent, now: float, probe_digest: 
         body = split(read_regular(beat.file, LARGEST_FILE).decode("utf-8-sig").replace("\r\n", "\n")).body
     except (OSError, ValueError) as error:
         missing = isinstance(error, FileNotFoundError)
-        return Failure(kind="prompt_missing", message=f"{beat.file} {'not found' if missing else f'cannot be read: {error}'}")
+        return Failure(
+            kind="prompt_missing", message=f"{beat.file} {'not found' if missing else f'cannot be read: {error}'}"
+        )
     program = programs.find(agent.program)
     if program is None:
-        return Failure(kind="agent_missing", message=f"{agent.program} is not installed, or not where Covey looks: put it on the PATH of the daemon")
+        return Failure(
+            kind="agent_missing",
+            message=f"{agent.program} is not installed, or not where Covey looks: put it on the PATH of the daemon",
+        )
     command = agent.command(beat, prompt.build(beat.workspace, body, now), str(folder.path), root=os.geteuid() == 0)
     task = {
         "cwd": beat.workspace,

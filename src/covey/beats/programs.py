@@ -22,8 +22,14 @@ USUAL = (
 def search_path() -> str:
     """The daemon's own folders first, then the usual ones, then those of node's version managers."""
     managed = sorted(Path("~/.nvm/versions/node").expanduser().glob("*/bin"), reverse=True)
-    folders = [*os.environ.get("PATH", "").split(os.pathsep), *(os.path.expanduser(folder) for folder in USUAL), *map(str, managed)]  # noqa: PTH111 - texts
-    return os.pathsep.join(dict.fromkeys(folder for folder in folders if folder.startswith("/")))  # others would be in the workspace
+    folders = [
+        *os.environ.get("PATH", "").split(os.pathsep),
+        *(os.path.expanduser(folder) for folder in USUAL),  # noqa: PTH111 - texts
+        *map(str, managed),
+    ]
+    return os.pathsep.join(
+        dict.fromkeys(folder for folder in folders if folder.startswith("/"))
+    )  # others would be in the workspace
 
 
 def find(program: str) -> str | None:

@@ -142,7 +142,8 @@ class Records:
     async def last_look(self, file: str) -> Run | None:
         """The last run of a beat in which its probe had news and a model answered; None if there is none."""
         found = await self._runs(
-            "WHERE file = ? AND probe = 'needed' AND error_kind = '' AND outcome IS NOT NULL ORDER BY ended_at DESC LIMIT 1", (file,)
+            "WHERE file = ? AND probe = 'needed' AND error_kind = '' AND outcome IS NOT NULL ORDER BY ended_at DESC LIMIT 1",
+            (file,),
         )
         return found[0] if found else None
 
@@ -158,7 +159,11 @@ class Records:
 
         def read(connection: sqlite3.Connection) -> Spent:
             query = "SELECT count(*), total(cost_usd), coalesce(sum(tokens), 0) FROM beat_run WHERE began_at >= ?"  # which it has once it is over
-            return Spent(*connection.execute(*((f"{query} AND file = ?", (since, file)) if file else (query, (since,)))).fetchone())
+            return Spent(
+                *connection.execute(
+                    *((f"{query} AND file = ?", (since, file)) if file else (query, (since,)))
+                ).fetchone()
+            )
 
         return await self._records.read(read)
 
@@ -182,7 +187,9 @@ class Records:
             ).fetchall()
             counted = [(cost, tokens) for cost, tokens in runs if tokens]
             return Prices(
-                usd_per_token=sum(cost for cost, _ in counted) / sum(tokens for _, tokens in counted) if counted else None,
+                usd_per_token=sum(cost for cost, _ in counted) / sum(tokens for _, tokens in counted)
+                if counted
+                else None,
                 usd_per_run=sum(cost for cost, _ in runs) / len(runs) if runs else None,
             )
 
@@ -191,7 +198,9 @@ class Records:
     async def complaints(self) -> dict[str, tuple[str, str]]:
         """What a person was told that is wrong, by key: title and detail."""
         return await self._records.read(
-            lambda connection: {key: (title, detail) for key, title, detail in connection.execute("SELECT * FROM beat_complaint")}
+            lambda connection: {
+                key: (title, detail) for key, title, detail in connection.execute("SELECT * FROM beat_complaint")
+            }
         )
 
     async def _runs(self, where: str, values: Sequence[Any] = ()) -> list[Run]:

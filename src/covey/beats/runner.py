@@ -79,7 +79,9 @@ def main(path: str) -> int:
             word["why"] = folder.stopped or "interrupted"
         elif word["why"] in {"ended", "needed"}:
             with (folder.path / "prompt").open("rb") as prompt:
-                word["code"], word["why"] = _run(folder, task, task["argv"], alarm, task["timeout_s"], stdin=prompt.fileno())
+                word["code"], word["why"] = _run(
+                    folder, task, task["argv"], alarm, task["timeout_s"], stdin=prompt.fileno()
+                )
     except OSError as error:
         word["why"], word["message"] = "start", f"{error.filename or task['cwd']}: {error.strerror}"
     except ValueError as error:  # a zero byte where the system takes none
@@ -94,7 +96,9 @@ def _probe(folder: Folder, task: dict[str, Any], probe: dict[str, Any], alarm: A
 
     from covey.beats.secrets import redacted_text  # noqa: PLC0415 - as above
 
-    code, why = _run(folder, task, ["/bin/sh", "-c", probe["command"]], alarm, probe["timeout_s"], out="probe", err="probe")
+    code, why = _run(
+        folder, task, ["/bin/sh", "-c", probe["command"]], alarm, probe["timeout_s"], out="probe", err="probe"
+    )
     words = (folder.path / "probe").read_bytes()
     digest = hashlib.sha256(words).hexdigest()
     return {
@@ -127,7 +131,11 @@ def _run(
     err: str = "stderr",
 ) -> Ended:
     """Run a command to its end, and see that nothing of it is left."""
-    environment = {name: value for name, value in {**os.environ, **task["environment"], MARK: folder.run}.items() if value is not None}
+    environment = {
+        name: value
+        for name, value in {**os.environ, **task["environment"], MARK: folder.run}.items()
+        if value is not None
+    }
     with folder.appended(out) as said, folder.appended(err) as complaints:
         process = subprocess.Popen(  # noqa: S603 - that is the job
             argv, cwd=task["cwd"], env=environment, stdin=stdin, stdout=said, stderr=complaints, start_new_session=True

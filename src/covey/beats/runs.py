@@ -174,7 +174,9 @@ class Runs:
         except asyncio.CancelledError:
             return  # the next daemon goes on with it
         except Exception:
-            log.exception("a run could not be concluded; the next start tries again", extra={"beat": run.beat, "run": run.run})
+            log.exception(
+                "a run could not be concluded; the next start tries again", extra={"beat": run.beat, "run": run.run}
+            )
             return
         finally:
             self.running.pop(run.run, None)
@@ -213,7 +215,9 @@ class Runs:
             return self._failed("crash", f"Covey could not follow it: {error}")
 
     def _failed(self, kind: ErrorKind, message: str) -> Finished:
-        return Finished(report=Report(failure=Failure(kind=kind, message=message)), began=self._clock.time(), seconds=0.0)
+        return Finished(
+            report=Report(failure=Failure(kind=kind, message=message)), began=self._clock.time(), seconds=0.0
+        )
 
     async def _conclude(self, run: Run, finished: Finished) -> None:
         unchanged = finished.probe is not None and finished.probe["means"] == "unchanged"
@@ -260,9 +264,13 @@ class Runs:
         if done.outcome == "ok":
             if news:
                 await self._voice.settle(key, "the last run was ok")
-        elif done.outcome in done.spec.notify and (news or done.probe != "unchanged") and not self._told_otherwise(done):
+        elif (
+            done.outcome in done.spec.notify and (news or done.probe != "unchanged") and not self._told_otherwise(done)
+        ):
             said = (done.summary or done.error).partition("\n")[0][:TITLE_CHARACTERS]
-            await self._voice.ask(key, f"{done.beat}: {said}", f"covey beats show {done.run[-SHOWN:]}", beat=done.beat, run=done.run)
+            await self._voice.ask(
+                key, f"{done.beat}: {said}", f"covey beats show {done.run[-SHOWN:]}", beat=done.beat, run=done.run
+            )
 
         def write() -> None:
             if not self._heartbeats.has(done.run):
@@ -273,7 +281,10 @@ class Runs:
         try:
             await asyncio.to_thread(write)
         except OSError as error:
-            log.error("the log of heartbeats cannot be written; the next start tries again", extra={"reason": str(error), "run": done.run})  # noqa: TRY400
+            log.error(  # noqa: TRY400
+                "the log of heartbeats cannot be written; the next start tries again",
+                extra={"reason": str(error), "run": done.run},
+            )
         else:
             await self._ledger.logged(done.run)
 
@@ -282,7 +293,9 @@ class Runs:
 
         Whoever interrupts a run knows it; that a beat is paused by its budget, or has no file, has an item already.
         """
-        return done.error_kind in {"interrupted", "prompt_missing"} or (done.error_kind == "budget" and done.file in self._standings)
+        return done.error_kind in {"interrupted", "prompt_missing"} or (
+            done.error_kind == "budget" and done.file in self._standings
+        )
 
     # After a daemon that has gone.
 

@@ -221,7 +221,10 @@ def _times(expression: str) -> Times:
     # Any zone but UTC: cronsim then tells whether it would mend the expression's moments.
     days = CronSim(expression, datetime(2000, 1, 1, tzinfo=timezone(timedelta(hours=1))))
     seconds = tuple(
-        hour * 3600 + minute * 60 + second for hour in sorted(days.hours) for minute in sorted(days.minutes) for second in sorted(days.seconds)
+        hour * 3600 + minute * 60 + second
+        for hour in sorted(days.hours)
+        for minute in sorted(days.minutes)
+        for second in sorted(days.seconds)
     )
     return Times(days=days, seconds=seconds, fixed=days.fixup_tz is not None)
 
@@ -230,7 +233,11 @@ def _times(expression: str) -> Times:
 def _spoken(expression: str, quiet: Quiet | None) -> tuple[int, ...]:
     """Its times of day outside the quiet hours."""
     midnight = datetime.fromordinal(1)
-    return tuple(second for second in _times(expression).seconds if quiet is None or not _is_quiet(quiet, midnight + timedelta(seconds=second)))
+    return tuple(
+        second
+        for second in _times(expression).seconds
+        if quiet is None or not _is_quiet(quiet, midnight + timedelta(seconds=second))
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -30,5 +30,8 @@ def redacted(value: Any) -> Any:
     if isinstance(value, list):
         return [redacted(item) for item in value]
     if isinstance(value, dict):
-        return {name: REDACTED if isinstance(item, str) and item and is_sensitive(name) else redacted(item) for name, item in value.items()}
+        return {
+            name: REDACTED if isinstance(item, str) and item and is_sensitive(name) else redacted(item)
+            for name, item in value.items()
+        }
     return value

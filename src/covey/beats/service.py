@@ -155,7 +155,9 @@ class Beats:
 
     async def resume(self, beat: Beat) -> None:
         now, standing = self._clock.time(), self.standings[beat.file]
-        await self.standings.put(replace(standing, plan=planner.resumed(beat, standing.plan, now), reason="", budget_from=now))
+        await self.standings.put(
+            replace(standing, plan=planner.resumed(beat, standing.plan, now), reason="", budget_from=now)
+        )
         self._wake.set()
 
     def late(self) -> dict[str, float]:
@@ -187,8 +189,14 @@ class Beats:
                 log.error("the schedule waits: nothing can be written down", extra={"reason": error.message})  # noqa: TRY400
             except Exception:
                 log.exception("the schedule stumbled")
-            known = [(beat, self.standings[beat.file].plan) for beat in self.book.beats.values() if beat.file in self.standings]
-            soon = min(max(planner.wake(known, now) - self._clock.time(), SOON_S), planner.WAKE_S)  # the clock may have been set meanwhile
+            known = [
+                (beat, self.standings[beat.file].plan)
+                for beat in self.book.beats.values()
+                if beat.file in self.standings
+            ]
+            soon = min(
+                max(planner.wake(known, now) - self._clock.time(), SOON_S), planner.WAKE_S
+            )  # the clock may have been set meanwhile
             await sleep_until(self._wake, self._clock, soon)
 
     async def _tick(self, now: float) -> None:
@@ -213,7 +221,10 @@ class Beats:
         plan = planner.take_up(beat, standing.plan if standing else None, now, self._setting("beats.jitter_s"))
         if standing and standing.plan.last_slot is not None and plan.last_slot is None:
             ahead = round(standing.plan.last_slot - now)
-            log.warning("the clock was set back: the beat is scheduled anew from now", extra={"beat": beat.name, "last_slot_ahead_s": ahead})
+            log.warning(
+                "the clock was set back: the beat is scheduled anew from now",
+                extra={"beat": beat.name, "last_slot_ahead_s": ahead},
+            )
         if standing is None or plan is not standing.plan:
             await self.standings.put(replace(standing, plan=plan) if standing else Standing(file=beat.file, plan=plan))
 
@@ -233,13 +244,19 @@ class Beats:
         stop = None
         if isinstance(planner.decide(beat, self.standings[beat.file].plan, now), planner.Start):
             stop = await self.treasury.stop(beat, self.standings[beat.file], now)
-        standing = self.standings[beat.file]  # after the last wait: somebody may have paused it, or a run of it may have ended
+        standing = self.standings[
+            beat.file
+        ]  # after the last wait: somebody may have paused it, or a run of it may have ended
         decision = planner.decide(beat, standing.plan, now)
         if isinstance(decision, planner.Skip):
-            await self.standings.put(replace(standing, plan=planner.taken(standing.plan, decision), skipped=standing.skipped + 1))
+            await self.standings.put(
+                replace(standing, plan=planner.taken(standing.plan, decision), skipped=standing.skipped + 1)
+            )
             await self._voice.say("beat.skipped", beat.name, why=decision.why, slot=decision.slot)
         elif isinstance(decision, planner.Start) and stop:
-            await self.standings.put(replace(standing, plan=replace(standing.plan, parked_until=stop.until), reason=stop.reason))
+            await self.standings.put(
+                replace(standing, plan=replace(standing.plan, parked_until=stop.until), reason=stop.reason)
+            )
             await self._voice.say("beat.paused", beat.name, reason=stop.reason, until=stop.until)
         elif isinstance(decision, planner.Start):
             run = replace(self._runs.new(beat, why="schedule"), slot=decision.slot, missed=decision.missed)
@@ -264,7 +281,9 @@ class Beats:
     def _wrong(self, now: float) -> dict[str, tuple[str, str]]:
         """Beats that do not run though they should: broken, late, or out of money. What to say, by a key for each."""
         wrong = {
-            f"beat-broken:{entry.file}": (f"{entry.name} cannot run", "; ".join(entry.complaints)) for entry in self.book.entries if entry.problems
+            f"beat-broken:{entry.file}": (f"{entry.name} cannot run", "; ".join(entry.complaints))
+            for entry in self.book.entries
+            if entry.problems
         }
         for beat, seconds in self._late():
             if seconds > max(LATE_S, min(period(beat.schedule), LATEST_S)):
@@ -274,9 +293,16 @@ class Beats:
                 )
         for beat in self.book.beats.values():
             standing = self.standings.get(beat.file)
-            if standing and money.stops(standing.reason) and (standing.plan.paused or (standing.plan.parked_until or 0.0) > now):
+            if (
+                standing
+                and money.stops(standing.reason)
+                and (standing.plan.paused or (standing.plan.parked_until or 0.0) > now)
+            ):
                 if standing.reason.startswith(money.ALL):
                     wrong["beats-budget"] = standing.reason, HOW_TO_SPEND_MORE
                 else:
-                    wrong[f"beat-budget:{beat.file}"] = f"{beat.name}: {standing.reason}", f"To let it run on: covey beats resume {beat.name}"
+                    wrong[f"beat-budget:{beat.file}"] = (
+                        f"{beat.name}: {standing.reason}",
+                        f"To let it run on: covey beats resume {beat.name}",
+                    )
         return wrong

@@ -36,15 +36,25 @@ def init(path: str) -> dict[str, Any]:
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
-        raise conflict(f"{file} exists already; it was not touched", f"Edit it: ${{EDITOR:-vi}} {quoted(str(file))}", field="path") from None
+        raise conflict(
+            f"{file} exists already; it was not touched", f"Edit it: ${{EDITOR:-vi}} {quoted(str(file))}", field="path"
+        ) from None
     except FileNotFoundError:
         if workspace.is_dir():  # such as /proc
-            raise tool_error(f"{workspace} cannot hold a file: the system refuses to create {FILE} there", "Name another folder.") from None
-        raise not_found(f"{workspace} does not exist", f"Make it first: mkdir -p {quoted(str(workspace))}", field="path") from None
+            raise tool_error(
+                f"{workspace} cannot hold a file: the system refuses to create {FILE} there", "Name another folder."
+            ) from None
+        raise not_found(
+            f"{workspace} does not exist", f"Make it first: mkdir -p {quoted(str(workspace))}", field="path"
+        ) from None
     except NotADirectoryError:
-        raise user_error(f"{workspace} is not a folder", "Name the folder in which the agent is to work.", field="path") from None
+        raise user_error(
+            f"{workspace} is not a folder", "Name the folder in which the agent is to work.", field="path"
+        ) from None
     except PermissionError as error:
-        raise permission_denied(f"{file} cannot be written: {error.strerror}", f"Look at the folder: ls -ld {quoted(str(workspace))}") from None
+        raise permission_denied(
+            f"{file} cannot be written: {error.strerror}", f"Look at the folder: ls -ld {quoted(str(workspace))}"
+        ) from None
     except (OSError, ValueError) as error:
         raise tool_error(f"{file} cannot be written: {error}", "Name another folder.") from None
     try:
@@ -53,6 +63,7 @@ def init(path: str) -> dict[str, Any]:
     except OSError as error:
         file.unlink()
         raise tool_error(
-            f"{file} could not be written: {error.strerror or error}; it was taken away again", "Free some space, then try again."
+            f"{file} could not be written: {error.strerror or error}; it was taken away again",
+            "Free some space, then try again.",
         ) from None
     return {"workspace": str(workspace), "file": str(file)}

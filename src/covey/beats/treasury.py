@@ -22,14 +22,18 @@ class Treasury:
 
     async def stop(self, beat: Beat, standing: Standing, now: float) -> money.Stop | None:
         """Why a beat may spend nothing any more, and until when; None if it may."""
-        since = standing.budget_from if standing.budget_from <= now else 0.0  # in the future: the clock was set back since
+        since = (
+            standing.budget_from if standing.budget_from <= now else 0.0
+        )  # in the future: the clock was set back since
         today, this_month = await self.spent(beat, now, since)
         return money.used_up(beat.budget, today, this_month, now, beat.tz) or await self._all(now, since)
 
     async def spent(self, beat: Beat, now: float, since: float = 0.0) -> tuple[money.Spent, money.Spent]:
         """What a beat has spent today and this month, on the calendar of its zone; nothing from before `since`."""
         day, month = money.day(now, beat.tz)[0], money.month(now, beat.tz)[0]
-        return await self._ledger.spent(max(day, since), beat.file), await self._ledger.spent(max(month, since), beat.file)
+        return await self._ledger.spent(max(day, since), beat.file), await self._ledger.spent(
+            max(month, since), beat.file
+        )
 
     async def spent_by_all(self, now: float, since: float = 0.0) -> tuple[money.Spent, money.Spent]:
         """What all beats have spent today and this month, on the machine's calendar; nothing from before `since`."""

@@ -76,4 +76,6 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _short(text: str) -> str:
     """On one line, without what a terminal would act upon, and not too long."""
-    return "".join(character for character in " ".join(text.split()) if character.isprintable())[:SUMMARY_LENGTH].rstrip()
+    return "".join(character for character in " ".join(text.split()) if character.isprintable())[
+        :SUMMARY_LENGTH
+    ].rstrip()

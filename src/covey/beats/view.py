@@ -57,7 +57,9 @@ async def listed(beats: Beats, now: float) -> dict[str, Any]:
     today, month = await beats.treasury.spent_by_all(now)
     return {
         "items": [await shown(beats, entry, now, late) for entry in beats.book.entries],
-        "problems": [{"file": entry.file, "message": complaint} for entry in beats.book.entries for complaint in entry.complaints],
+        "problems": [
+            {"file": entry.file, "message": complaint} for entry in beats.book.entries for complaint in entry.complaints
+        ],
         "running": len(beats.running),
         "limit": beats.limit,
         "count": len(beats.book.entries),
@@ -124,7 +126,11 @@ def _rests(beat: Beat, standing: Standing, now: float) -> tuple[str, str]:
 
 def rhythm(beat: Beat) -> str:
     """When it runs, in words."""
-    return f"every {format_duration(beat.schedule.seconds)}" if isinstance(beat.schedule, Interval) else f"cron {beat.schedule.expression}"
+    return (
+        f"every {format_duration(beat.schedule.seconds)}"
+        if isinstance(beat.schedule, Interval)
+        else f"cron {beat.schedule.expression}"
+    )
 
 
 async def cost(beats: Beats, now: float, limits: dict[str, float]) -> dict[str, Any]:
@@ -133,7 +139,15 @@ async def cost(beats: Beats, now: float, limits: dict[str, float]) -> dict[str, 
     for entry in beats.book.entries:
         today, month = await beats.treasury.spent(entry.beat, now) if entry.beat else (money.Spent(), money.Spent())
         total = await beats.ledger.spent(0.0, entry.file)
-        items.append({"name": entry.name, "today": asdict(today), "month": asdict(month), "total": asdict(total), "budget": _budget(entry.beat)})
+        items.append(
+            {
+                "name": entry.name,
+                "today": asdict(today),
+                "month": asdict(month),
+                "total": asdict(total),
+                "budget": _budget(entry.beat),
+            }
+        )
     today, month = await beats.treasury.spent_by_all(now)
     others = await beats.treasury.spent_by_others(now, [entry.file for entry in beats.book.entries])
     return {
@@ -151,7 +165,8 @@ def _next(beats: Beats, now: float) -> dict[str, str] | None:
     due = [
         (moment, beat.name)
         for beat in beats.book.beats.values()
-        if (standing := beats.standings.get(beat.file)) and (moment := planner.due(beat, standing.plan, now)) is not None
+        if (standing := beats.standings.get(beat.file))
+        and (moment := planner.due(beat, standing.plan, now)) is not None
     ]
     soonest = min(due, default=None)
     return {"name": soonest[1], "at": timestamp(max(soonest[0], now))} if soonest else None
@@ -162,7 +177,9 @@ def summary(beats: Beats, now: float) -> dict[str, Any]:
     states = [_state(beats, entry, beats.standings.get(entry.file), now) for entry in beats.book.entries]
     return {
         "total": len(states),
-        "by_state": {state: sum(one == state for one, _ in states) for state in dict.fromkeys(state for state, _ in states)},
+        "by_state": {
+            state: sum(one == state for one, _ in states) for state in dict.fromkeys(state for state, _ in states)
+        },
         "reasons": list(dict.fromkeys(reason for state, reason in states if state in {"paused", "parked"} and reason)),
         "next": _next(beats, now),
     }
@@ -181,7 +198,12 @@ async def history(beats: Beats, params: Mapping[str, Any]) -> dict[str, Any]:
     """Past runs, newest first. Raises `AgentError` if a beat is named that there is not and of which no run is known."""
     name = params["name"]
     runs = await beats.ledger.history(name=name, outcome=params["outcome"], limit=params["limit"])
-    if name and not runs and all(entry.name != name for entry in beats.book.entries) and not await beats.ledger.history(name=name, limit=1):
+    if (
+        name
+        and not runs
+        and all(entry.name != name for entry in beats.book.entries)
+        and not await beats.ledger.history(name=name, limit=1)
+    ):
         raise unknown_beat(name, beats.book)
     return {"items": [run.as_dict() for run in runs]}
 
@@ -204,5 +226,10 @@ def one_of(found: list[Run], asked: str) -> Run:
     if not found:
         raise not_found(f"there is no run {asked}", "See `covey beats history`.", field="run")
     if len(found) > 1:
-        raise user_error(f"{asked} is the end of several runs", "Give more of its id.", field="run", valid_values=[run.run for run in found])
+        raise user_error(
+            f"{asked} is the end of several runs",
+            "Give more of its id.",
+            field="run",
+            valid_values=[run.run for run in found],
+        )
     return found[0]

@@ -62,7 +62,9 @@ class Voice:
 
     async def ask(self, key: str, title: str, detail: str, **data: Any) -> None:
         """Somebody has to look at this. Asked again under the same key it is the same matter."""
-        await self._events.append("attention.asked", subject=key, data={"title": title, "detail": detail, **data}, source="beats")
+        await self._events.append(
+            "attention.asked", subject=key, data={"title": title, "detail": detail, **data}, source="beats"
+        )
 
     async def settle(self, key: str, why: str) -> None:
         """Nobody has to look at it any more."""

@@ -96,7 +96,14 @@ class Board:
         items = self._shown()["items"]
         names = [item["runtime_id"] for item in items]
         place = names.index(self._chosen) if self._chosen in names else -1
-        steps = {"up": max(place - 1, 0), "down": place + 1, "page up": max(place - PAGE, 0), "page down": place + PAGE, "home": 0, "end": len(names)}
+        steps = {
+            "up": max(place - 1, 0),
+            "down": place + 1,
+            "page up": max(place - PAGE, 0),
+            "page down": place + PAGE,
+            "home": 0,
+            "end": len(names),
+        }
         if key in steps:
             self._chosen = names[min(steps[key], len(names) - 1)] if names else ""
         elif key == "n":
@@ -106,7 +113,11 @@ class Board:
         elif key == "enter" and names:
             self._chosen = names[max(place, 0)]
             reference = f"runtime:{self._chosen}"
-            self._page = lambda paint: [*self._explain(reference, paint).split("\n"), "", paint("any key goes back", DIM)]
+            self._page = lambda paint: [
+                *self._explain(reference, paint).split("\n"),
+                "",
+                paint("any key goes back", DIM),
+            ]
 
     def _shown(self) -> dict[str, Any]:
         """The picture with those agents that the filters let through."""
@@ -136,10 +147,14 @@ class Board:
             return paint(cut(LOST, paint.columns), YELLOW)
         filters = ["those that need you"] if self._needs_action else []
         filters += [self._state] if self._state else []
-        left = f"as of {clock_of(self._picture['generated_at'])}" + (f" · only {' and '.join(filters)}" if filters else "")
+        left = f"as of {clock_of(self._picture['generated_at'])}" + (
+            f" · only {' and '.join(filters)}" if filters else ""
+        )
         offered = KEYS if self._picture["scope"] == "panes" else KEYS[1:]
         keys = next((keys for keys in offered if width(left) + 2 + width(keys) <= paint.columns), "")
-        return paint(cut(f"{left}{' ' * (paint.columns - width(left) - width(keys))}{keys}".rstrip(), paint.columns), DIM)
+        return paint(
+            cut(f"{left}{' ' * (paint.columns - width(left) - width(keys))}{keys}".rstrip(), paint.columns), DIM
+        )
 
 
 def _full_texts(shown: dict[str, Any], body: list[str], paint: Paint) -> list[str]:

@@ -64,7 +64,9 @@ def _columns() -> int:
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     import textwrap  # only help pays for it
 
-    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def wanted(words: Sequence[str]) -> tuple[Operation, ...]:
@@ -101,7 +103,9 @@ def build(operations: Sequence[Operation]) -> argparse.ArgumentParser:
             parser = commands.add_parser(name, help=GROUPS[name], description=GROUPS[name], formatter_class=Formatter)
             groups[name] = parser.add_subparsers(prog=f"covey {name}", metavar="COMMAND", title="commands")
         _add(groups[name], operation)
-        for alias in operation.aliases:  # `expanded` puts the verb in its place before anything is parsed; here it is only told of
+        for alias in (
+            operation.aliases
+        ):  # `expanded` puts the verb in its place before anything is parsed; here it is only told of
             commands._choices_actions.append(commands._ChoicesPseudoAction(alias, (), operation.summary))  # noqa: SLF001
     return root
 
@@ -112,7 +116,9 @@ def _add(commands: Subparsers, operation: Operation) -> None:
         aliases=operation.aliases if len(operation.cli) == 1 else (),
         help=operation.summary,
         description=operation.description or operation.summary,
-        epilog="\n".join(["examples:", *(f"  {part}" for line, text, _ in operation.examples for part in (line, f"    {text}"))])
+        epilog="\n".join(
+            ["examples:", *(f"  {part}" for line, text, _ in operation.examples for part in (line, f"    {text}"))]
+        )
         if operation.examples
         else None,
         formatter_class=Formatter,
@@ -153,10 +159,22 @@ def _metadata(operation: Operation) -> Metadata:
         destructive=operation.destructive,
         dry_runnable=operation.dry_run,
         guard=operation.guard,
-        arguments=[ArgumentMetadata(name=parameter.name, content=parameter.content) for parameter in operation.parameters if parameter.positional],
-        returns=ReturnSchema(type="ndjson" if operation.streaming else "text" if operation.page else "json", output_schema=operation.result),
-        examples=[Example(command=line, description=text, expected_exit_code=code) for line, text, code in operation.examples],
-        flag_annotations={name: FlagAnnotation(sensitive=parameter.sensitive, content=parameter.content) for name, parameter in flags.items()},
+        arguments=[
+            ArgumentMetadata(name=parameter.name, content=parameter.content)
+            for parameter in operation.parameters
+            if parameter.positional
+        ],
+        returns=ReturnSchema(
+            type="ndjson" if operation.streaming else "text" if operation.page else "json",
+            output_schema=operation.result,
+        ),
+        examples=[
+            Example(command=line, description=text, expected_exit_code=code) for line, text, code in operation.examples
+        ],
+        flag_annotations={
+            name: FlagAnnotation(sensitive=parameter.sensitive, content=parameter.content)
+            for name, parameter in flags.items()
+        },
     )
 
 

@@ -104,7 +104,10 @@ def _offline(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
         from covey.beats.offline import OFFLINE as BEATS
 
         result = BEATS[operation.name](home, params)
-        writer().log("the daemon is not running: this is what was written down last, and nothing runs until `covey up`", "warning")
+        writer().log(
+            "the daemon is not running: this is what was written down last, and nothing runs until `covey up`",
+            "warning",
+        )
         return result
     from covey.kernel.offline import OFFLINE
 
@@ -123,5 +126,6 @@ def _warn_of_other_version(version: str) -> None:
 
     if version != __version__:
         writer().log(
-            f"the daemon is covey {version}, this command is {__version__}: run `covey down` and `covey up` to bring them together", "warning"
+            f"the daemon is covey {version}, this command is {__version__}: run `covey down` and `covey up` to bring them together",
+            "warning",
         )

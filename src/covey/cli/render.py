@@ -46,7 +46,10 @@ def status(result: dict[str, Any]) -> str:
     up, used = result["uptime_s"], result["cpu_seconds"]
     cpu = f"{100 * used / up:.1f} % CPU" if up > SETTLED_S else f"{used:.1f} s CPU"
     lines = [f"covey {result['version']} · up {duration(up)} · {result['rss_bytes'] / 1e6:.0f} MB · {cpu}"]
-    lines.append(f"home       {short(result['home'])} · pid {result['pid']}" + (f" · TCP port {result['tcp_port']}" if result["tcp_port"] else ""))
+    lines.append(
+        f"home       {short(result['home'])} · pid {result['pid']}"
+        + (f" · TCP port {result['tcp_port']}" if result["tcp_port"] else "")
+    )
     lines += fleet(result["fleet"]) if result.get("fleet") else []
     lines += beats(result["beats"]) if result.get("beats") else []
     lines += attention(result["attention"]) if result.get("attention") else []
@@ -65,7 +68,10 @@ def fleet(result: dict[str, Any]) -> list[str]:
     """Two lines of `covey status`: how well targets can be reached, and how many agents are in which state."""
     from covey.cli.cells import clean
 
-    words = [f"{target['target']} {target['health']}" + (f" ({clean(target['reason'])})" if target["reason"] else "") for target in result["targets"]]
+    words = [
+        f"{target['target']} {target['health']}" + (f" ({clean(target['reason'])})" if target["reason"] else "")
+        for target in result["targets"]
+    ]
     states = {state: count for state, count in result["summary"]["by_state"].items() if count}
     counts = [f"{count} {state}" for state, count in states.items()] or ["none"]
     return [cut(f"targets    {' · '.join(words)}", columns()), cut(f"agents     {' · '.join(counts)}", columns())]
@@ -88,7 +94,10 @@ def attention(result: dict[str, Any]) -> list[str]:
 
 
 def settings(result: dict[str, Any]) -> str:
-    rows = [(item["key"], _brief(item["value"]), "" if item["source"] == "default" else "set", item["help"]) for item in result["items"]]
+    rows = [
+        (item["key"], _brief(item["value"]), "" if item["source"] == "default" else "set", item["help"])
+        for item in result["items"]
+    ]
     first, second = max(len(row[0]) for row in rows), max(len(row[1]) for row in rows)
     lines = [f"{key:<{first}}  {value:<{second}}  {source:<3}  {text}".rstrip() for key, value, source, text in rows]
     return "\n".join(cut(line, columns()) for line in lines)

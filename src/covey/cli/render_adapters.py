@@ -37,7 +37,9 @@ def adapters(result: dict[str, Any], paint: Paint) -> str:
             counts = ", ".join(f"{kind} {count}" for kind, count in sorted(one["counts"].items()))
             colour = YELLOW if one["alarming"] else DIM
             named = f"{clean(item['agent'])} {clean(one['version']) or 'of unknown version'}"
-            lines += [paint(line, colour) for line in hanging("▲", f"{named} was not understood: {counts}", paint.columns)]
+            lines += [
+                paint(line, colour) for line in hanging("▲", f"{named} was not understood: {counts}", paint.columns)
+            ]
     absent = next((row[0] for row in rows if row[1] in {"absent", "outdated"}), "")
     if absent:
         lines += ["", cut(f"covey integrate {absent}  has it tell Covey itself what it does", paint.columns)]
@@ -55,11 +57,18 @@ def _newest(versions: list[str]) -> str:
 
 def _versions(items: list[dict[str, Any]]) -> str:
     """Versions, each with a mark if it was never measured."""
-    return ", ".join(dict.fromkeys(f"{clean(item['version']) or '?'}{'*' if item['note'] else ''}" for item in items)) or "-"
+    return (
+        ", ".join(dict.fromkeys(f"{clean(item['version']) or '?'}{'*' if item['note'] else ''}" for item in items))
+        or "-"
+    )
 
 
 def _note(item: dict[str, Any]) -> str:
-    blind = [name.removeprefix("supports_") for name, on in item["capabilities"].items() if name.startswith("supports_") and not on]
+    blind = [
+        name.removeprefix("supports_")
+        for name, on in item["capabilities"].items()
+        if name.startswith("supports_") and not on
+    ]
     integration = item["integration"]
     unmeasured = any(one["note"] for one in (*item["installed"], *item["running"]))
     notes = [
@@ -84,7 +93,9 @@ def explained(result: dict[str, Any], paint: Paint) -> str:
     for one in result["tried"]:
         if one["why"]:
             of = "title " if one["source"] == "title" else ""
-            lines.append(cut(f"  not      {of}{clean(one['rule'])} ({one['state']}): {clean(one['why'])}", paint.columns))
+            lines.append(
+                cut(f"  not      {of}{clean(one['rule'])} ({one['state']}): {clean(one['why'])}", paint.columns)
+            )
     return "\n".join(lines)
 
 
@@ -95,9 +106,13 @@ def integrated(result: dict[str, Any], paint: Paint, *, dry_run: bool = False) -
     if dry_run and result["changed"]:
         lines = [f"{agent}: {result['state']}; this would be done"]
     for file in files:
-        lines += hanging(f"  {clean(file['change'])} ", f"{short(clean(file['path']))}: {clean(file['about'])}", paint.columns)
+        lines += hanging(
+            f"  {clean(file['change'])} ", f"{short(clean(file['path']))}: {clean(file['about'])}", paint.columns
+        )
         if file["backup"]:
-            lines += hanging("         ", f"with a copy of what was there: {short(clean(file['backup']))}", paint.columns)
+            lines += hanging(
+                "         ", f"with a copy of what was there: {short(clean(file['backup']))}", paint.columns
+            )
         told = file["diff"].splitlines()
         lines += [f"    {_diff(line, paint)}" for line in told[:LONGEST_DIFF]]
         lines += [paint(f"    … {len(told) - LONGEST_DIFF} more lines", DIM)] if len(told) > LONGEST_DIFF else []

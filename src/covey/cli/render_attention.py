@@ -22,16 +22,30 @@ def listed(result: dict[str, Any], paint: Paint) -> str:
     items, count = result["items"], result["open"]
     if not items:
         return "Nothing needs you\n  covey needs --all  shows what did"
-    rows = [[item["id"][-ID_END:], age(item["age_ms"]), f"{item['times']}x" if item["times"] > 1 else "", clean(item["title"])] for item in items]
+    rows = [
+        [
+            item["id"][-ID_END:],
+            age(item["age_ms"]),
+            f"{item['times']}x" if item["times"] > 1 else "",
+            clean(item["title"]),
+        ]
+        for item in items
+    ]
     signs = [("▲", YELLOW) if item["closed_at"] is None else ("○", DIM) for item in items]
     head, *body = table(["ID", "FOR", "", "WHAT"], rows, signs, paint, wrap=True)
     lines = [head]
     for item, row in zip(items, body, strict=True):
         lines += [row, *(paint(line, DIM) for line in _below(item, paint.columns))]
     shown = sum(item["closed_at"] is None for item in items)
-    closable = next((item["id"] for item in items if item["closed_at"] is None and item["data"].get("settled_by") != "asker"), "")
+    closable = next(
+        (item["id"] for item in items if item["closed_at"] is None and item["data"].get("settled_by") != "asker"), ""
+    )
     hints = [f"  covey attention done {closable[-ID_END:]}  puts one away"] if closable else []
-    hints += [f"  covey needs --limit {min(count, MOST)}  shows {'all' if count <= MOST else 'more'} of them"] if shown < count else []
+    hints += (
+        [f"  covey needs --limit {min(count, MOST)}  shows {'all' if count <= MOST else 'more'} of them"]
+        if shown < count
+        else []
+    )
     return "\n".join([*lines, "", total(count), *(paint(hint, DIM) for hint in hints)])
 
 
@@ -53,7 +67,9 @@ def total(count: int) -> str:
 
 def done(result: dict[str, Any], paint: Paint) -> str:
     return cut(
-        f"Done: {clean(result['title'])}" + (f" ({clean(result['closed_why'])})" if result["closed_why"] != "done by hand" else ""), paint.columns
+        f"Done: {clean(result['title'])}"
+        + (f" ({clean(result['closed_why'])})" if result["closed_why"] != "done by hand" else ""),
+        paint.columns,
     )
 
 

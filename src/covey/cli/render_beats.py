@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-STATES = {"running": ("●", BLUE), "queued": ("●", BLUE), "paused": ("▲", YELLOW), "parked": ("▲", YELLOW), "broken": ("✗", RED)}
+STATES = {
+    "running": ("●", BLUE),
+    "queued": ("●", BLUE),
+    "paused": ("▲", YELLOW),
+    "parked": ("▲", YELLOW),
+    "broken": ("✗", RED),
+}
 """Of those that are scheduled, the last outcome says more."""
 NAME_CELLS = 24
 """A name so long is shown in full wherever there is room for it at all."""
@@ -117,17 +123,26 @@ def coming(stamp: str, now: float) -> str:
 
 def cost(result: dict[str, Any], paint: Paint) -> str:
     """What each beat has cost and may cost, dearest first; then all of them."""
-    items = sorted(result["items"], key=lambda item: (-item["month"]["cost_usd"], -item["month"]["tokens"], item["name"]))
+    items = sorted(
+        result["items"], key=lambda item: (-item["month"]["cost_usd"], -item["month"]["tokens"], item["name"])
+    )
     limits = {f"{span}_usd": result["limits"][f"{span}_usd"] or None for span in ("day", "month")}
     rows = [_costs(clean(item["name"]), item, item["budget"]) for item in items]
     if result["others"]["total"]["runs"]:
         rows.append(_costs("not scheduled", result["others"], {}))
     rows.append(_costs("all beats", result, limits))
-    return "\n".join(table(["BEAT", "TODAY", "MONTH", "IN ALL", "RUNS", "BUDGET"], rows, [(" ", "")] * len(rows), paint))
+    return "\n".join(
+        table(["BEAT", "TODAY", "MONTH", "IN ALL", "RUNS", "BUDGET"], rows, [(" ", "")] * len(rows), paint)
+    )
 
 
 def _costs(name: str, spent: dict[str, Any], limits: dict[str, Any]) -> list[str]:
-    return [name, *(price(spent[span]) or "-" for span in ("today", "month", "total")), str(spent["total"]["runs"]), budget(limits)]
+    return [
+        name,
+        *(price(spent[span]) or "-" for span in ("today", "month", "total")),
+        str(spent["total"]["runs"]),
+        budget(limits),
+    ]
 
 
 def budget(limits: dict[str, Any]) -> str:
@@ -192,7 +207,9 @@ def added(result: dict[str, Any], paint: Paint) -> str:
 def imported(result: dict[str, Any], paint: Paint) -> str:
     """After `covey beats import`."""
     count = len(result["imported"])
-    lines = [f"Took over {many(count, 'workspace')} into {short(clean(result['file']))}" if count else "Nothing to take over"]
+    lines = [
+        f"Took over {many(count, 'workspace')} into {short(clean(result['file']))}" if count else "Nothing to take over"
+    ]
     lines += [cut(f"  {short(clean(path))}", paint.columns) for path in result["imported"]]
     lines += [cut(f"  {short(clean(path))} was there already", paint.columns) for path in result["present"]]
     for problem in result["problems"]:

@@ -73,7 +73,9 @@ def windows(result: dict[str, Any], paint: Paint) -> str:
         rows.append([item["top_state"], place, age(item["age_ms"]), *_counts(item)])
         signs.append(SIGNS[item["top_state"]])
         for agent in item.get("agents", ()):
-            rows.append([agent["state"], GAP + clean(f"{agent['pane_id']} {agent['agent']}"), age(agent["age_ms"]), "", "", ""])
+            rows.append(
+                [agent["state"], GAP + clean(f"{agent['pane_id']} {agent['agent']}"), age(agent["age_ms"]), "", "", ""]
+            )
             signs.append((" ", SIGNS[agent["state"]][1]))
     body = table(["STATE", "WINDOW", "FOR", "AGENTS", "WAITING", "RUNNING"], rows, signs, paint)
     return "\n".join([*body, "", total(result, paint)])
@@ -138,7 +140,13 @@ def sizes_of(
 
 
 def lines_of(
-    head: Sequence[str], rows: Sequence[Sequence[str]], signs: Sequence[tuple[str, str]], paint: Paint, sizes: Sequence[int], *, wrap: bool = False
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    signs: Sequence[tuple[str, str]],
+    paint: Paint,
+    sizes: Sequence[int],
+    *,
+    wrap: bool = False,
 ) -> list[str]:
     """The head and the rows of a table, aligned by the sizes of its columns; for `wrap` see `table`."""
     margin = " " * (2 + sum(sizes[:-1]) + len(GAP) * (len(head) - 1))
@@ -204,13 +212,18 @@ def why(result: dict[str, Any], paint: Paint) -> str:
     head = paint(item["state"], SIGNS[item["state"]][1]) + "".join(said)
     told = [("because", claim) for claim in [result["because"]] if claim]
     told += [("agrees", claim) for claim in result["agrees"]] + [("overruled", claim) for claim in result["overruled"]]
-    rows = [(word, clean(claim["evidence"] or claim["source"]), clean(claim["detail"] or claim["state"]), claim) for word, claim in told]
+    rows = [
+        (word, clean(claim["evidence"] or claim["source"]), clean(claim["detail"] or claim["state"]), claim)
+        for word, claim in told
+    ]
     words, first, middle, last = (max((width(text) for text in column), default=0) for column in _columns(rows))
     aligned = 2 + words + first + middle + last + 3 * len(GAP) <= paint.columns
     lines = [head]
     for word, source, detail, claim in rows:
         if aligned:
-            lines.append(f"  {word:<{words}}{GAP}{padded(source, first)}{GAP}{padded(detail, middle)}{GAP}{ago(claim['age_ms'])}")
+            lines.append(
+                f"  {word:<{words}}{GAP}{padded(source, first)}{GAP}{padded(detail, middle)}{GAP}{ago(claim['age_ms'])}"
+            )
         else:  # below each other: what is to be approved must not be cut
             lines += hanging(f"  {word:<{words}} ", f"{source}, {ago(claim['age_ms'])}", paint.columns)
             lines += hanging(f"  {'':<{words}} ", detail, paint.columns)
@@ -244,7 +257,12 @@ def _cells(cells: Sequence[str], sizes: Sequence[int]) -> str:
 
 def _columns(rows: Sequence[tuple[str, str, str, dict[str, Any]]]) -> list[list[str]]:
     """The texts of `why`, by column."""
-    return [[row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], [ago(row[3]["age_ms"]) for row in rows]]
+    return [
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        [row[2] for row in rows],
+        [ago(row[3]["age_ms"]) for row in rows],
+    ]
 
 
 def _counts(item: dict[str, Any]) -> list[str]:
@@ -264,4 +282,9 @@ def clock_of(stamp: str) -> str:
     return time.strftime("%H:%M:%S" if local[:3] == today[:3] else "%Y-%m-%d %H:%M:%S", local)
 
 
-RENDERERS: dict[str, Callable[[Any, Paint], str]] = {"list.panes": panes, "list.windows": windows, "list.sessions": sessions, "why": why}
+RENDERERS: dict[str, Callable[[Any, Paint], str]] = {
+    "list.panes": panes,
+    "list.windows": windows,
+    "list.sessions": sessions,
+    "why": why,
+}

@@ -24,7 +24,9 @@ def shown(result: dict[str, Any], paint: Paint) -> str:
     if not result["items"]:
         asked = any(result["filters"].values())
         return f"No agent {'matched' if asked else 'was there'} at {moment}"
-    return "\n".join([paint(f"As it was at {moment}", DIM), *agents(result, paint), "", total(result, paint, hint=False)])
+    return "\n".join(
+        [paint(f"As it was at {moment}", DIM), *agents(result, paint), "", total(result, paint, hint=False)]
+    )
 
 
 def checked(result: dict[str, Any], paint: Paint) -> str:
@@ -37,7 +39,12 @@ def checked(result: dict[str, Any], paint: Paint) -> str:
         lines = [first.replace(label, paint(label, RED), 1), *more]
     for one in result["mismatches"]:
         told = " -> ".join(f"{word} {_told(one[word])}" for word in ("recorded", "derived") if one[word])
-        lines.append(cut(f"  {clock_of(one['at'])}  runtime:{one['runtime_id']}  {clean(one['why'])}{': ' if told else ''}{told}", paint.columns))
+        lines.append(
+            cut(
+                f"  {clock_of(one['at'])}  runtime:{one['runtime_id']}  {clean(one['why'])}{': ' if told else ''}{told}",
+                paint.columns,
+            )
+        )
     if result["late"]:
         longest = duration(result["latest"][0]["late_ms"] / 1000)
         late = f"{result['late']} of the changes that come by themselves were late, by {longest} at most: the machine slept, or its clock was set"

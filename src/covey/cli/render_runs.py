@@ -25,7 +25,10 @@ OUTPUT_LINES = 3
 TEXT_LINES = 40
 WORTH_MS = 100
 """A tool that took less took no time."""
-PROBED = {"ok": "the probe found nothing; no model was asked", "unchanged": "the probe found nothing new; no model was asked"}
+PROBED = {
+    "ok": "the probe found nothing; no model was asked",
+    "unchanged": "the probe found nothing new; no model was asked",
+}
 TELLING = ("command", "cmd", "file_path", "path", "url", "pattern", "query")
 """The part of a tool's input that tells what it is about."""
 
@@ -34,7 +37,9 @@ def history(result: dict[str, Any], paint: Paint) -> str:
     """One line for each run."""
     items = result["items"]
     if not items:
-        return "No runs yet\n  covey beat  runs the HEARTBEAT.md of this folder; covey beats list  shows what is scheduled"
+        return (
+            "No runs yet\n  covey beat  runs the HEARTBEAT.md of this folder; covey beats list  shows what is scheduled"
+        )
     rows = [
         [
             outcome(item),
@@ -47,8 +52,12 @@ def history(result: dict[str, Any], paint: Paint) -> str:
         ]
         for item in items
     ]
-    lines = table(["OUTCOME", "BEGAN", "BEAT", "TOOK", "COST", "RUN", "WHAT"], rows, [sign(item) for item in items], paint)
-    return "\n".join([*lines, "", paint(cut(f"covey beats show {rows[0][5]}  tells what was said and done", paint.columns), DIM)])
+    lines = table(
+        ["OUTCOME", "BEGAN", "BEAT", "TOOK", "COST", "RUN", "WHAT"], rows, [sign(item) for item in items], paint
+    )
+    return "\n".join(
+        [*lines, "", paint(cut(f"covey beats show {rows[0][5]}  tells what was said and done", paint.columns), DIM)]
+    )
 
 
 def show(result: dict[str, Any], paint: Paint) -> str:
@@ -60,7 +69,11 @@ def show(result: dict[str, Any], paint: Paint) -> str:
 def result_line(result: dict[str, Any], paint: Paint) -> str:
     """How a run that has just ended went: the outcome, then what it took."""
     lines = headline(result, paint)
-    spent = [took(result), *([price(result)] if price(result) else []), *([many(result["num_turns"], "turn")] if result["num_turns"] else [])]
+    spent = [
+        took(result),
+        *([price(result)] if price(result) else []),
+        *([many(result["num_turns"], "turn")] if result["num_turns"] else []),
+    ]
     if result["outcome"] == "ok" and width(lines[0]) < paint.columns // 2:
         lines[0] += paint(f"  {' · '.join(spent)}", DIM)
     else:
@@ -103,7 +116,13 @@ def _still(item: dict[str, Any]) -> str:
 
 def _facts(run: dict[str, Any], paint: Paint) -> Iterator[str]:
     began = run["began_at"]
-    why = "run by hand" if run["why"] == "hand" else f"due at {clock_of(run['slot'])}" if run["slot"] else "run by the schedule"
+    why = (
+        "run by hand"
+        if run["why"] == "hand"
+        else f"due at {clock_of(run['slot'])}"
+        if run["slot"]
+        else "run by the schedule"
+    )
     facts = {
         "beat": f"{clean(run['beat'])} · {run['agent']} · {why}",
         "began": f"{clock_of(began)} ({duration(since(began, time.time()) / 1000)} ago){f', took {took(run)}' if run['ended_at'] else ''}"
@@ -111,7 +130,11 @@ def _facts(run: dict[str, Any], paint: Paint) -> Iterator[str]:
         else "never"
         if run["state"] == "done"
         else "not yet",
-        "cost": " · ".join(part for part in (price(run), _tokens(run), many(run["num_turns"], "turn") if run["num_turns"] else "") if part),
+        "cost": " · ".join(
+            part
+            for part in (price(run), _tokens(run), many(run["num_turns"], "turn") if run["num_turns"] else "")
+            if part
+        ),
         "probe": run["probe"] and PROBED.get(run["probe"], "it had something to say"),
         "missed": run["missed"] and f"stands for {many(run['missed'], 'time')} that came before and could not be kept",
         "again": f"not before {clock_of(run['retry_at'])}" if run["retry_at"] else "",

@@ -17,10 +17,24 @@ def targets(result: dict[str, Any], paint: Paint) -> str:
     if not result["items"]:
         return "No targets\n  covey target add vm1 --kind ssh  adds one that you reach with: ssh vm1"
     rows = [
-        [item["health"], clean(item["target"]), item["kind"], clean(item["ssh_target"]), clean(item["node"]), clean(item["reason"])]
+        [
+            item["health"],
+            clean(item["target"]),
+            item["kind"],
+            clean(item["ssh_target"]),
+            clean(item["node"]),
+            clean(item["reason"]),
+        ]
         for item in result["items"]
     ]
-    return "\n".join(table(["HEALTH", "TARGET", "KIND", "SSH", "NODE", "REASON"], rows, [HEALTH[item["health"]] for item in result["items"]], paint))
+    return "\n".join(
+        table(
+            ["HEALTH", "TARGET", "KIND", "SSH", "NODE", "REASON"],
+            rows,
+            [HEALTH[item["health"]] for item in result["items"]],
+            paint,
+        )
+    )
 
 
 def target(result: dict[str, Any], paint: Paint) -> str:

@@ -27,7 +27,14 @@ def named(words: Sequence[str], place: int) -> Operation | None:
     for operation in OPERATIONS:
         if operation.cli and tuple(words[place : place + len(operation.cli)]) == operation.cli:
             return operation
-    return next((operation for operation in OPERATIONS if tuple(words[place : place + 1]) in {(alias,) for alias in operation.aliases}), None)
+    return next(
+        (
+            operation
+            for operation in OPERATIONS
+            if tuple(words[place : place + 1]) in {(alias,) for alias in operation.aliases}
+        ),
+        None,
+    )
 
 
 def unaliased(words: Sequence[str], place: int) -> tuple[list[str], Operation | None]:
@@ -45,6 +52,8 @@ def typed_agent(words: Sequence[str], operation: Operation | None) -> list[str]:
     follows = [*words[1:], "-"]
     spelt = []
     for word, after in zip(words, follows, strict=True):
-        filters = word.startswith("--agent=") or (word == "--agent" and not after.startswith("-") and after not in operation.cli)
+        filters = word.startswith("--agent=") or (
+            word == "--agent" and not after.startswith("-") and after not in operation.cli
+        )
         spelt.append(word.replace("--agent", "--agent-type", 1) if filters else word)
     return spelt

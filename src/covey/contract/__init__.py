@@ -7,7 +7,13 @@ from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
 
-OPERATIONS: tuple[Operation, ...] = (*kernel.OPERATIONS, *fleet.OPERATIONS, replay.REPLAY, *beats.OPERATIONS, *attention.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = (
+    *kernel.OPERATIONS,
+    *fleet.OPERATIONS,
+    replay.REPLAY,
+    *beats.OPERATIONS,
+    *attention.OPERATIONS,
+)
 GROUPS: dict[str, str] = {**kernel.GROUPS, **fleet.GROUPS, **beats.GROUPS, **attention.GROUPS}
 
 __all__ = ["API_VERSION", "GROUPS", "OPERATIONS", "Operation", "Parameter"]

@@ -44,7 +44,11 @@ OPERATIONS = (
         method="POST",
         route="/v1/attention/done",
         description="Closes the item. What asks again afterwards opens a new one. An agent that waits is answered in its pane: its item goes by itself.",
-        parameters=[Parameter("item", "Id of an item, enough of its end to know it, or its key.", required=True, positional=True)],
+        parameters=[
+            Parameter(
+                "item", "Id of an item, enough of its end to know it, or its key.", required=True, positional=True
+            )
+        ],
         result=ITEM,
         mutating=True,
         idempotent=True,

@@ -77,7 +77,9 @@ OPERATIONS = (
         "`scheduled` tells whether the folder is in config.toml already; if not, `covey beats add` puts it there.",
         when_to_use="Call it once in a folder that is to be looked after on a schedule.",
         examples=[("covey init api", "A HEARTBEAT.md for the folder api", 5)],
-        parameters=[Parameter("path", "The workspace; this folder if left out.", positional=True, default=".", path=True)],
+        parameters=[
+            Parameter("path", "The workspace; this folder if left out.", positional=True, default=".", path=True)
+        ],
         result=shape(workspace="string", file="string", config="string", scheduled="boolean"),
         mutating=True,
         guard=False,
@@ -96,7 +98,11 @@ OPERATIONS = (
         "Over HTTP the answer comes when the run is queued; its events beat.started, beat.step and beat.finished have its id as subject.",
         when_to_use="Call it to try a HEARTBEAT.md, or to have a look now instead of at the next due time.",
         examples=[
-            ("covey beat api --verbose", "Run the heartbeat of the folder api, with each tool call, then the conversation", 5),
+            (
+                "covey beat api --verbose",
+                "Run the heartbeat of the folder api, with each tool call, then the conversation",
+                5,
+            ),
             ("covey beat --name nightly", "One of several beats of this folder", 5),
         ],
         parameters=[
@@ -152,7 +158,12 @@ OPERATIONS = (
             Parameter("name", "Only those of this beat.", positional=True, content="id"),
             Parameter("outcome", "Only those with this outcome.", enum=OUTCOMES),
             Parameter(
-                "limit", "How many runs to list: a whole number from 1 to 1000, such as --limit 20.", type="int", default=50, minimum=1, maximum=1000
+                "limit",
+                "How many runs to list: a whole number from 1 to 1000, such as --limit 20.",
+                type="int",
+                default=50,
+                minimum=1,
+                maximum=1000,
             ),
         ],
         result=shape(items=array(RUN)),
@@ -167,7 +178,11 @@ OPERATIONS = (
         when_to_use="Call it to learn why a run ended as it did.",
         description="`turns` is the conversation: what the agent said, its `toolCalls` with input, output and `durationMs`, and the result.",
         examples=[("covey beats show 8PW7T3", "The run whose id ends so", 5)],
-        parameters=[Parameter("run", "Id of a run, or enough of its end to know it.", required=True, positional=True, content="id")],
+        parameters=[
+            Parameter(
+                "run", "Id of a run, or enough of its end to know it.", required=True, positional=True, content="id"
+            )
+        ],
         result=shape(**RUN["properties"], turns=array(TURN)),
         idempotent=True,
         offline=True,
@@ -200,7 +215,9 @@ OPERATIONS = (
         description="Adds a [[beats.workspace]] with the folder to config.toml, unless it is there already. A beat that could not run (an option that is misspelt, no schedule) is refused, with the file and the line. A daemon that runs has it at once. To take it off the schedule, remove those lines.",
         when_to_use="Call it once for a folder whose HEARTBEAT.md is to run by itself.",
         examples=[("covey beats add api", "The folder api from now on", 5)],
-        parameters=[Parameter("path", "The workspace; this folder if left out.", positional=True, default=".", path=True)],
+        parameters=[
+            Parameter("path", "The workspace; this folder if left out.", positional=True, default=".", path=True)
+        ],
         result=shape(workspace="string", config="string", added="boolean"),
         mutating=True,
         idempotent=True,
@@ -216,7 +233,14 @@ OPERATIONS = (
         "What could not be taken over is in `problems`; `left_out` counts the workspaces. Exit code 3 if some were left out, 1 if all were. A daemon that runs has them at once.",
         examples=[("covey beats import", "All workspaces of murmur", 5)],
         parameters=[Parameter("path", "The old file; ~/.murmur/config.json if left out.", positional=True, path=True)],
-        result=shape(source="string", file="string", imported=array("string"), present=array("string"), problems=array("string"), left_out="integer"),
+        result=shape(
+            source="string",
+            file="string",
+            imported=array("string"),
+            present=array("string"),
+            problems=array("string"),
+            left_out="integer",
+        ),
         mutating=True,
         idempotent=True,
         guard=False,
@@ -244,7 +268,10 @@ OPERATIONS = (
         route="/v1/beats/resume",
         description="A beat that its budget has paused runs on until the budget is exceeded once more, counted from now. One that is parked after errors comes back at its next due time. "
         "Raising beats.day_usd, beats.month_usd or the budget in its HEARTBEAT.md lets a beat go on by itself.",
-        examples=[("covey beats resume api", "Back to its schedule", 2), ("covey beats resume --all", "All that are paused or parked", 2)],
+        examples=[
+            ("covey beats resume api", "Back to its schedule", 2),
+            ("covey beats resume --all", "All that are paused or parked", 2),
+        ],
         parameters=[
             Parameter("name", "Name of a beat.", positional=True, content="id"),
             Parameter("all", "All beats that are paused or parked.", type="bool", default=False),

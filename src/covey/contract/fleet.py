@@ -32,7 +32,9 @@ SESSION_FLAGS = [
 ]
 SOCKET = Parameter("socket", "Only this tmux server: its name as for tmux -L, or the path of its socket.")
 STATE_FLAG = Parameter(
-    "state", f"Only agents in this state, or in several with commas between. One of: {', '.join(STATES)}; repeatable.", multiple=True
+    "state",
+    f"Only agents in this state, or in several with commas between. One of: {', '.join(STATES)}; repeatable.",
+    multiple=True,
 )
 ROW_FLAGS = [
     SOCKET,
@@ -76,7 +78,12 @@ OPERATIONS = (
         "List the windows that hold agents, with the top state of each.",
         cli=["list", "windows"],
         route="/v1/windows",
-        parameters=[*TARGET_FLAGS, *SESSION_FLAGS, SOCKET, _switch("with_agent_status", "Name the agents of each window and their states.")],
+        parameters=[
+            *TARGET_FLAGS,
+            *SESSION_FLAGS,
+            SOCKET,
+            _switch("with_agent_status", "Name the agents of each window and their states."),
+        ],
         result=listing(WINDOW),
         idempotent=True,
     ),
@@ -113,9 +120,13 @@ OPERATIONS = (
             *SESSION_FLAGS,
             *ROW_FLAGS,
             Parameter("scope", "What a row stands for.", enum=["panes", "windows", "sessions"], default="panes"),
-            Parameter("format", "How the command line shows it; table on a terminal, else jsonl.", enum=["table", "jsonl"]),
+            Parameter(
+                "format", "How the command line shows it; table on a terminal, else jsonl.", enum=["table", "jsonl"]
+            ),
             Parameter("interval", "Tell everything anew this often, such as 5s; a table does so every 2s anyway."),
-            Parameter("since", "Begin with the changes since then: a time, how long ago (10m), or a cursor (cursor:42)."),
+            Parameter(
+                "since", "Begin with the changes since then: a time, how long ago (10m), or a cursor (cursor:42)."
+            ),
             _switch("once", "Tell how things are and end."),
         ],
         result=shape(
@@ -172,7 +183,10 @@ OPERATIONS = (
             Parameter("timeout", "How long to wait at most, such as 30s or 10m; without it, for ever."),
         ],
         result=shape(
-            outcome={"type": "string", "enum": ["waiting", "met", "timeout", "gone"]}, states=array("string"), waited_ms=AGE, items=array(ROW)
+            outcome={"type": "string", "enum": ["waiting", "met", "timeout", "gone"]},
+            states=array("string"),
+            waited_ms=AGE,
+            items=array(ROW),
         ),
         streaming=True,
         media="text/event-stream",
@@ -213,7 +227,13 @@ OPERATIONS = (
                     tested=array("string"),
                     installed=array(shape(path="string", version="string", note="string")),
                     running=array(shape(version="string", count="integer", note="string")),
-                    drift=array(shape(version="string", counts={"type": "object", "additionalProperties": {"type": "integer"}}, alarming="boolean")),
+                    drift=array(
+                        shape(
+                            version="string",
+                            counts={"type": "object", "additionalProperties": {"type": "integer"}},
+                            alarming="boolean",
+                        )
+                    ),
                 )
             ),
             problems=array(shape(problem="string", suggestion="string")),
@@ -230,7 +250,12 @@ OPERATIONS = (
         "and the name of an agent, a saved screen is read: the command line needs no daemon for that and reads the descriptions in Covey's home as they are "
         "now. Rules for the title are tried only if one is given.",
         parameters=[
-            Parameter("agent", "Name of an agent program, such as claude; not needed with --pane.", positional=True, content="id"),
+            Parameter(
+                "agent",
+                "Name of an agent program, such as claude; not needed with --pane.",
+                positional=True,
+                content="id",
+            ),
             Parameter("pane", "A running agent: %14, api, api:2.1 or runtime:<id>."),
             Parameter(
                 "screen",
@@ -254,7 +279,9 @@ OPERATIONS = (
         ),
         idempotent=True,
         mcp=False,
-        examples=[("covey adapters explain --pane %5", "Make a bug report about an agent whose screen is not understood", 2)],
+        examples=[
+            ("covey adapters explain --pane %5", "Make a bug report about an agent whose screen is not understood", 2)
+        ],
     ),
     Operation(
         "integrate",
@@ -274,7 +301,9 @@ OPERATIONS = (
             agent="string",
             state="string",
             changed="boolean",
-            files=array(shape(path="string", change="string", about="string", backup=optional("string"), diff="string")),
+            files=array(
+                shape(path="string", change="string", about="string", backup=optional("string"), diff="string")
+            ),
             notes=array("string"),
             programs=array(shape(path="string", version="string")),
         ),

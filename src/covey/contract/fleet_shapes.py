@@ -65,7 +65,10 @@ SESSION = shape(
     targets=array(shape(target="string", **ROLLUP)),
 )
 SUMMARY = shape(total="integer", needs_action="integer", by_state=COUNTS, by_agent=COUNTS, by_target=COUNTS)
-NODE = {"type": "string", "description": "The Covey on that machine: `ok` and its version if it tells of hooks and files, else `none`."}
+NODE = {
+    "type": "string",
+    "description": "The Covey on that machine: `ok` and its version if it tells of hooks and files, else `none`.",
+}
 TARGET = shape(target="string", health=HEALTH, reason="string", sockets=array("string"), node=NODE)
 KNOWN_TARGET = shape(
     target="string",
@@ -81,4 +84,12 @@ KNOWN_TARGET = shape(
 
 def listing(item: dict[str, Any], **more: Any) -> dict[str, Any]:
     """The answer of a list."""
-    return shape(schema_version="string", generated_at="string", filters="object", summary=SUMMARY, targets=array(TARGET), items=array(item), **more)
+    return shape(
+        schema_version="string",
+        generated_at="string",
+        filters="object",
+        summary=SUMMARY,
+        targets=array(TARGET),
+        items=array(item),
+        **more,
+    )

@@ -16,8 +16,21 @@ EVENT = shape(
     data="object",
     source="string",
 )
-SETTING = shape(key="string", value={}, default={}, source={"type": "string", "enum": ["default", "file"]}, help="string", restart="boolean")
-FINDING = shape(section="string", name="string", status={"type": "string", "enum": ["ok", "warn", "fail"]}, detail="string", fix="string")
+SETTING = shape(
+    key="string",
+    value={},
+    default={},
+    source={"type": "string", "enum": ["default", "file"]},
+    help="string",
+    restart="boolean",
+)
+FINDING = shape(
+    section="string",
+    name="string",
+    status={"type": "string", "enum": ["ok", "warn", "fail"]},
+    detail="string",
+    fix="string",
+)
 KEY = Parameter("key", "Name of a setting, such as log.level.", required=True, positional=True, content="id")
 
 OPERATIONS = (
@@ -28,7 +41,11 @@ OPERATIONS = (
         aliases=["start"],
         local="it starts the process that would serve it",
         description="Starts the daemon in the background and returns when it is ready. Does nothing if it runs already.",
-        parameters=[Parameter("foreground", "Stay in the foreground, for supervisors such as systemd.", type="bool", default=False)],
+        parameters=[
+            Parameter(
+                "foreground", "Stay in the foreground, for supervisors such as systemd.", type="bool", default=False
+            )
+        ],
         result=shape(pid="integer", already_running="boolean", version="string"),
         mutating=True,
         idempotent=True,
@@ -44,7 +61,11 @@ OPERATIONS = (
         route="/v1/down",
         description="Stops the daemon and the processes it supervises. Agents in tmux keep running. "
         "On the command line, a daemon that does not answer is sent SIGTERM, and after that SIGKILL.",
-        result=shape(pid=optional("integer"), stopping="boolean", how={"type": "string", "enum": ["none", "asked", "terminated", "killed"]}),
+        result=shape(
+            pid=optional("integer"),
+            stopping="boolean",
+            how={"type": "string", "enum": ["none", "asked", "terminated", "killed"]},
+        ),
         mutating=True,
         idempotent=True,
         guard=False,
@@ -125,7 +146,12 @@ OPERATIONS = (
         method="PUT",
         route="/v1/config/{key}",
         offline=True,
-        parameters=[KEY, Parameter("value", "The new value, as it would stand in TOML or as plain text.", required=True, positional=True)],
+        parameters=[
+            KEY,
+            Parameter(
+                "value", "The new value, as it would stand in TOML or as plain text.", required=True, positional=True
+            ),
+        ],
         result=shape(key="string", old={}, new={}, needs_restart="boolean"),
         mutating=True,
         idempotent=True,
@@ -160,16 +186,31 @@ OPERATIONS = (
         parameters=[
             Parameter("follow", "Go on with new events as they come.", type="bool", default=False, short="-f"),
             Parameter(
-                "since", "Only events after this cursor, or after this time: 10m ago, or 2026-01-31T14:05:00Z. 0: all that are kept.", default=""
+                "since",
+                "Only events after this cursor, or after this time: 10m ago, or 2026-01-31T14:05:00Z. 0: all that are kept.",
+                default="",
             ),
-            Parameter("limit", "Only the last N of them, before those that come.", type="int", short="-n", minimum=0, maximum=1_000_000),
+            Parameter(
+                "limit",
+                "Only the last N of them, before those that come.",
+                type="int",
+                short="-n",
+                minimum=0,
+                maximum=1_000_000,
+            ),
             Parameter("kind", "Only events of this kind, or with this prefix (fleet.*); repeatable.", multiple=True),
         ],
         result=EVENT,
         streaming=True,
         media="text/event-stream",
         idempotent=True,
-        examples=[("covey events --since 10m", "What happened in the last ten minutes; exit code 2 if the daemon does not run", 2)],
+        examples=[
+            (
+                "covey events --since 10m",
+                "What happened in the last ten minutes; exit code 2 if the daemon does not run",
+                2,
+            )
+        ],
     ),
     Operation(
         "metrics",
@@ -213,7 +254,9 @@ OPERATIONS = (
         cli=["backup"],
         method="POST",
         route="/v1/backup",
-        parameters=[Parameter("path", "File to write; it must not exist yet.", required=True, positional=True, path=True)],
+        parameters=[
+            Parameter("path", "File to write; it must not exist yet.", required=True, positional=True, path=True)
+        ],
         result=shape(path="string", bytes="integer"),
         mutating=True,
         guard=False,
@@ -226,7 +269,9 @@ OPERATIONS = (
         local="it reads the log file, also when the daemon is down",
         parameters=[
             Parameter("follow", "Go on with new lines as they come.", type="bool", default=False, short="-f"),
-            Parameter("lines", "How many lines to show.", type="int", default=50, short="-n", minimum=0, maximum=1_000_000),
+            Parameter(
+                "lines", "How many lines to show.", type="int", default=50, short="-n", minimum=0, maximum=1_000_000
+            ),
         ],
         result=array("object"),
         idempotent=True,

@@ -41,20 +41,33 @@ def section(operation: Operation) -> str:
         lines += [f"Also: {', '.join(f'`covey {alias}`' for alias in operation.aliases)}", ""]
     lines += [operation.description, ""] if operation.description else []
     lines += (
-        ["| parameter | type | default | |", "|---|---|---|---|", *(_row(parameter) for parameter in operation.parameters), ""]
+        [
+            "| parameter | type | default | |",
+            "|---|---|---|---|",
+            *(_row(parameter) for parameter in operation.parameters),
+            "",
+        ]
         if operation.parameters
         else []
     )
-    lines += ["```", *(f"{command}    # {text}" for command, text, _ in operation.examples), "```", ""] if operation.examples else []
+    lines += (
+        ["```", *(f"{command}    # {text}" for command, text, _ in operation.examples), "```", ""]
+        if operation.examples
+        else []
+    )
     lines += ["Result:", "", "```json", json.dumps(operation.result), "```", ""]
     return "\n".join(lines)
 
 
 def _row(parameter: Parameter) -> str:
     name = (
-        f"`{parameter.name.upper()}`" if parameter.positional else " ".join(f"`{name}`" for name in (parameter.short, f"--{parameter.flag}") if name)
+        f"`{parameter.name.upper()}`"
+        if parameter.positional
+        else " ".join(f"`{name}`" for name in (parameter.short, f"--{parameter.flag}") if name)
     )
-    default = "required" if parameter.required else "" if parameter.default is None else f"`{json.dumps(parameter.default)}`"
+    default = (
+        "required" if parameter.required else "" if parameter.default is None else f"`{json.dumps(parameter.default)}`"
+    )
     kind = f"{parameter.type}, several" if parameter.multiple else parameter.type
     return f"| {name} | {kind} | {default} | {parameter.help}{' One of ' + ', '.join(parameter.enum) + '.' if parameter.enum else ''} |"
 

@@ -18,7 +18,9 @@ CHECKED = shape(
     unknown=COUNT,
     mismatched=COUNT,
     late=COUNT,
-    mismatches=array(shape(cursor="integer", runtime_id="string", at="string", why="string", recorded=TOLD, derived=TOLD)),
+    mismatches=array(
+        shape(cursor="integer", runtime_id="string", at="string", why="string", recorded=TOLD, derived=TOLD)
+    ),
     latest=array(shape(runtime_id="string", due="string", late_ms=AGE, derived=TOLD)),
 )
 

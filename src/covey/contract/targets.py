@@ -18,7 +18,11 @@ TARGETS = (
         parameters=[
             TARGET_NAME,
             Parameter("kind", "This machine, or one reached by ssh.", required=True, enum=["local", "ssh"]),
-            Parameter("ssh_target", "Host or alias as you would give it to ssh; the name of the target if left out.", content="id"),
+            Parameter(
+                "ssh_target",
+                "Host or alias as you would give it to ssh; the name of the target if left out.",
+                content="id",
+            ),
         ],
         result=KNOWN_TARGET,
         mutating=True,

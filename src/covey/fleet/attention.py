@@ -26,7 +26,9 @@ def asked(row: Row) -> dict[str, Any]:
     question = f": {row.detail}" if row.detail else ""
     return {
         "title": f"{row.agent} {place} {WORDS[row.state]}{question}",
-        "detail": "\n".join(filter(None, (row.detail, f"in {row.cwd}" if row.cwd else "", f"covey why runtime:{row.runtime_id}"))),
+        "detail": "\n".join(
+            filter(None, (row.detail, f"in {row.cwd}" if row.cwd else "", f"covey why runtime:{row.runtime_id}"))
+        ),
         "runtime_id": row.runtime_id,
         "ref": row.ref,
         "agent": row.agent,

@@ -145,5 +145,7 @@ def _contradicted(verdict: Verdict) -> bool:
     """Whether a source that is looked at again and again, and is as good as the one that decided, says otherwise."""
     winner = verdict.winner
     return winner is not None and any(
-        one.claim.level and one.claim.strength >= winner.strength and one.claim.state != "unknown" for one in verdict.overruled if one.why != STALE
+        one.claim.level and one.claim.strength >= winner.strength and one.claim.state != "unknown"
+        for one in verdict.overruled
+        if one.why != STALE
     )

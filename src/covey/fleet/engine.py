@@ -55,7 +55,9 @@ class _Book:
         told = [claim.at for claim in self.claims.values()] + [cursor.event_time for cursor in self.cursors.values()]
         ahead = max(told, default=now) - now
         if ahead > SET_BACK_S:
-            self.claims = {source: replace(claim, at=claim.at - ahead - SET_BACK_S) for source, claim in self.claims.items()}
+            self.claims = {
+                source: replace(claim, at=claim.at - ahead - SET_BACK_S) for source, claim in self.claims.items()
+            }
             self.cursors.clear()
 
 
@@ -68,7 +70,13 @@ class Engine:
         self._books.setdefault(runtime_id, _Book())
 
     def resume(
-        self, runtime_id: str, claims: Iterable[Claim], cursors: Iterable[Signal] = (), *, verdict: Verdict | None = None, version: int = 0
+        self,
+        runtime_id: str,
+        claims: Iterable[Claim],
+        cursors: Iterable[Signal] = (),
+        *,
+        verdict: Verdict | None = None,
+        version: int = 0,
     ) -> None:
         """Go on with a runtime of which these claims stood, after the last signal of each source."""
         self._books[runtime_id] = book = _Book()
@@ -149,4 +157,8 @@ def newer(signal: Signal, cursor: Signal) -> bool:
     """Whether a signal comes after the last one applied from the same source."""
     if signal.source_seq is not None and cursor.source_seq is not None and signal.source_seq != cursor.source_seq:
         return signal.source_seq > cursor.source_seq
-    return (signal.event_time, signal.ingested_at, signal.event_id) > (cursor.event_time, cursor.ingested_at, cursor.event_id)
+    return (signal.event_time, signal.ingested_at, signal.event_id) > (
+        cursor.event_time,
+        cursor.ingested_at,
+        cursor.event_id,
+    )

@@ -198,7 +198,9 @@ class FarNode:
             runtime = self._whose(said)
             if runtime is not None:
                 named.add((runtime.runtime_id, said.source))
-            if runtime is None or not any(self._same(claim, said) for claim in self._station.claims(runtime.runtime_id)):
+            if runtime is None or not any(
+                self._same(claim, said) for claim in self._station.claims(runtime.runtime_id)
+            ):
                 self._hear(said)
         for runtime, claim in self._levels():
             if (runtime.runtime_id, claim.source) not in named:
@@ -228,7 +230,11 @@ class FarNode:
         self._station.told(runtime.runtime_id, said.source, claim, said.at + self._ahead, self._seq)
 
     def _same(self, claim: Claim, said: Said) -> bool:
-        return said.claim is not None and replace(said.claim, at=claim.at) == claim and abs(said.claim.at + self._ahead - claim.at) < SAME_S
+        return (
+            said.claim is not None
+            and replace(said.claim, at=claim.at) == claim
+            and abs(said.claim.at + self._ahead - claim.at) < SAME_S
+        )
 
     def _whose(self, said: Said) -> Runtime | None:
         for runtime in self._station.runtimes.all:
@@ -276,7 +282,9 @@ def _refusal(code: int, words: str) -> FarNodeError:
     """Why it ended before it had said hello."""
     if code == NO_COMMAND:
         return FarNodeAbsent("")
-    last = next((line.strip() for line in reversed(words.splitlines()) if line.strip()), f"covey ended there with code {code}")
+    last = next(
+        (line.strip() for line in reversed(words.splitlines()) if line.strip()), f"covey ended there with code {code}"
+    )
     with contextlib.suppress(ValueError, TypeError, KeyError):
         last = str(json.loads(last)["message"])
     return FarNodeLost(last) if code == SSH_FAILED else FarNodeAbsent(last)

@@ -134,7 +134,9 @@ class Fleet:
 
     def leave_picture(self, *, gap: bool = False) -> None:
         """Put all that is known into the journal, between what happened before and what happens after. `gap`: some of what happened before is missing."""
-        told = [{"target": target.target, "health": target.health, "reason": target.reason} for target in self.targets()]
+        told = [
+            {"target": target.target, "health": target.health, "reason": target.reason} for target in self.targets()
+        ]
         self._outbox.tell(PICTURE, "", {**self._states.picture(), "targets": told, "gap": gap}, self._now())
 
     # What the journal lacks after a full disk.
@@ -180,7 +182,10 @@ class Fleet:
         task.cancel()
         self._told.pop(name, None)
         for socket in {runtime.socket for runtime in self.runtimes.all if runtime.target == name}:
-            self.changed(replace(ended, why="target_removed") for ended in self.runtimes.server_gone(name, socket, self._clock.time()))
+            self.changed(
+                replace(ended, why="target_removed")
+                for ended in self.runtimes.server_gone(name, socket, self._clock.time())
+            )
         self._outbox.tell(REMOVED, name, {"target": name}, self._now())
         await asyncio.wait({task})
 
@@ -195,7 +200,9 @@ class Fleet:
         try:
             await self.book.seen(target.name, target.target.health, target.last_seen)
         except StoreError as error:
-            log.warning("how a target is could not be written down", extra={"target": target.name, "reason": error.message})
+            log.warning(
+                "how a target is could not be written down", extra={"target": target.name, "reason": error.message}
+            )
 
     def _tell(self, target: TargetWatch, socket: str | None = None) -> None:
         """A target, or a server on it, is another than before: so may be the agents there."""
@@ -298,7 +305,9 @@ class Fleet:
             watched = self.watched[runtime.runtime_id]
             self.drift.claimed(watched.runtime, source, claim, watched.sources, self._now())
             caveat = watched.adapter.caveat
-            return self._say(runtime.runtime_id, source, replace(claim, caveat=caveat) if claim and caveat else claim, key, at)
+            return self._say(
+                runtime.runtime_id, source, replace(claim, caveat=caveat) if claim and caveat else claim, key, at
+            )
 
         here = runtime.target == self._local()
         watched = Watched(runtime, self.registry.adapters[runtime.agent], say, self._clock, here=here, levels=levels)
@@ -314,7 +323,9 @@ class Fleet:
         runtime_id = saved.runtime.runtime_id
         levels = [claim for claim in saved.claims if claim.level]
         if saved.runtime.agent in self.registry.adapters and saved.runtime.target in self._targets:
-            watched = self._watch(saved.runtime, [claim for claim in levels if claim.source in {*SEEN_IN_PANE, PROCESS}])
+            watched = self._watch(
+                saved.runtime, [claim for claim in levels if claim.source in {*SEEN_IN_PANE, PROCESS}]
+            )
             self._unverified[runtime_id] = {claim.source for claim in levels} - SEEN_IN_PANE - {PROCESS}
             self._states.resume(saved, self._now())
             self._come_back(runtime_id, self._now())
@@ -337,8 +348,12 @@ class Fleet:
     def _tell_saved(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
         """Tell an event of an agent, and have the database follow in the same transaction."""
         watched = self.watched.get(subject)
-        claim = next((one for one in self.claims(subject) if one.source == data["source"]), None) if kind == HEARD else None
-        self._outbox.tell(kind, subject, data, at, saved_change(kind, watched.runtime if watched else None, subject, data, at, claim))
+        claim = (
+            next((one for one in self.claims(subject) if one.source == data["source"]), None) if kind == HEARD else None
+        )
+        self._outbox.tell(
+            kind, subject, data, at, saved_change(kind, watched.runtime if watched else None, subject, data, at, claim)
+        )
 
     def _end(self, runtime: Runtime, why: str) -> None:
         watched = self.watched.pop(runtime.runtime_id, None)
@@ -373,7 +388,9 @@ class Fleet:
             lost = before.detail if before.reason == UNREACHABLE else None
         return Look(runtime, target.pane(runtime.socket, runtime.pane_id), lost)
 
-    def _say(self, runtime_id: str, source: str, claim: Claim | None, key: str, at: float, seq: int | None = None) -> asyncio.Future[bool] | None:
+    def _say(
+        self, runtime_id: str, source: str, claim: Claim | None, key: str, at: float, seq: int | None = None
+    ) -> asyncio.Future[bool] | None:
         now = self._now()
         if runtime_id in self._unverified:
             self._unverified[runtime_id].discard(source)

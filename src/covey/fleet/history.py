@@ -67,7 +67,9 @@ class History:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def kept(cls, events: Events, clock: Clock, rules: Rules, book: Targets, saved: Sequence[SavedAgent] = ()) -> AsyncIterator[Self]:
+    async def kept(
+        cls, events: Events, clock: Clock, rules: Rules, book: Targets, saved: Sequence[SavedAgent] = ()
+    ) -> AsyncIterator[Self]:
         """The journal with marks from when until when the fleet is looked at, which is to happen inside. `saved`: whom the last daemon knew."""
         history = cls(events, clock, rules)
         began = {
@@ -103,9 +105,16 @@ class History:
     async def replay(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
         """The answer to `covey replay`."""
         if bool(params["at"]) == bool(params["check"]):
-            raise user_error("say either --at or --check", "Pass --at 10m to see the fleet as it was then.", error="flag_error", field="at")
+            raise user_error(
+                "say either --at or --check",
+                "Pass --at 10m to see the fleet as it was then.",
+                error="flag_error",
+                field="at",
+            )
         if params["since"] and not params["check"]:
-            raise user_error("--since belongs to --check", "Pass --at for one moment.", error="flag_error", field="since")
+            raise user_error(
+                "--since belongs to --check", "Pass --at for one moment.", error="flag_error", field="since"
+            )
         return await self._checked(params, targets) if params["check"] else await self._shown(params, targets)
 
     async def _shown(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
@@ -159,7 +168,12 @@ class History:
         at = round(moment(text, field, now), 3)
         if at > now:
             suggestion = "Pass a time in the past (in UTC, unless it names its zone), or how long ago: 10m."
-            raise user_error(f"{text[:60]!r} has not come yet: it is {timestamp(now)}", suggestion, error="argument_error", field=field)
+            raise user_error(
+                f"{text[:60]!r} has not come yet: it is {timestamp(now)}",
+                suggestion,
+                error="argument_error",
+                field=field,
+            )
         return at
 
     def _now(self) -> float:

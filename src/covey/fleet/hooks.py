@@ -90,7 +90,10 @@ class Hooks:
         if not known or not isinstance(payload, dict):
             if (whose := agent if known else "") not in self._odd:  # who sends garbage sends much of it
                 self._odd.add(whose)
-                log.warning("a hook delivered what cannot be read; more of it is not told", extra={"agent": agent[:60], "bytes": len(body)})
+                log.warning(
+                    "a hook delivered what cannot be read; more of it is not told",
+                    extra={"agent": agent[:60], "bytes": len(body)},
+                )
             return None
         pids = [
             int(pid)
@@ -155,7 +158,9 @@ class Hooks:
             await self._recall(word)
             if (said := self._hear(word)) is not None:
                 batch.append((spooled, said))
-            elif (since := tried.get(spooled.file.name, self._clock.monotonic())) <= self._clock.monotonic() - PENDING_S and self._fleet.sighted:
+            elif (
+                since := tried.get(spooled.file.name, self._clock.monotonic())
+            ) <= self._clock.monotonic() - PENDING_S and self._fleet.sighted:
                 nobodys += 1
                 spooled.done()
             else:
@@ -201,7 +206,11 @@ class Hooks:
         async with self._recalling:
             while word.at < self._recalled and len(self._earlier) < REMEMBERED:
                 start = max(self._unread - PAGE, 0)
-                page = [event for event in await self._events.history(since=start, limit=PAGE) if event.cursor <= self._unread]
+                page = [
+                    event
+                    for event in await self._events.history(since=start, limit=PAGE)
+                    if event.cursor <= self._unread
+                ]
                 for event in page:
                     if event.kind == HEARD and event.data.get("source") == "hook":
                         self._earlier.add(event.data["dedupe_key"].rpartition("/")[0])

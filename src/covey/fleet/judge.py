@@ -41,7 +41,13 @@ def judge(claims: Iterable[Claim], now: float, rules: Rules) -> Verdict:
     lost = [Overruled(claim, STALE) for claim in claims if claim not in fresh]
     if not fresh:
         since = max((claim.at + rules.edge_ttl for claim in claims), default=now)
-        return Verdict(state="unknown", reason="stale_signal" if claims else "no_signal", confidence="low", since=since, overruled=tuple(lost))
+        return Verdict(
+            state="unknown",
+            reason="stale_signal" if claims else "no_signal",
+            confidence="low",
+            since=since,
+            overruled=tuple(lost),
+        )
     if blind := _blind(fresh):
         return replace(blind, overruled=(*blind.overruled, *lost))
     lost += [Overruled(claim, "others know more") for claim in fresh if claim.state == "unknown"]
@@ -76,7 +82,9 @@ def _blind(fresh: list[Claim]) -> Verdict | None:
         detail=winner.detail,
         winner=winner,
         agreeing=tuple(claim for claim in unknown if claim is not winner),
-        overruled=tuple(Overruled(claim, f"{winner.source} knows better") for claim in fresh if claim.state != "unknown"),
+        overruled=tuple(
+            Overruled(claim, f"{winner.source} knows better") for claim in fresh if claim.state != "unknown"
+        ),
     )
 
 
@@ -132,13 +140,17 @@ def _conflict(one: Claim, other: Claim) -> bool:
     return True
 
 
-def _verdict(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...], now: float, rules: Rules) -> Verdict:
+def _verdict(
+    winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...], now: float, rules: Rules
+) -> Verdict:
     state, reason, since = winner.state, winner.reason or winner.state, winner.at
     if state == "completed" and now - winner.at > rules.completed_for:
         state, reason, since = "idle", "completed_earlier", winner.at + rules.completed_for
     elif _turn_ended(winner) and now - winner.at <= rules.completed_for:
         state, reason = "completed", "turn_ended"
-    detail = winner.detail or next((claim.detail for claim in agreeing if claim.state == winner.state and claim.detail), "")
+    detail = winner.detail or next(
+        (claim.detail for claim in agreeing if claim.state == winner.state and claim.detail), ""
+    )
     return Verdict(
         state=state,
         reason=reason,
@@ -154,6 +166,10 @@ def _verdict(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, 
 def _confidence(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...]) -> str:
     """High when the agent said it, or two sources agree; a step lower when somebody credible says otherwise, or when it may have been misread."""
     supported = winner.strength >= SURE or any(claim.source != winner.source for claim in agreeing)
-    doubted = any(one.claim.level and one.claim.strength >= winner.strength for one in lost if one.why != STALE and one.claim.state != "unknown")
+    doubted = any(
+        one.claim.level and one.claim.strength >= winner.strength
+        for one in lost
+        if one.why != STALE and one.claim.state != "unknown"
+    )
     steps = supported + (not doubted) - bool(winner.caveat)
     return ("low", "medium", "high")[max(steps, 0)]

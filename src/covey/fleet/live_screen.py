@@ -21,7 +21,9 @@ async def live_screen(fleet: Fleet, ref: str) -> dict[str, Any]:
     target = fleet.target(row.target)
     try:
         screen = await target.command(row.socket, "capture-pane", "-p", "-e", "-t", row.pane_id)
-        version, size, in_mode = (await target.command(row.socket, "display-message", "-p", "-t", row.pane_id, ABOUT))[0].split(" ")
+        version, size, in_mode = (await target.command(row.socket, "display-message", "-p", "-t", row.pane_id, ABOUT))[
+            0
+        ].split(" ")
         terminal = await target.command(row.socket, "show-options", "-gv", "default-terminal")
     except (TmuxError, IndexError, ValueError) as error:
         raise tool_error(f"the pane {row.pane_id} cannot be looked at: {error}", "See `covey target list`.") from error
@@ -34,7 +36,8 @@ async def live_screen(fleet: Fleet, ref: str) -> dict[str, Any]:
         "title": row.title,
         "screen": "\n".join(screen),
         "about": {
-            "version": row.version_note or ("measured" if row.version in adapter.tested else "not known" if not row.version else ""),
+            "version": row.version_note
+            or ("measured" if row.version in adapter.tested else "not known" if not row.version else ""),
             "tested": ", ".join(adapter.tested),
             "tmux": version,
             "size": size,

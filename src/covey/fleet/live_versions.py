@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 class LiveVersions:
     """`changed` is called with the id of a runtime whose version has become known, and the adapter is then the one of that version."""
 
-    def __init__(self, registry: Registry, runtimes: Runtimes, watched: dict[str, Watched], changed: Callable[[str], None]) -> None:
+    def __init__(
+        self, registry: Registry, runtimes: Runtimes, watched: dict[str, Watched], changed: Callable[[str], None]
+    ) -> None:
         self.programs = ProgramVersions(os.environ)
         self._registry = registry
         self._runtimes = runtimes

@@ -86,12 +86,16 @@ class FleetOperations:
         self._history = history
         self._spool = spool
         daemon.metrics.counter(DRIFT, "What could not be understood, by agent, version and kind.")
-        fleet.drift.on_count = lambda agent, version, kind: daemon.metrics.count(DRIFT, agent=agent, version=version, kind=kind)
+        fleet.drift.on_count = lambda agent, version, kind: daemon.metrics.count(
+            DRIFT, agent=agent, version=version, kind=kind
+        )
         daemon.metrics.gauges("covey_agents", "Agents that are seen, by state, kind and target.", self._count_agents)
         daemon.metrics.gauges("covey_targets", "Targets by health.", self._count_targets)
 
     def _count_agents(self) -> Counter[Labels]:
-        return Counter((("agent", row.agent), ("state", row.state), ("target", row.target)) for row in self._fleet.rows())
+        return Counter(
+            (("agent", row.agent), ("state", row.state), ("target", row.target)) for row in self._fleet.rows()
+        )
 
     def _count_targets(self) -> Counter[Labels]:
         return Counter((("health", target.health),) for target in self._fleet.targets())
@@ -116,7 +120,10 @@ class FleetOperations:
     def status(self) -> dict[str, Any]:
         """The fleet's part of `covey status`."""
         targets = self._fleet.targets()
-        return {"targets": [asdict(target) for target in targets], "summary": summary(self._fleet.rows(), [target.target for target in targets])}
+        return {
+            "targets": [asdict(target) for target in targets],
+            "summary": summary(self._fleet.rows(), [target.target for target in targets]),
+        }
 
     async def panes(self, call: Call) -> dict[str, Any]:
         return panes(*self._asked(call), sort=call.params["sort"])
@@ -125,7 +132,9 @@ class FleetOperations:
         return windows(*self._asked(call), with_agent_status=call.params["with_agent_status"])
 
     async def sessions(self, call: Call) -> dict[str, Any]:
-        return sessions(*self._asked(call), group_by=call.params["group_by"], agent_summary=call.params["agent_summary"])
+        return sessions(
+            *self._asked(call), group_by=call.params["group_by"], agent_summary=call.params["agent_summary"]
+        )
 
     def _asked(self, call: Call) -> tuple[Any, Any, Filters, float]:
         targets = self._fleet.targets()
@@ -159,7 +168,10 @@ class FleetOperations:
     async def adapters(self, _: Call) -> dict[str, Any]:
         registry = self._fleet.registry
         items = [await asyncio.to_thread(self._adapter, name) for name in registry.adapters]
-        return {"items": items, "problems": [{"problem": str(problem), "suggestion": problem.suggestion} for problem in registry.problems]}
+        return {
+            "items": items,
+            "problems": [{"problem": str(problem), "suggestion": problem.suggestion} for problem in registry.problems],
+        }
 
     def _adapter(self, name: str) -> dict[str, Any]:
         fleet, adapter = self._fleet, self._fleet.registry.adapters[name]
@@ -178,9 +190,18 @@ class FleetOperations:
             "capabilities": asdict(adapter.capabilities),
             "integration": {"state": state, "file": file, "detail": detail},
             "tested": list(adapter.tested),
-            "installed": [{"path": one.path, "version": one.version, "note": one.problem or adapter.at(one.version).caveat} for one in installed],
-            "running": [{"version": version, "count": count, "note": note} for (version, note), count in sorted(running.items())],
-            "drift": [{"version": one.version, "counts": one.counts, "alarming": one.alarming} for one in fleet.drift.counts if one.agent == name],
+            "installed": [
+                {"path": one.path, "version": one.version, "note": one.problem or adapter.at(one.version).caveat}
+                for one in installed
+            ],
+            "running": [
+                {"version": version, "count": count, "note": note} for (version, note), count in sorted(running.items())
+            ],
+            "drift": [
+                {"version": one.version, "counts": one.counts, "alarming": one.alarming}
+                for one in fleet.drift.counts
+                if one.agent == name
+            ],
         }
 
     async def explain(self, call: Call) -> dict[str, Any]:
@@ -194,7 +215,9 @@ class FleetOperations:
         word = self._fleet.hooks.read(agent, call.headers, payload)
         if word is None or await self._fleet.hooks.take(word):
             return {}
-        if word.id or not await asyncio.to_thread(self._spool.put, agent, call.headers, payload, word.at):  # who gives an id has a spool
+        if word.id or not await asyncio.to_thread(
+            self._spool.put, agent, call.headers, payload, word.at
+        ):  # who gives an id has a spool
             raise AgentError(
                 "the hook cannot be taken in now",
                 code=EXIT_CANCELLED,

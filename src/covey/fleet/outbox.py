@@ -32,7 +32,9 @@ class Outbox:
         self._failed = failed
         self.written: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether what was told last is in the journal, as soon as that is known. What was told before it is, then, too."""
-        self._waiting: asyncio.Queue[tuple[str, str, dict[str, Any], float, Also | None, asyncio.Future[bool]]] = asyncio.Queue()
+        self._waiting: asyncio.Queue[tuple[str, str, dict[str, Any], float, Also | None, asyncio.Future[bool]]] = (
+            asyncio.Queue()
+        )
         self._writing: deque[asyncio.Task[None]] = deque()
 
     def tell(self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None = None) -> None:
@@ -54,7 +56,9 @@ class Outbox:
             self._begin(*self._waiting.get_nowait())
         await asyncio.gather(*self._writing, return_exceptions=True)
 
-    def _begin(self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None, written: asyncio.Future[bool]) -> None:
+    def _begin(
+        self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None, written: asyncio.Future[bool]
+    ) -> None:
         task = asyncio.create_task(self._write(kind, subject, data, at, also))
 
         def done(task: asyncio.Task[None]) -> None:

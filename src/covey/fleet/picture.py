@@ -120,8 +120,18 @@ def resume(engine: Engine, runtime_id: str, data: Mapping[str, Any]) -> None:
 def row_of(data: Mapping[str, Any]) -> Row:
     """The row that an event carries."""
     fields = {name: data[name] for name in Row.__struct_fields__ if name in data}
-    evidence = tuple(Evidence(one["source"], one["state"], one["evidence"], read(one["at"])) for one in data["evidence"])
-    return Row(**{**fields, **data["identity"], "since": read(data["since"]), "as_of": read(data["as_of"]), "evidence": evidence})
+    evidence = tuple(
+        Evidence(one["source"], one["state"], one["evidence"], read(one["at"])) for one in data["evidence"]
+    )
+    return Row(
+        **{
+            **fields,
+            **data["identity"],
+            "since": read(data["since"]),
+            "as_of": read(data["as_of"]),
+            "evidence": evidence,
+        }
+    )
 
 
 def read(stamp: str) -> float:

@@ -64,7 +64,9 @@ class Here:
 
     async def processes(self, panes: Iterable[int]) -> ProcessTable:  # noqa: ARG002 - all can be described
         before = self._table
-        self._table = ProcessTable.read(before) if sys.platform == "linux" else await asyncio.to_thread(ProcessTable.read, before)
+        self._table = (
+            ProcessTable.read(before) if sys.platform == "linux" else await asyncio.to_thread(ProcessTable.read, before)
+        )
         return self._table
 
     async def reset(self) -> None:

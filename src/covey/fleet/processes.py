@@ -69,7 +69,13 @@ class ProcessTable:
     """
 
     def __init__(
-        self, processes: Iterable[Process], *, boot: str = "", now: float = 0.0, rate: float = 100.0, look: Callable[[Process], Process] = _as_it_is
+        self,
+        processes: Iterable[Process],
+        *,
+        boot: str = "",
+        now: float = 0.0,
+        rate: float = 100.0,
+        look: Callable[[Process], Process] = _as_it_is,
     ) -> None:
         self.boot = boot
         self.now = now
@@ -132,7 +138,11 @@ class ProcessTable:
         pane = self._processes.get(pane_pid)
         if pane is None or pane.foreground <= 0:
             return []
-        members = {member.pid: member for member in self._groups.get(pane.foreground, []) if member.foreground == pane.foreground}
+        members = {
+            member.pid: member
+            for member in self._groups.get(pane.foreground, [])
+            if member.foreground == pane.foreground
+        }
         job = {member.pid: member for member in members.values() if member.parent not in members}
         waiting = list(job.values())
         for process in waiting:
@@ -160,7 +170,11 @@ class ProcessTable:
     def _carry_over(self, before: ProcessTable) -> None:
         for pid, old in before._described.items():
             process = self._processes.get(pid)
-            if process is None or not process.image or (process.started, process.image, process.name) != (old.started, old.image, old.name):
+            if (
+                process is None
+                or not process.image
+                or (process.started, process.image, process.name) != (old.started, old.image, old.name)
+            ):
                 continue
             if old.argv:  # without arguments it was gone, or between fork and exec
                 self._described[pid] = replace(process, argv=old.argv, exe=old.exe)
@@ -231,7 +245,13 @@ def boot() -> str:
     """Which boot this is: start times and pids come again after the next one. Empty if the machine does not tell."""
     if sys.platform != "linux":
         try:
-            told = subprocess.run(["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"], capture_output=True, text=True, timeout=PS_LIMIT_S, check=False)
+            told = subprocess.run(
+                ["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"],
+                capture_output=True,
+                text=True,
+                timeout=PS_LIMIT_S,
+                check=False,
+            )
         except (OSError, subprocess.TimeoutExpired):
             return ""
         return told.stdout.strip()
@@ -276,7 +296,13 @@ def _read(path: str) -> bytes:
 def _ps(command: tuple[str, ...]) -> str:
     try:
         ended = subprocess.run(  # noqa: S603 - a constant
-            command, capture_output=True, encoding="utf-8", errors="replace", timeout=PS_LIMIT_S, check=True, env={"LC_ALL": "C", "TZ": "UTC0"}
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=PS_LIMIT_S,
+            check=True,
+            env={"LC_ALL": "C", "TZ": "UTC0"},
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise ProcessesError(f"the processes cannot be listed: {' '.join(command)}: {error}") from error

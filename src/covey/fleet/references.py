@@ -51,7 +51,9 @@ class ReferenceAmbiguous(AgentError):  # noqa: N818 - as above
 
     def __init__(self, reference: str, candidates: Sequence[Row]) -> None:
         named = names(candidates)
-        told = "; ".join(f"{name} ({_described(row)})" for name, row in list(zip(named, candidates, strict=True))[:SHOWN])
+        told = "; ".join(
+            f"{name} ({_described(row)})" for name, row in list(zip(named, candidates, strict=True))[:SHOWN]
+        )
         super().__init__(
             f"{reference[:120]!r} names {len(candidates)} agents",
             code=EXIT_USER_ERROR,
@@ -69,8 +71,12 @@ def resolve(reference: str, rows: Iterable[Row]) -> Row:
     named = _reader(reference)
     found = [row for row in rows if named(row)]
     if not found:
-        raise ReferenceNotFound(f"no agent is called {reference[:120]!r}", f"See `covey ps` for those that there are. {_GRAMMAR}")
-    if len({(row.target, row.socket, row.pane_id) for row in found}) == 1:  # of those in one pane, the one in front rather than a suspended one
+        raise ReferenceNotFound(
+            f"no agent is called {reference[:120]!r}", f"See `covey ps` for those that there are. {_GRAMMAR}"
+        )
+    if (
+        len({(row.target, row.socket, row.pane_id) for row in found}) == 1
+    ):  # of those in one pane, the one in front rather than a suspended one
         found = [row for row in found if row.reason != "suspended"] or found
     if len(found) > 1:
         raise ReferenceAmbiguous(reference, found)
@@ -108,7 +114,9 @@ def _short(reference: str) -> Callable[[Row], bool]:
         return lambda row: target in _targets(row) and row.pane_id == pane
     if place := _PLACE.fullmatch(reference):
         session, window, index = place["session"], int(place["window"]), place["pane"]
-        return lambda row: session in _sessions(row) and row.window_index == window and (index is None or row.pane_index == int(index))
+        return lambda row: (
+            session in _sessions(row) and row.window_index == window and (index is None or row.pane_index == int(index))
+        )
     begins = bool(_PREFIX.fullmatch(reference))
     return lambda row: reference in _sessions(row) or (begins and row.runtime_id.startswith(reference))
 

@@ -74,7 +74,9 @@ class RemoteProcesses:
             f'echo {seal} $p; readlink "/proc/$p/exe" || echo; cat "/proc/$p/cmdline"; echo; done'
         )
         told = await self._shell.run(script, deadline_s=READ_S)
-        described = {pid: (exe, argv) for block in told.split(f"{seal} ".encode())[1:] for pid, exe, argv in [_described(block)]}
+        described = {
+            pid: (exe, argv) for block in told.split(f"{seal} ".encode())[1:] for pid, exe, argv in [_described(block)]
+        }
         for process in strange:
             exe, argv = described.get(process.pid, ("", ()))
             if argv:  # without arguments it was gone, between fork and exec, or is none of ours

@@ -123,7 +123,13 @@ class Rederivation:
             life = self._lives.get(runtime_id)
             lacking = bool(event.data.get("gap")) and (life is None or life.told != told_by(row))
             if lacking:
-                self._differ(event, event.time, f"the journal lacks how {runtime_id} came to it", told_by(row), life.told if life else None)
+                self._differ(
+                    event,
+                    event.time,
+                    f"the journal lacks how {runtime_id} came to it",
+                    told_by(row),
+                    life.told if life else None,
+                )
             if life is None or lacking:
                 resume(self._engine, runtime_id, event.data)
                 self._lives[runtime_id] = _Life(told_by(row), event.time)
@@ -193,6 +199,12 @@ class Rederivation:
     def _judge(self, runtime_id: str, at: float) -> Told:
         return told_of(self._engine.settle(runtime_id, at)[0])
 
-    def _differ(self, event: Event, at: float, why: str, recorded: Told | None = None, derived: Told | None = None) -> None:
+    def _differ(
+        self, event: Event, at: float, why: str, recorded: Told | None = None, derived: Told | None = None
+    ) -> None:
         if at >= self._since:
-            self.mismatches.append(Mismatch(cursor=event.cursor, runtime_id=event.subject, at=at, why=why, recorded=recorded, derived=derived))
+            self.mismatches.append(
+                Mismatch(
+                    cursor=event.cursor, runtime_id=event.subject, at=at, why=why, recorded=recorded, derived=derived
+                )
+            )

@@ -149,7 +149,9 @@ class Runtimes:
     def in_pane(self, target: str, socket: str, pane_id: str) -> Runtime | None:
         """The runtime in a pane: the one in front rather than a suspended one."""
         place = (target, socket, pane_id)
-        found = [runtime for runtime in self._runtimes.values() if (runtime.target, runtime.socket, runtime.pane_id) == place]
+        found = [
+            runtime for runtime in self._runtimes.values() if (runtime.target, runtime.socket, runtime.pane_id) == place
+        ]
         return min(found, key=lambda runtime: runtime.suspended, default=None)
 
     def speaking(self, target: str, pid: int) -> Runtime | None:
@@ -167,7 +169,9 @@ class Runtimes:
         """
         epochs: dict[str, str] = {}
         found: dict[str, tuple[Runtime, Occupant]] = {}
-        for pane in {pane.pane_id: pane for pane in panes}.values():  # a window that is linked into two sessions is listed twice
+        for pane in {
+            pane.pane_id: pane for pane in panes
+        }.values():  # a window that is linked into two sessions is listed twice
             if (first := table.get(pane.pid)) is None:
                 continue
             epochs[pane.pane_id] = str(Epoch(server.pid, server.started, pane.pane_id, first.pid, first.started))
@@ -179,7 +183,9 @@ class Runtimes:
         lost = [runtime for runtime in self._of(server.target, server.socket) if runtime.runtime_id not in found]
         ended = [self._end(runtime, _why(runtime, found, epochs, table), now) for runtime in lost]
         self._exited = {
-            key: gone for key, gone in self._exited.items() if gone.target != server.target or table.holds(gone.pid, gone.process_started)
+            key: gone
+            for key, gone in self._exited.items()
+            if gone.target != server.target or table.holds(gone.pid, gone.process_started)
         }
         return [*ended, *self._take(found)]
 
@@ -232,7 +238,11 @@ def occupant(pane_pid: int, table: ProcessTable, identify: Identify) -> Occupant
     reached: dict[int, Process] = {}
     for process in [*_above(job[0], pane, table), *job]:
         parent = reached.get(process.parent)
-        relayed = parent is not None and process.foreground > 0 and (parent.foreground == process.foreground or parent.name in RELAYS)
+        relayed = (
+            parent is not None
+            and process.foreground > 0
+            and (parent.foreground == process.foreground or parent.name in RELAYS)
+        )
         if process.foreground == pane.foreground or relayed:
             reached[process.pid] = process
             described = table.describe(process)
@@ -296,11 +306,17 @@ def _above(process: Process, pane: Process, table: ProcessTable) -> list[Process
 def _body(process: Process, agent: str, table: ProcessTable, identify: Identify) -> tuple[int, ...]:
     body = [process.pid]
     for pid in body:  # tools get a group of their own, or a shell between them and the agent
-        body += [child.pid for child in table.children(pid) if child.group == process.group and identify(table.describe(child)) == agent]
+        body += [
+            child.pid
+            for child in table.children(pid)
+            if child.group == process.group and identify(table.describe(child)) == agent
+        ]
     return tuple(body)
 
 
-def _why(runtime: Runtime, found: dict[str, tuple[Runtime, Occupant]], epochs: dict[str, str], table: ProcessTable) -> str:
+def _why(
+    runtime: Runtime, found: dict[str, tuple[Runtime, Occupant]], epochs: dict[str, str], table: ProcessTable
+) -> str:
     if not table.holds(runtime.pid, runtime.process_started):
         return "exited"
     if any((other.pid, other.process_started) == (runtime.pid, runtime.process_started) for other, _ in found.values()):

@@ -54,7 +54,9 @@ CREATE TABLE agent_source (
 """
 """`asked`: whether a person was asked for it. `row`: as events have it. `claim`: what the source claims, if anything; `cursor`: its last signal."""
 
-_FIELDS = tuple(name for name in Runtime.__struct_fields__ if name not in {"ended_at", "suspended", "version", "version_note"})
+_FIELDS = tuple(
+    name for name in Runtime.__struct_fields__ if name not in {"ended_at", "suspended", "version", "version_note"}
+)
 _RUNTIME = f"INSERT OR REPLACE INTO agent_runtime ({', '.join(_FIELDS)}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608 - our own names
 _STATE = (
     "INSERT INTO agent_state (runtime_id, state, reason, state_version, last_seen_at, asked, row) SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6 "
@@ -117,20 +119,22 @@ def load(connection: sqlite3.Connection) -> list[SavedAgent]:
     """Every agent that the last daemon knew."""
     claims: dict[str, list[Claim]] = {}
     cursors: dict[str, list[Signal]] = {}
-    for runtime_id, claim, cursor in connection.execute("SELECT runtime_id, claim, cursor FROM agent_source ORDER BY runtime_id, source"):
+    for runtime_id, claim, cursor in connection.execute(
+        "SELECT runtime_id, claim, cursor FROM agent_source ORDER BY runtime_id, source"
+    ):
         cursors.setdefault(runtime_id, []).append(convert(loads(cursor), Signal))
         if claim is not None:
             claims.setdefault(runtime_id, []).append(convert(loads(claim), Claim))
-    query = (
-        f"SELECT {', '.join(f'r.{name}' for name in _FIELDS)}, asked, row FROM agent_runtime r JOIN agent_state USING (runtime_id) ORDER BY r.rowid"  # noqa: S608
-    )
+    query = f"SELECT {', '.join(f'r.{name}' for name in _FIELDS)}, asked, row FROM agent_runtime r JOIN agent_state USING (runtime_id) ORDER BY r.rowid"  # noqa: S608
     found = []
     for *identity, asked, row in connection.execute(query):
         fields = dict(zip(_FIELDS, identity, strict=True))
         whose = fields["runtime_id"]
         stopped = any(claim.source == PROCESS for claim in claims.get(whose, ()))
         saved = row_of(loads(row))
-        runtime = convert({**fields, "suspended": stopped, "version": saved.version, "version_note": saved.version_note}, Runtime)
+        runtime = convert(
+            {**fields, "suspended": stopped, "version": saved.version, "version_note": saved.version_note}, Runtime
+        )
         found.append(
             SavedAgent(
                 runtime=runtime,

@@ -88,7 +88,9 @@ class ServerWatch:
                         self._station.stands(self)
                     if change.standing.liveness is Liveness.GONE:
                         self._seen.clear()
-                        self._station.changed(self._station.runtimes.server_gone(self.target, self.socket, self._clock.time()))
+                        self._station.changed(
+                            self._station.runtimes.server_gone(self.target, self.socket, self._clock.time())
+                        )
                     elif change.standing.liveness is Liveness.ALIVE:
                         self._news(change)
                         self._read(change.screens, watch)
@@ -148,8 +150,14 @@ class ServerWatch:
         server = Server(self.target, self.socket, identity.pid, identity.started)
         self._station.changed(self._station.runtimes.update(server, panes, table, self._clock.time()))
         ours = self._ours()
-        if ours != self._followed:  # by runtime: the next server has the same pane ids, and so has the next agent in a pane
-            new = [pane_id for pane_id, runtime_id in ours.items() if self._followed.get(pane_id) != runtime_id and pane_id in watch.panes]
+        if (
+            ours != self._followed
+        ):  # by runtime: the next server has the same pane ids, and so has the next agent in a pane
+            new = [
+                pane_id
+                for pane_id, runtime_id in ours.items()
+                if self._followed.get(pane_id) != runtime_id and pane_id in watch.panes
+            ]
             self._followed = ours
             watch.follow(ours)
             for pane_id in new:
@@ -212,4 +220,12 @@ class ServerWatch:
 
 def _shown(pane: listing.Pane) -> tuple[object, ...]:
     """What the row of an agent tells of its pane."""
-    return pane.title, pane.path, pane.session_name, pane.window_id, pane.window_name, pane.window_index, pane.pane_index
+    return (
+        pane.title,
+        pane.path,
+        pane.session_name,
+        pane.window_id,
+        pane.window_name,
+        pane.window_index,
+        pane.pane_index,
+    )

@@ -51,7 +51,13 @@ class States:
     `with_server` returns a row with its tmux server where its target has several, for the text that people read.
     """
 
-    def __init__(self, rules: Rules, look: Callable[[str], Look | None], tell: Tell, with_server: Callable[[Row], Row] = lambda row: row) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        look: Callable[[str], Look | None],
+        tell: Tell,
+        with_server: Callable[[Row], Row] = lambda row: row,
+    ) -> None:
         self.rows: dict[str, Row] = {}
         self.verdicts: dict[str, Verdict] = {}
         self._engine = Engine(rules)
@@ -68,7 +74,9 @@ class States:
     def resume(self, saved: SavedAgent, now: float) -> None:
         """Go on with an agent that was known before the daemon was started. Only what has changed since is told."""
         row = saved.row
-        verdict = Verdict(state=row.state, reason=row.reason, confidence=row.confidence, since=row.since, detail=row.detail)
+        verdict = Verdict(
+            state=row.state, reason=row.reason, confidence=row.confidence, since=row.since, detail=row.detail
+        )
         self._engine.resume(row.runtime_id, saved.claims, saved.cursors, verdict=verdict, version=row.state_version)
         self.rows[row.runtime_id], self.verdicts[row.runtime_id] = row, verdict
         if saved.asked:
@@ -98,7 +106,13 @@ class States:
         before, last = self.rows.get(runtime_id), self.verdicts.get(runtime_id)
         lost = last if last and last.reason == UNREACHABLE else None
         if seen.lost is not None:
-            verdict = Verdict(state="unknown", reason=UNREACHABLE, confidence="low", since=lost.since if lost else now, detail=seen.lost)
+            verdict = Verdict(
+                state="unknown",
+                reason=UNREACHABLE,
+                confidence="low",
+                since=lost.since if lost else now,
+                detail=seen.lost,
+            )
             changed = lost is None or lost.detail != seen.lost
         else:
             changed = changed or lost is not None
@@ -109,7 +123,12 @@ class States:
             row = replace(row, state_version=before.state_version + 1 if before else 1)
         self.rows[runtime_id] = row
         if news:
-            self._tell(CHANGED if before else BEGUN, runtime_id, {**row.as_dict(), "previous": before.state if before else None}, now)
+            self._tell(
+                CHANGED if before else BEGUN,
+                runtime_id,
+                {**row.as_dict(), "previous": before.state if before else None},
+                now,
+            )
             self._attend(row, now)
 
     def update_questions(self, now: float) -> None:
@@ -145,7 +164,9 @@ class States:
         """A pane has another title, name or place: its row is another, but no news, and confirms nothing. A question names the new place."""
         before, seen = self.rows.get(runtime_id), self._look(runtime_id)
         if before is not None and seen is not None:
-            row = self.rows[runtime_id] = row_of(seen.runtime, self.verdicts[runtime_id], seen.pane, before, before.as_of)
+            row = self.rows[runtime_id] = row_of(
+                seen.runtime, self.verdicts[runtime_id], seen.pane, before, before.as_of
+            )
             if runtime_id in self._asked:
                 self._attend(row, now)
 

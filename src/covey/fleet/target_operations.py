@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from covey.kernel.call import Call, Handler
 
 
-def places(patterns: Sequence[str], environment: Mapping[str, str], ssh_config: str, control_dir: Path) -> Callable[[Known], Place]:
+def places(
+    patterns: Sequence[str], environment: Mapping[str, str], ssh_config: str, control_dir: Path
+) -> Callable[[Known], Place]:
     """How targets are reached: this machine's tmux servers by the patterns of their sockets, others by ssh."""
     options = ("-F", ssh_config) if ssh_config else ()
 
@@ -40,7 +42,12 @@ class TargetOperations:
         self._fleet = fleet
 
     def handlers(self) -> Mapping[str, Handler]:
-        return {"target.add": self.add, "target.connect": self.connect, "target.list": self.list, "target.remove": self.remove}
+        return {
+            "target.add": self.add,
+            "target.connect": self.connect,
+            "target.list": self.list,
+            "target.remove": self.remove,
+        }
 
     async def add(self, call: Call) -> dict[str, Any]:
         known = await self._fleet.book.add(call.params["name"], call.params["kind"], call.params["ssh_target"] or "")
@@ -57,7 +64,9 @@ class TargetOperations:
                 f"{name} cannot be reached: {shown['reason']}",
                 code=EXIT_TIMEOUT,
                 error="E_TARGET_DOWN",
-                suggestion=f"Try `ssh {shown['ssh_target']} true`; Covey tries again by itself." if shown["ssh_target"] else "See `covey status`.",
+                suggestion=f"Try `ssh {shown['ssh_target']} true`; Covey tries again by itself."
+                if shown["ssh_target"]
+                else "See `covey status`.",
                 recoverable=True,
                 field="name",
             )

@@ -128,7 +128,13 @@ class TargetWatch:
     @property
     def target(self) -> Target:
         health, reason = self._health()
-        return Target(target=self.name, health=health, reason=reason, sockets=tuple(sorted(self._servers)), node=self._whose_node())
+        return Target(
+            target=self.name,
+            health=health,
+            reason=reason,
+            sockets=tuple(sorted(self._servers)),
+            node=self._whose_node(),
+        )
 
     def _whose_node(self) -> str:
         if self._here:
@@ -139,7 +145,11 @@ class TargetWatch:
         if self._lost is not None:
             return ("down" if self._tried else "degraded"), self._lost
         servers = [server for server, _ in self._servers.values()]
-        bad = [server.standing.reason for server in servers if server.standing and server.standing.liveness is Liveness.UNREACHABLE]
+        bad = [
+            server.standing.reason
+            for server in servers
+            if server.standing and server.standing.liveness is Liveness.UNREACHABLE
+        ]
         poor = [server.standing.reason for server in servers if server.standing and server.standing.degraded]
         poor += [server.trouble for server in servers if server.trouble]
         health = "down" if bad and len(bad) == len(servers) else "degraded" if bad or poor else "ok"
@@ -174,9 +184,15 @@ class TargetWatch:
         for socket in sockets:
             if socket not in self._servers:
                 server = ServerWatch(self.name, place, socket, self._station, self._clock)
-                self._servers[socket] = server, asyncio.create_task(self._attend(server), name=f"tmux {self.name} {socket}")
+                self._servers[socket] = (
+                    server,
+                    asyncio.create_task(self._attend(server), name=f"tmux {self.name} {socket}"),
+                )
         self._here = place.here
-        for socket in {runtime.socket for runtime in self._station.runtimes.all if runtime.target == self.name} - {*sockets, *self._servers}:
+        for socket in {runtime.socket for runtime in self._station.runtimes.all if runtime.target == self.name} - {
+            *sockets,
+            *self._servers,
+        }:
             # Of a server that ended while no daemon was there to see it.
             self._station.changed(self._station.runtimes.server_gone(self.name, socket, self._clock.time()))
         if not place.here:
@@ -192,7 +208,10 @@ class TargetWatch:
     def _forget_others(self, sockets: set[str]) -> None:
         """Where nobody can see whether a socket is listened at, a server is gone when its socket is, unless it says otherwise."""
         runtimes = self._station.runtimes
-        for socket in {*self._servers, *(runtime.socket for runtime in runtimes.all if runtime.target == self.name)} - sockets:
+        for socket in {
+            *self._servers,
+            *(runtime.socket for runtime in runtimes.all if runtime.target == self.name),
+        } - sockets:
             server = self._servers.get(socket)
             if server is None or server[0].standing is None or server[0].standing.liveness is not Liveness.ALIVE:
                 self._let_go(socket)

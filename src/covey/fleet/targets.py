@@ -45,7 +45,9 @@ _SSH_TARGET = re.compile(r"[\w\[][\w.@:%\[\]/+-]*")
 _PASSWORD = re.compile(r"^(?:[a-z]+://)?[^@/\[]*:[^@]*@")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 _READ = "SELECT target_name, kind, connection_ref, is_default, health, last_seen_at FROM target ORDER BY target_id"
-_ADD = "INSERT INTO target (target_name, kind, connection_ref, is_default, health, updated_at) VALUES (?, ?, ?, ?, ?, ?)"
+_ADD = (
+    "INSERT INTO target (target_name, kind, connection_ref, is_default, health, updated_at) VALUES (?, ?, ?, ?, ?, ?)"
+)
 _SEEN = "UPDATE target SET health = ?, last_seen_at = ?, updated_at = ? WHERE target_name = ?"
 
 
@@ -54,14 +56,23 @@ class TargetExists(AgentError):  # noqa: N818 - a state of the world
 
     def __init__(self, message: str, field: str = "name") -> None:
         suggestion = "See `covey target list`; `covey target remove` forgets one."
-        super().__init__(message, code=EXIT_CONFLICT, error="E_TARGET_EXISTS", suggestion=suggestion, recoverable=True, field=field)
+        super().__init__(
+            message, code=EXIT_CONFLICT, error="E_TARGET_EXISTS", suggestion=suggestion, recoverable=True, field=field
+        )
 
 
 class TargetInvalid(AgentError):  # noqa: N818 - as above
     """That cannot be a target."""
 
     def __init__(self, message: str, suggestion: str, field: str) -> None:
-        super().__init__(message, code=EXIT_USER_ERROR, error="E_TARGET_INVALID", suggestion=suggestion, recoverable=True, field=field)
+        super().__init__(
+            message,
+            code=EXIT_USER_ERROR,
+            error="E_TARGET_INVALID",
+            suggestion=suggestion,
+            recoverable=True,
+            field=field,
+        )
 
 
 class Known(Struct, frozen=True, kw_only=True):
@@ -89,7 +100,9 @@ class Targets:
     async def open(cls, store: Store, clock: Clock) -> Targets:
         def read(connection: sqlite3.Connection) -> list[Known]:
             return [
-                Known(name=name, kind=kind, connection_ref=ref, is_default=bool(default), health=health, last_seen_at=seen)
+                Known(
+                    name=name, kind=kind, connection_ref=ref, is_default=bool(default), health=health, last_seen_at=seen
+                )
                 for name, kind, ref, default, health, seen in connection.execute(_READ)
             ]
 
@@ -108,16 +121,26 @@ class Targets:
     async def add(self, name: str, kind: str, alias: str = "") -> Known:
         """A new target, in the database when this returns."""
         if not _NAME.fullmatch(name):
-            raise TargetInvalid(f"{name[:80]!r} is no name for a target", "Use letters, digits, dots, dashes and underscores; at most 63.", "name")
+            raise TargetInvalid(
+                f"{name[:80]!r} is no name for a target",
+                "Use letters, digits, dots, dashes and underscores; at most 63.",
+                "name",
+            )
         if kind == LOCAL and alias:
-            raise TargetInvalid("this machine is not reached by ssh", "Leave --ssh-target out, or pass --kind ssh.", "ssh_target")
+            raise TargetInvalid(
+                "this machine is not reached by ssh", "Leave --ssh-target out, or pass --kind ssh.", "ssh_target"
+            )
         alias = (alias or name) if kind == SSH else ""
         if _PASSWORD.search(alias):
             raise TargetInvalid(
-                "an ssh target cannot hold a password", "Pass user@host or an alias; set up a key, or an agent, with ssh itself.", "ssh_target"
+                "an ssh target cannot hold a password",
+                "Pass user@host or an alias; set up a key, or an agent, with ssh itself.",
+                "ssh_target",
             )
         if alias and not _SSH_TARGET.fullmatch(alias):
-            raise TargetInvalid(f"{alias[:80]!r} is no ssh alias", "Pass what you would give to ssh: ssh <alias>.", "ssh_target")
+            raise TargetInvalid(
+                f"{alias[:80]!r} is no ssh alias", "Pass what you would give to ssh: ssh <alias>.", "ssh_target"
+            )
         if name in self._known:
             raise TargetExists(f"there is a target {name!r} already")
         for other in self._known.values():
@@ -138,7 +161,9 @@ class Targets:
         known = self.get(name)
         del self._known[name]
         try:
-            await self._store.write(lambda connection: connection.execute("DELETE FROM target WHERE target_name = ?", (name,)).rowcount)
+            await self._store.write(
+                lambda connection: connection.execute("DELETE FROM target WHERE target_name = ?", (name,)).rowcount
+            )
         except BaseException:
             self._known.setdefault(name, known)
             raise
@@ -146,7 +171,9 @@ class Targets:
     async def seen(self, name: str, health: str, at: float | None) -> None:
         """How a target is. Written when its health is another, and once in a while that it was seen."""
         known = self._known.get(name)
-        if known is None or (known.health == health and (at is None or at - (known.last_seen_at or 0.0) < SEEN_EVERY_S)):
+        if known is None or (
+            known.health == health and (at is None or at - (known.last_seen_at or 0.0) < SEEN_EVERY_S)
+        ):
             return
         self._known[name] = replace(known, health=health, last_seen_at=at or known.last_seen_at)
         values = (health, self._known[name].last_seen_at, self._clock.time(), name)

@@ -105,7 +105,9 @@ class Telling:
         self._fleet = fleet
         self._events = events
         self._clock = clock
-        self._since: int | None = params["since"] if params["since"] is not None and params["since"] <= events.cursor else None
+        self._since: int | None = (
+            params["since"] if params["since"] is not None and params["since"] <= events.cursor else None
+        )
         self._known = self._since is not None and params["life"] == fleet.life
 
     async def batches(self) -> AsyncGenerator[Batch, None]:
@@ -116,7 +118,9 @@ class Telling:
                     yield messages
             mark = ""
             if subscription.gap is not None or not self._known:
-                mark = self._fleet.mark()  # what is in the picture but not in the journal yet will come by as well, and is not told again
+                mark = (
+                    self._fleet.mark()
+                )  # what is in the picture but not in the journal yet will come by as well, and is not told again
                 yield (_message(Standing(cursor=subscription.cursor, said=tuple(self._standing()))),)
             told_at = self._clock.monotonic()
             while True:
@@ -136,7 +140,11 @@ class Telling:
 
     def _told(self, events: Iterable[Event]) -> list[Message]:
         own = {runtime.runtime_id: runtime for runtime in self._fleet.own()}
-        found = ((event, own[event.subject]) for event in events if event.subject in own and event.data["source"] not in SEEN_FROM_AFAR)
+        found = (
+            (event, own[event.subject])
+            for event in events
+            if event.subject in own and event.data["source"] not in SEEN_FROM_AFAR
+        )
         return [_message(Heard(cursor=event.cursor, said=_signal(runtime, event.data))) for event, runtime in found]
 
     def _standing(self) -> Iterable[Said]:

@@ -116,7 +116,9 @@ def server_name(socket: str) -> str:
 def with_servers(rows: Iterable[Row], targets: Iterable[Target]) -> list[Row]:
     """Rows that name their tmux server where their target has several."""
     several = {target.target for target in targets if len(target.sockets) > 1}
-    return [replace(row, server=server_name(row.socket)) if row.target in several and row.socket else row for row in rows]
+    return [
+        replace(row, server=server_name(row.socket)) if row.target in several and row.socket else row for row in rows
+    ]
 
 
 class Filters(Struct, frozen=True, kw_only=True):
@@ -137,12 +139,16 @@ class Filters(Struct, frozen=True, kw_only=True):
     def of(cls, params: Mapping[str, Any], targets: Iterable[Target]) -> Filters:
         """The filters among the parameters of an operation, checked against the targets that there are."""
         if params.get("target") and params.get("all_targets"):
-            raise user_error("--target and --all-targets exclude each other", "Pass one of them.", error="flag_error", field="target")
+            raise user_error(
+                "--target and --all-targets exclude each other", "Pass one of them.", error="flag_error", field="target"
+            )
         given = {name: params[name] for name in cls.__struct_fields__ if params.get(name)}
         filters = convert({**given, **({"state": states(given["state"])} if "state" in given else {})}, cls)
         if filters.target_session and not all(filters.target_session.partition("/")):
             raise user_error(
-                f"{filters.target_session!r} is not a target and a session", "Write --target-session <target>/<session>.", field="target_session"
+                f"{filters.target_session!r} is not a target and a session",
+                "Write --target-session <target>/<session>.",
+                field="target_session",
             )
         known = [target.target for target in targets]
         for field, name in (("target", filters.target), ("target_session", filters.target_session.partition("/")[0])):
@@ -173,7 +179,11 @@ def states(values: Sequence[str]) -> tuple[str, ...]:
     for word in found or values:  # nothing but blanks and commas names no state, and is not the same as asking for none
         if word not in STATES:
             raise user_error(
-                f"{word[:60]!r} is no state", f"States are {', '.join(STATES)}.", error="argument_error", field="state", valid_values=STATES
+                f"{word[:60]!r} is no state",
+                f"States are {', '.join(STATES)}.",
+                error="argument_error",
+                field="state",
+                valid_values=STATES,
             )
     return found
 
@@ -201,7 +211,13 @@ def ordered(rows: Iterable[Row], sort: str = "needs") -> list[Row]:
     def key(row: Row) -> tuple[Any, ...]:
         needs = (0, 0, row.since) if row.needs_action else (1, RANK[row.state], -row.since)
         place = (row.target, row.socket, row.session_name, row.window_index, row.pane_index)
-        first = {"needs": needs, "age": (row.since,), "where": place, "agent": (row.agent, *needs), "folder": (row.cwd, *needs)}[sort]
+        first = {
+            "needs": needs,
+            "age": (row.since,),
+            "where": place,
+            "agent": (row.agent, *needs),
+            "folder": (row.cwd, *needs),
+        }[sort]
         return (*first, row.ref, row.runtime_id)
 
     return sorted(rows, key=key)
@@ -220,12 +236,16 @@ def summary(rows: Sequence[Row], targets: Iterable[str] = ()) -> dict[str, Any]:
     }
 
 
-def panes(rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, *, sort: str = "needs") -> dict[str, Any]:
+def panes(
+    rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, *, sort: str = "needs"
+) -> dict[str, Any]:
     """One item for each agent."""
     return _answer(rows, targets, filters, now, lambda found: [row.as_dict(now) for row in ordered(found, sort)])
 
 
-def windows(rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, *, with_agent_status: bool = False) -> dict[str, Any]:
+def windows(
+    rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, *, with_agent_status: bool = False
+) -> dict[str, Any]:
     """One item for each window with an agent: its top state, how many wait and how many run."""
 
     def item(key: tuple[str, ...], members: list[Row]) -> dict[str, Any]:
@@ -241,7 +261,10 @@ def windows(rows: Iterable[Row], targets: Iterable[Target], filters: Filters, no
         }
 
     def items(found: list[Row]) -> list[dict[str, Any]]:
-        return [item(*group) for group in _groups(found, lambda row: (row.target, row.socket, row.session_name, row.window_id))]
+        return [
+            item(*group)
+            for group in _groups(found, lambda row: (row.target, row.socket, row.session_name, row.window_id))
+        ]
 
     return _answer(rows, targets, filters, now, items)
 
@@ -260,7 +283,8 @@ def sessions(
 
     def item(key: tuple[str, ...], members: list[Row]) -> dict[str, Any]:
         places = [
-            {"target": place, **_rollup(part, now)} for (place,), part in sorted(_groups(members, lambda row: (row.target,)), key=lambda one: one[0])
+            {"target": place, **_rollup(part, now)}
+            for (place,), part in sorted(_groups(members, lambda row: (row.target,)), key=lambda one: one[0])
         ]
         kinds = sorted(_groups(members, lambda row: (row.agent,)), key=lambda one: one[0])
         return {
@@ -268,18 +292,28 @@ def sessions(
             "socket": None if merged else key[1],
             **_rollup(members, now),
             "targets": places,
-            **({"agents": [{"agent": agent, **_rollup(part, now)} for (agent,), part in kinds]} if agent_summary else {}),
+            **(
+                {"agents": [{"agent": agent, **_rollup(part, now)} for (agent,), part in kinds]}
+                if agent_summary
+                else {}
+            ),
         }
 
     def items(found: list[Row]) -> list[dict[str, Any]]:
-        groups = _groups(found, lambda row: (row.session_name,) if merged else (row.target, row.socket, row.session_name))
+        groups = _groups(
+            found, lambda row: (row.session_name,) if merged else (row.target, row.socket, row.session_name)
+        )
         return [item(*group) for group in groups]
 
     return {**_answer(rows, targets, filters, now, items), "group_by": group_by}
 
 
 def _answer(
-    rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, items: Callable[[list[Row]], list[dict[str, Any]]]
+    rows: Iterable[Row],
+    targets: Iterable[Target],
+    filters: Filters,
+    now: float,
+    items: Callable[[list[Row]], list[dict[str, Any]]],
 ) -> dict[str, Any]:
     found = [row for row in rows if filters.match(row)]
     asked = [target for target in targets if filters.covers(target.target)]

@@ -46,7 +46,9 @@ class Wait:
         self._limit = seconds(params["timeout"], "timeout") if params["timeout"] is not None else None
         self._runtime_id = resolve(params["ref"], fleet.rows()).runtime_id if params["ref"] else ""
         if self._all and not fleet.rows():
-            raise ReferenceNotFound("there are no agents to wait for", "Wait for the first one with `covey wait --any`.")
+            raise ReferenceNotFound(
+                "there are no agents to wait for", "Wait for the first one with `covey wait --any`."
+            )
 
     async def batches(self) -> AsyncGenerator[Batch, None]:
         """A `waiting` for each look that was in vain, and at the end a `done` with the outcome."""

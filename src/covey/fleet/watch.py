@@ -42,14 +42,18 @@ class Fleet(Protocol):
 class Watch:
     """One watcher. What is wrong with its parameters is said before the stream begins."""
 
-    def __init__(self, fleet: Fleet, events: Events, clock: Clock, params: Mapping[str, Any], resume_after: int | None = None) -> None:
+    def __init__(
+        self, fleet: Fleet, events: Events, clock: Clock, params: Mapping[str, Any], resume_after: int | None = None
+    ) -> None:
         self._fleet = fleet
         self._events = events
         self._clock = clock
         self._filters = Filters.of(params, fleet.targets())
         self._scope: str = params["scope"]
         self._once: bool = params["once"]
-        self._interval = seconds(params["interval"], "interval", least=SHORTEST_INTERVAL_S) if params["interval"] else None
+        self._interval = (
+            seconds(params["interval"], "interval", least=SHORTEST_INTERVAL_S) if params["interval"] else None
+        )
         self._cursor, self._moment = _since(params["since"], resume_after, clock.time())
         self._shown: dict[str, dict[str, Any]] = {}
 
@@ -112,7 +116,9 @@ class Watch:
         changed = [item for item in answer["items"] if self._shown.get(_key(item)) != _lasting(item)]
         gone = [item for key, item in self._shown.items() if key not in shown]
         self._shown = shown
-        return [self._line(event, cursor, answer, items) for event, items in (("changed", changed), ("gone", gone)) if items]
+        return [
+            self._line(event, cursor, answer, items) for event, items in (("changed", changed), ("gone", gone)) if items
+        ]
 
     def _told(self, event: Event, answer: Mapping[str, Any]) -> Message:
         """An event about one agent; without an answer it is of the past, and so has no summary."""
@@ -165,7 +171,11 @@ def _since(text: str | None, resume_after: int | None, now: float) -> tuple[int 
     kind, _, number = text.partition(":")
     if kind == "cursor":
         if not (number.isascii() and number.isdigit() and len(number) <= 16):  # noqa: PLR2004 - as many digits as the journal counts
-            raise user_error(f"{text[:60]!r} is no cursor", "Write cursor:<number>, with the cursor of the last line you saw.", field="since")
+            raise user_error(
+                f"{text[:60]!r} is no cursor",
+                "Write cursor:<number>, with the cursor of the last line you saw.",
+                field="since",
+            )
         return int(number), None
     return None, moment(text, "since", now)
 
@@ -176,5 +186,10 @@ def _key(item: Mapping[str, Any]) -> str:
 
 def _lasting(item: Mapping[str, Any]) -> dict[str, Any]:
     """An item without its ages, which change by themselves."""
-    targets = [{name: value for name, value in target.items() if name != "age_ms"} for target in item.get("targets", ())]
-    return {**{name: value for name, value in item.items() if name != "age_ms"}, **({"targets": targets} if targets else {})}
+    targets = [
+        {name: value for name, value in target.items() if name != "age_ms"} for target in item.get("targets", ())
+    ]
+    return {
+        **{name: value for name, value in item.items() if name != "age_ms"},
+        **({"targets": targets} if targets else {}),
+    }

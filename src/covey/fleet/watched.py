@@ -54,7 +54,16 @@ log = logging.getLogger("covey.fleet")
 class Watched:
     """The sources of one runtime. One that is not `here` has only its title and its screen: its files are on another machine."""
 
-    def __init__(self, runtime: Runtime, adapter: Adapter, say: Say, clock: Clock, *, here: bool = True, levels: Iterable[Claim] = ()) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        adapter: Adapter,
+        say: Say,
+        clock: Clock,
+        *,
+        here: bool = True,
+        levels: Iterable[Claim] = (),
+    ) -> None:
         """`levels` are those that the last daemon knew: what has not changed since is not told again."""
         self.runtime = runtime
         self.adapter = adapter
@@ -165,9 +174,13 @@ class Watched:
             self._level("screen", self._unknown(STARTING, "it has drawn nothing that can be read yet", now), now)
             waits = starting
         elif waits <= 0:
-            self._level("screen", self._unknown(NOT_UNDERSTOOD, f"its screen is not understood ({self._named})", now), now)
+            self._level(
+                "screen", self._unknown(NOT_UNDERSTOOD, f"its screen is not understood ({self._named})", now), now
+            )
         if waits > 0 and self._unread_check is None:
-            self._unread_check = asyncio.create_task(self._check_unread(waits), name=f"unread screen of {self.runtime.runtime_id}")
+            self._unread_check = asyncio.create_task(
+                self._check_unread(waits), name=f"unread screen of {self.runtime.runtime_id}"
+            )
 
     async def _check_unread(self, waits: float) -> None:
         await self._clock.sleep(waits)
@@ -186,7 +199,16 @@ class Watched:
         return f"{self.adapter.title} {self.version}".strip()
 
     def _unknown(self, reason: str, detail: str, now: float) -> Claim:
-        return Claim(source="screen", state="unknown", at=now, level=True, strength=SEEN, reason=reason, detail=detail, evidence="no rule holds")
+        return Claim(
+            source="screen",
+            state="unknown",
+            at=now,
+            level=True,
+            strength=SEEN,
+            reason=reason,
+            detail=detail,
+            evidence="no rule holds",
+        )
 
     def _level(self, source: str, claim: Claim | None, now: float) -> None:
         """Pass on a level that has changed; how it is drawn may vary without its meaning anything else."""
@@ -200,7 +222,9 @@ class Watched:
             if _meaning(before) == _meaning(claim):
                 return
             same = before.state == claim.state
-            claim = replace(claim, at=before.at if same else claim.at, previous=before.previous if same else before.state)
+            claim = replace(
+                claim, at=before.at if same else claim.at, previous=before.previous if same else before.state
+            )
         self._levels[source] = claim
         self._pauses.look_closely()
         self._say(source, claim, f"{source} {now}", now)
@@ -209,7 +233,9 @@ class Watched:
         if notice.session_id and (notice.kind == SESSION_STARTED or not self._session):
             self._in_session(notice.session_id)
         claim = notice.claim(source)
-        return None if claim is None else self._say(source, claim, notice.dedupe_key or f"{source} {notice.at}", notice.at)
+        return (
+            None if claim is None else self._say(source, claim, notice.dedupe_key or f"{source} {notice.at}", notice.at)
+        )
 
     def _in_session(self, session: str) -> None:
         if session != self._session:
@@ -225,7 +251,9 @@ class Watched:
             self._tasks.pop(key).cancel()
         for key, source in wanted.items():
             if key not in self._tasks:
-                self._tasks[key] = asyncio.create_task(self._follow(source), name=f"{self.adapter.name} {source.name} of {self.runtime.runtime_id}")
+                self._tasks[key] = asyncio.create_task(
+                    self._follow(source), name=f"{self.adapter.name} {source.name} of {self.runtime.runtime_id}"
+                )
 
     async def _follow(self, source: Source) -> None:
         whose = owner(self.runtime.pid, ticks=self.runtime.process_started, began=self.runtime.started_at)
@@ -238,13 +266,20 @@ class Watched:
                         self.on_version(said.version)
                     if said.session_id:
                         self._in_session(said.session_id)
-                    self._say(source.name, said.claim(source.name), f"{source.name} {said.at} {said.state} {said.reason}", said.at)
+                    self._say(
+                        source.name,
+                        said.claim(source.name),
+                        f"{source.name} {said.at} {said.state} {said.reason}",
+                        said.at,
+                    )
                 else:
                     self._say(source.name, None, f"{source.name} {self._clock.time()}", self._clock.time())
         except asyncio.CancelledError:
             raise
         except Exception:
-            log.exception("a source of an agent failed", extra={"source": source.name, "runtime": self.runtime.runtime_id})
+            log.exception(
+                "a source of an agent failed", extra={"source": source.name, "runtime": self.runtime.runtime_id}
+            )
 
 
 def _claim(source: str, reading: Reading, strength: int, now: float) -> Claim:

@@ -29,7 +29,9 @@ def why(row: Row, verdict: Verdict, now: float, *, in_full: bool = True) -> dict
         "item": row.as_dict(now),
         "because": told(verdict.winner) if verdict.winner else None,
         "agrees": [told(claim) for claim in newest],
-        "overruled": [{**told(one.claim), "why": one.why} for one in sorted(verdict.overruled, key=lambda one: -one.claim.at)],
+        "overruled": [
+            {**told(one.claim), "why": one.why} for one in sorted(verdict.overruled, key=lambda one: -one.claim.at)
+        ],
         "caveat": "; ".join(filter(None, (row.version_note, "" if in_full else ELSEWHERE))),
         "would_change": WOULD_CHANGE_UNKNOWN.get(row.reason, WOULD_CHANGE[row.state]).format(pane=row.pane_id),
     }

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 STATUS = {1: 400, 2: 500, 3: 500, 4: 504, 5: 404, 6: 403, 7: 409, 8: 429, 9: 503}
 """HTTP status by exit code; a refusal in the prologue has its own."""
 
-HEADERS = [(b"covey-version", __version__.encode()), (b"covey-api", API_VERSION.encode()), (b"x-content-type-options", b"nosniff")]
+HEADERS = [
+    (b"covey-version", __version__.encode()),
+    (b"covey-api", API_VERSION.encode()),
+    (b"x-content-type-options", b"nosniff"),
+]
 
 encode = msgspec.json.Encoder().encode
 
@@ -49,7 +53,12 @@ def raw_refusal(status: int, phrase: str, error: AgentError) -> bytes:
         (b"cache-control", b"no-store"),
         (b"connection", b"close"),
     ]
-    return b"HTTP/1.1 %d %s\r\n" % (status, phrase.encode()) + b"".join(b"%s: %s\r\n" % header for header in headers) + b"\r\n" + body
+    return (
+        b"HTTP/1.1 %d %s\r\n" % (status, phrase.encode())
+        + b"".join(b"%s: %s\r\n" % header for header in headers)
+        + b"\r\n"
+        + body
+    )
 
 
 async def respond(send: Send, status: int, error: AgentError, **extra: str) -> None:
@@ -57,7 +66,12 @@ async def respond(send: Send, status: int, error: AgentError, **extra: str) -> N
 
 
 async def respond_raw(send: Send, status: int, body: bytes, media: str, **extra: str) -> None:
-    headers = [*HEADERS, (b"content-type", media.encode()), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
+    headers = [
+        *HEADERS,
+        (b"content-type", media.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
     headers += [(name.encode(), value.encode("latin-1", "replace")) for name, value in extra.items()]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -45,7 +45,9 @@ _CURSOR = re.compile(r"[0-9]{1,16}")
 class HttpApi:
     """Serves every operation of a dispatcher that has a route."""
 
-    def __init__(self, dispatcher: Dispatcher, *, token: str, body_limit: int = 1024 * 1024, stall: float = 30.0) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, *, token: str, body_limit: int = 1024 * 1024, stall: float = 30.0
+    ) -> None:
         self._dispatcher = dispatcher
         self._exact: dict[str, dict[str, Operation]] = {}
         self._patterns: list[tuple[list[str], dict[str, Operation]]] = []
@@ -67,7 +69,13 @@ class HttpApi:
                 operation, path_params = self._route(scope["method"], scope["raw_path"].decode("latin-1"))
                 outcome.operation = operation.name
                 params = await self._params(operation, path_params, scope, headers, receive)
-                call = Call(operation, params, scope["covey.caller"], headers, _last_event_id(headers) if operation.streaming else None)
+                call = Call(
+                    operation,
+                    params,
+                    scope["covey.caller"],
+                    headers,
+                    _last_event_id(headers) if operation.streaming else None,
+                )
                 if operation.streaming:
                     outcome.status = await self._stream(call, scope, receive, send)
                 else:
@@ -108,18 +116,27 @@ class HttpApi:
                 raise Refusal(
                     403,
                     permission_denied(
-                        f"requests from web pages are refused (the {header} header is set)", "Call the API from a program, not from a page."
+                        f"requests from web pages are refused (the {header} header is set)",
+                        "Call the API from a program, not from a page.",
                     ),
                 )
         if scope["covey.caller"].transport == TCP:
             host = headers.get("host", "")
             named = _HOST.fullmatch(host.lower())
             if named is None or named["name"] not in LOCAL_HOSTS:
-                raise Refusal(421, permission_denied(f"the host {host[:60]!r} is not this machine", "Use 127.0.0.1 or localhost in the address."))
+                raise Refusal(
+                    421,
+                    permission_denied(
+                        f"the host {host[:60]!r} is not this machine", "Use 127.0.0.1 or localhost in the address."
+                    ),
+                )
             scheme, _, given = headers.get("authorization", "").partition(" ")
-            if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("latin-1", "replace"), self._token):
+            if scheme.lower() != "bearer" or not hmac.compare_digest(
+                given.strip().encode("latin-1", "replace"), self._token
+            ):
                 error = permission_denied(
-                    "the bearer token is missing or wrong", "Send the content of node/http.token in Covey's home as a bearer token."
+                    "the bearer token is missing or wrong",
+                    "Send the content of node/http.token in Covey's home as a bearer token.",
                 )
                 raise Refusal(401, error, **{"www-authenticate": "Bearer"})
 
@@ -130,11 +147,15 @@ class HttpApi:
         if methods is None:
             methods, params = self._match(path)
         if methods is None:
-            raise Refusal(404, not_found(f"there is nothing at {path[:80]!r}", "See /v1/openapi.json for what there is."))
+            raise Refusal(
+                404, not_found(f"there is nothing at {path[:80]!r}", "See /v1/openapi.json for what there is.")
+            )
         operation = methods.get("GET" if method == "HEAD" else method)
         if operation is None:
             allowed = sorted({*methods, *(["HEAD"] if "GET" in methods else [])})
-            error = user_error(f"{method[:20]} is not possible at {path[:80]!r}", f"Use {' or '.join(allowed)}.", valid_values=allowed)
+            error = user_error(
+                f"{method[:20]} is not possible at {path[:80]!r}", f"Use {' or '.join(allowed)}.", valid_values=allowed
+            )
             raise Refusal(405, error, allow=", ".join(allowed))
         return operation, params
 
@@ -144,11 +165,18 @@ class HttpApi:
             if len(pattern) == len(segments) and all(
                 want == got or (want.startswith("{") and got) for want, got in zip(pattern, segments, strict=True)
             ):
-                return methods, {want[1:-1]: got for want, got in zip(pattern, segments, strict=True) if want.startswith("{")}
+                return methods, {
+                    want[1:-1]: got for want, got in zip(pattern, segments, strict=True) if want.startswith("{")
+                }
         return (self._exact.get("/".join(segments)) if not any("/" in segment for segment in segments) else None), {}
 
     async def _params(
-        self, operation: Operation, path_params: dict[str, str], scope: Scope, headers: Mapping[str, str], receive: Receive
+        self,
+        operation: Operation,
+        path_params: dict[str, str],
+        scope: Scope,
+        headers: Mapping[str, str],
+        receive: Receive,
     ) -> dict[str, Any]:
         query = read_query(scope["query_string"]) if scope["query_string"] else {}
         body: dict[str, Any] = {}
@@ -162,10 +190,18 @@ class HttpApi:
         if not (query or body or path_params or operation.parameters):
             return {}
         for place, given in (("query", query), ("body", body)):
-            stray = [name for name in given if (known := operation.parameter(name)) is not None and operation.place(known) != place]
+            stray = [
+                name
+                for name in given
+                if (known := operation.parameter(name)) is not None and operation.place(known) != place
+            ]
             if stray:
                 where = operation.place(operation.parameter(stray[0]))  # type: ignore[arg-type]  # it was found above
-                raise user_error(f"{stray[0]!r} belongs into the {where}, not into the {place}", f"Move it into the {where}.", field=stray[0])
+                raise user_error(
+                    f"{stray[0]!r} belongs into the {where}, not into the {place}",
+                    f"Move it into the {where}.",
+                    field=stray[0],
+                )
         textual = validate(operation, {**query, **path_params}, textual=True, partial=True)
         return validate(operation, {**textual, **body})
 
@@ -192,14 +228,20 @@ class HttpApi:
                     if not message.get("more_body"):
                         return b"".join(parts)
         except TimeoutError:
-            raise Refusal(408, timed_out("the body did not arrive in time", "Send it faster."), connection="close") from None
+            raise Refusal(
+                408, timed_out("the body did not arrive in time", "Send it faster."), connection="close"
+            ) from None
 
     async def _serve(self, call: Call, send: Send) -> int:
         limit = read_deadline(call.headers, self._dispatcher.deadline_s)
-        answer = await self._dispatcher.answer(call, deadline_s=limit, idempotency_key=call.headers.get("idempotency-key"))
+        answer = await self._dispatcher.answer(
+            call, deadline_s=limit, idempotency_key=call.headers.get("idempotency-key")
+        )
         status = STATUS[answer.code] if answer.code else 200
         extra = {"idempotency-replayed": "true"} if answer.replayed else {}
-        await respond_raw(send, status, answer.body, "application/json" if answer.code else call.operation.media, **extra)
+        await respond_raw(
+            send, status, answer.body, "application/json" if answer.code else call.operation.media, **extra
+        )
         return status
 
     async def _stream(self, call: Call, scope: Scope, receive: Receive, send: Send) -> int:
@@ -217,7 +259,9 @@ class HttpApi:
                 try:
                     while batch is not None:
                         async with asyncio.timeout(self.stall):
-                            await send({"type": "http.response.body", "body": chunk or frames(batch), "more_body": True})
+                            await send(
+                                {"type": "http.response.body", "body": chunk or frames(batch), "more_body": True}
+                            )
                         batch, chunk = await self._following(call, batches), None
                     async with asyncio.timeout(self.stall):
                         await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -247,7 +291,9 @@ def _last_event_id(headers: Mapping[str, str]) -> int | None:
         return None
     if not _CURSOR.fullmatch(last):
         raise user_error(
-            f"invalid value {last[:60]!r} for 'Last-Event-ID': expected a cursor", "Send the id of the last event you saw.", field="Last-Event-ID"
+            f"invalid value {last[:60]!r} for 'Last-Event-ID': expected a cursor",
+            "Send the id of the last event you saw.",
+            field="Last-Event-ID",
         )
     return int(last)
 

@@ -25,7 +25,11 @@ class Audit:
     async def record(self, call: Call, error: AgentError | None) -> None:
         """Record one call that has ended. What cannot be recorded is logged; the call has been performed all the same."""
         operation = call.operation
-        about = [str(call.params[one.name]) for one in operation.parameters if operation.place(one) == "path" and not one.sensitive]
+        about = [
+            str(call.params[one.name])
+            for one in operation.parameters
+            if operation.place(one) == "path" and not one.sensitive
+        ]
         data = {"about": " ".join(about), "error": error.error if error else None, **call.caller.as_dict()}
         try:
             await self._events.append(KIND, operation.name, data)

@@ -27,7 +27,9 @@ LINE_BYTES, HEADERS = 64 * 1024, 100
 SILENCE_S = 60.0
 """A stream is silent when nothing happens, but for its heartbeats; without them nobody is there."""
 BUSY_NAP_S = 0.01
-START_ANEW = "It is stopped, hangs or is very busy. `covey down && covey up` ends it and starts another; see `covey logs`."
+START_ANEW = (
+    "It is stopped, hangs or is very busy. `covey down && covey up` ends it and starts another; see `covey logs`."
+)
 
 # AgentError
 #   NotRunning      nobody is at the socket
@@ -41,7 +43,10 @@ class NotRunning(AgentError):  # noqa: N818 - a state of the world
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"the Covey daemon is not running ({reason})", error="daemon_not_running", suggestion="Run `covey up` to start it.", recoverable=True
+            f"the Covey daemon is not running ({reason})",
+            error="daemon_not_running",
+            suggestion="Run `covey up` to start it.",
+            recoverable=True,
         )
 
 
@@ -241,15 +246,22 @@ def _request(operation: Operation, params: Mapping[str, Any], idempotency_key: s
             if place == "path":
                 quoted = _quoted(value)
                 if not quoted:
-                    raise user_error(f"{parameter.name} is empty", f"Give a value for {parameter.name}.", field=parameter.name)
+                    raise user_error(
+                        f"{parameter.name} is empty", f"Give a value for {parameter.name}.", field=parameter.name
+                    )
                 path = path.replace(f"{{{parameter.name}}}", quoted)
             elif place == "body":
                 json.dumps(value, ensure_ascii=False).encode()
                 body[parameter.name] = value
             else:
-                query += [f"{parameter.name}={_quoted(item)}" for item in (value if isinstance(value, (list, tuple)) else [value])]
+                query += [
+                    f"{parameter.name}={_quoted(item)}"
+                    for item in (value if isinstance(value, (list, tuple)) else [value])
+                ]
         except UnicodeEncodeError:
-            raise user_error(f"{parameter.name} is not valid UTF-8", "Give text that is.", field=parameter.name) from None
+            raise user_error(
+                f"{parameter.name} is not valid UTF-8", "Give text that is.", field=parameter.name
+            ) from None
     target = path + ("?" + "&".join(query) if query else "")
     content = json.dumps(body).encode() if body else b""
     lines = [
@@ -281,7 +293,8 @@ def _connect(path: str, timeout: float) -> Socket:
     except PermissionError as error:
         sock.close()
         raise permission_denied(
-            f"the daemon's socket {path} belongs to somebody else", "Use the account that started it, or another COVEY_HOME."
+            f"the daemon's socket {path} belongs to somebody else",
+            "Use the account that started it, or another COVEY_HOME.",
         ) from error
     except OSError as error:
         sock.close()

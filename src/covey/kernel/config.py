@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from covey.kernel import toml_text
-from covey.kernel.config_file import ConfigError, Problem, flat, locked, not_editable, parse_text, read_text, replace_text
+from covey.kernel.config_file import (
+    ConfigError,
+    Problem,
+    flat,
+    locked,
+    not_editable,
+    parse_text,
+    read_text,
+    replace_text,
+)
 from covey.kernel.home import quoted
 from covey.kernel.settings import Tables
 from murli import AgentError, user_error
@@ -88,7 +97,12 @@ class Config:
     def secrets(self) -> list[str]:
         """Sensitive values, to be registered with a `Redactor`."""
         found = [self.get(setting.key) for setting in self.settings if setting.sensitive]
-        return [text for value in found for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text]
+        return [
+            text
+            for value in found
+            for text in (value if isinstance(value, list) else [value])
+            if isinstance(text, str) and text
+        ]
 
 
 class ConfigHolder:
@@ -121,7 +135,9 @@ class ConfigHolder:
     def needs_restart(self) -> tuple[str, ...]:
         """The settings that were changed and will be in force only when the daemon is started anew."""
         return tuple(
-            setting.key for setting in self._settings if setting.restart and self._at_start.get(setting.key) != self.current.get(setting.key)
+            setting.key
+            for setting in self._settings
+            if setting.restart and self._at_start.get(setting.key) != self.current.get(setting.key)
         )
 
 
@@ -143,7 +159,13 @@ def set_value(home: Home, settings: Settings, key: str, text: str) -> Change:
         _check_sections(home.config_file, before, document, setting)
         old = _looked_up(document, setting.path, setting.default)
         if old != new or _looked_up(document, setting.path, None) is None:
-            replace_text(home.config_file, before, toml_text.put(before, setting.path, new), {**flat(document), setting.path: new}, setting.key)
+            replace_text(
+                home.config_file,
+                before,
+                toml_text.put(before, setting.path, new),
+                {**flat(document), setting.path: new},
+                setting.key,
+            )
     return Change(key, setting.shown(old), setting.shown(new), setting.restart and old != new)
 
 
@@ -160,7 +182,9 @@ def unset(home: Home, settings: Settings, key: str) -> Change:
         return Change(key, default, default, needs_restart=False)
     with locked(home.path):
         before = read_text(home.config_file)
-        expected = {at: value for at, value in flat(parse_text(home.config_file, before)).items() if at[: len(path)] != path}
+        expected = {
+            at: value for at, value in flat(parse_text(home.config_file, before)).items() if at[: len(path)] != path
+        }
         after = toml_text.remove(before, path)
         if after == before:
             raise not_editable(home.config_file, key)
@@ -181,11 +205,19 @@ def _meant(setting: Setting, text: str) -> Any:
         expected = setting.expected
     if expected:
         shown = "" if setting.sensitive else f", not {_excerpt(text)}"
-        raise user_error(f"{setting.key} has to be {expected}{shown}", setting.help, error="invalid_value", field="value", valid_values=setting.enum)
+        raise user_error(
+            f"{setting.key} has to be {expected}{shown}",
+            setting.help,
+            error="invalid_value",
+            field="value",
+            valid_values=setting.enum,
+        )
     return setting.normal(value)
 
 
-def _checked(document: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], list[tuple[toml_text.Path, str]]]:
+def _checked(
+    document: Mapping[str, Any], settings: Settings
+) -> tuple[dict[str, Any], list[tuple[toml_text.Path, str]]]:
     """The values of the file by key, and what is wrong with it, in the order of the file."""
     known = {setting.path: setting for setting in settings}
     given: dict[str, Any] = {}
@@ -204,7 +236,9 @@ def _checked(document: Mapping[str, Any], settings: Settings) -> tuple[dict[str,
             for name, inner in value.items():
                 visit((*path, name), inner)
         elif path in settings.sections:
-            problems.append((path, f"{_dotted(path)} is a section, not a setting: write [{_dotted(path)}] and its settings below"))
+            problems.append(
+                (path, f"{_dotted(path)} is a section, not a setting: write [{_dotted(path)}] and its settings below")
+            )
         else:
             near = settings.nearest(_dotted(path))
             problems.append((path, f"{_dotted(path)} is not a setting{f'; did you mean {near}?' if near else ''}"))
@@ -217,7 +251,11 @@ def _checked(document: Mapping[str, Any], settings: Settings) -> tuple[dict[str,
 def _faults(text: str, given: Mapping[str, Any], settings: Settings) -> list[Problem]:
     """What is wrong inside of lists of tables."""
     return [
-        Problem(f"{setting.key}[{index}]{name and f'.{_dotted((name,))}'}", toml_text.line_in_table(text, setting.path, index, name), message)
+        Problem(
+            f"{setting.key}[{index}]{name and f'.{_dotted((name,))}'}",
+            toml_text.line_in_table(text, setting.path, index, name),
+            message,
+        )
         for setting in settings
         if isinstance(setting, Tables)
         for index, name, message in setting.faults(given.get(setting.key, []))
@@ -230,7 +268,11 @@ def _check_sections(path: str, text: str, document: dict[str, Any], setting: Set
         above = setting.path[:length]
         found = _looked_up(document, above, {})
         if not isinstance(found, dict):
-            problem = Problem(_dotted(above), toml_text.line_of(text, above), f"{_dotted(above)} is a section, and here it is {_described(found)}")
+            problem = Problem(
+                _dotted(above),
+                toml_text.line_of(text, above),
+                f"{_dotted(above)} is a section, and here it is {_described(found)}",
+            )
             raise ConfigError(path, [problem])
 
 
@@ -243,7 +285,9 @@ def _looked_up(document: Any, path: toml_text.Path, missing: Any) -> Any:
 
 
 def _dotted(path: toml_text.Path) -> str:
-    return ".".join(name if name.replace("_", "").replace("-", "").isalnum() else toml_text.written(name) for name in path)
+    return ".".join(
+        name if name.replace("_", "").replace("-", "").isalnum() else toml_text.written(name) for name in path
+    )
 
 
 def _described(value: object) -> str:

@@ -46,11 +46,20 @@ class ConfigError(AgentError):
         else:
             message = "\n".join([f"{path} has {len(problems)} problems:", *(f"  {problem}" for problem in problems)])
         keys = [problem.key for problem in problems if problem.key]
-        plain = [key for key in keys if not set(key) & set('"[')]  # neither a quoted name nor one of several tables can be named there
+        plain = [
+            key for key in keys if not set(key) & set('"[')
+        ]  # neither a quoted name nor one of several tables can be named there
         advice = suggestion or f"Edit the file: ${{EDITOR:-vi}} {quoted(path)}" + (
             f"   or take it out: covey config unset {plain[0]}" if plain else ""
         )
-        super().__init__(message, code=1, error="config_error", suggestion=advice, recoverable=True, field=keys[0] if len(keys) == 1 else "")
+        super().__init__(
+            message,
+            code=1,
+            error="config_error",
+            suggestion=advice,
+            recoverable=True,
+            field=keys[0] if len(keys) == 1 else "",
+        )
         self.path = path
         self.problems = problems
 
@@ -71,19 +80,27 @@ def read_text(path: str) -> str:
         raise _unreadable(path, error) from error
     if len(data) > LARGEST_FILE:
         raise user_error(
-            f"{path} is longer than {LARGEST_FILE} bytes, the most a configuration may have", "Is it the right file?", error="config_error"
+            f"{path} is longer than {LARGEST_FILE} bytes, the most a configuration may have",
+            "Is it the right file?",
+            error="config_error",
         )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(path, [Problem("", line, f"byte 0x{data[error.start]:02x} is not valid UTF-8")], "Save the file as UTF-8.") from None
+        raise ConfigError(
+            path, [Problem("", line, f"byte 0x{data[error.start]:02x} is not valid UTF-8")], "Save the file as UTF-8."
+        ) from None
 
 
 def _unreadable(path: str, error: OSError) -> AgentError:
     if error.errno in (errno.EACCES, errno.EPERM):
-        return permission_denied(f"{path} cannot be read: {error.strerror}", f"Let yourself read it: chmod u+r {quoted(path)}")
-    return tool_error(f"{path} cannot be read: {error.strerror or error}", f"Look at it: ls -l {quoted(path)}", error="config_error")
+        return permission_denied(
+            f"{path} cannot be read: {error.strerror}", f"Let yourself read it: chmod u+r {quoted(path)}"
+        )
+    return tool_error(
+        f"{path} cannot be read: {error.strerror or error}", f"Look at it: ls -l {quoted(path)}", error="config_error"
+    )
 
 
 def parse_text(path: str, text: str) -> dict[str, Any]:
@@ -122,10 +139,13 @@ def replace_text(path: str, before: str, after: str, expected: dict[Path, Any], 
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise permission_denied(
-                f"{path} cannot be written: {error.strerror}; it is as it was", f"Look at its directory: ls -ld {quoted(os.path.dirname(path))}"
+                f"{path} cannot be written: {error.strerror}; it is as it was",
+                f"Look at its directory: ls -ld {quoted(os.path.dirname(path))}",
             ) from error
         raise tool_error(
-            f"{path} could not be written: {error.strerror or error}; it is as it was", "Free some space, then try again.", error="config_error"
+            f"{path} could not be written: {error.strerror or error}; it is as it was",
+            "Free some space, then try again.",
+            error="config_error",
         ) from error
 
 

@@ -60,7 +60,14 @@ class Daemon:
     """A running daemon and its parts. `async with Daemon.running(home)` is the whole life of it."""
 
     def __init__(
-        self, home: Home, config: ConfigHolder, store: Store, events: Events, metrics: Metrics, supervisor: Supervisor, dispatcher: Dispatcher
+        self,
+        home: Home,
+        config: ConfigHolder,
+        store: Store,
+        events: Events,
+        metrics: Metrics,
+        supervisor: Supervisor,
+        dispatcher: Dispatcher,
     ) -> None:
         self.home = home
         self.config = config
@@ -95,10 +102,21 @@ class Daemon:
         config = config or ConfigHolder(home, SETTINGS)
         get = config.current.get
         clock = SystemClock()
-        migrations = [*Events.MIGRATIONS, *idempotency.MIGRATIONS, *(script for subsystem in subsystems for script in subsystem.migrations)]
+        migrations = [
+            *Events.MIGRATIONS,
+            *idempotency.MIGRATIONS,
+            *(script for subsystem in subsystems for script in subsystem.migrations),
+        ]
         async with contextlib.AsyncExitStack() as stack:
-            store = await stack.enter_async_context(await Store.open(Path(home.database), migrations, fsync=get("store.fsync")))
-            events = await Events.open(store, clock=clock.time, max_age_s=get("events.max_days") * DAY_S, max_bytes=get("events.max_mb") * MEGABYTE)
+            store = await stack.enter_async_context(
+                await Store.open(Path(home.database), migrations, fsync=get("store.fsync"))
+            )
+            events = await Events.open(
+                store,
+                clock=clock.time,
+                max_age_s=get("events.max_days") * DAY_S,
+                max_bytes=get("events.max_mb") * MEGABYTE,
+            )
             supervisor = Supervisor(Path(home.node_dir) / "children", clock)
             stack.push_async_callback(supervisor.aclose)
             metrics = Metrics()
@@ -113,7 +131,11 @@ class Daemon:
             parts = [await stack.enter_async_context(subsystem.open(daemon)) for subsystem in subsystems]
             served = stack.enter_context(
                 traced(
-                    {**handlers(daemon), **more(daemon), **{name: handler for part in parts for name, handler in part.items()}},
+                    {
+                        **handlers(daemon),
+                        **more(daemon),
+                        **{name: handler for part in parts for name, handler in part.items()},
+                    },
                     get("telemetry.otlp_endpoint"),
                 )
             )
@@ -129,7 +151,9 @@ class Daemon:
             stack.push_async_callback(server.aclose)
             stack.push_async_callback(events.aclose)
             if store.recovered_from is not None:
-                log.error("the database was damaged and has been moved aside", extra={"moved_to": str(store.recovered_from)})
+                log.error(
+                    "the database was damaged and has been moved aside", extra={"moved_to": str(store.recovered_from)}
+                )
             await events.append("node.started", data={"version": __version__, "pid": os.getpid()})
             yield daemon
 
@@ -143,7 +167,11 @@ class Daemon:
         if outcome.changed:
             logs.configure(self.home, self.config.current)
             await self.events.append("node.reloaded", data={"changed": list(outcome.changed)})
-        return {"generation": self.config.generation, "changed": list(outcome.changed), "needs_restart": list(outcome.needs_restart)}
+        return {
+            "generation": self.config.generation,
+            "changed": list(outcome.changed),
+            "needs_restart": list(outcome.needs_restart),
+        }
 
     async def until_stopped(self) -> None:
         """Live: answer, prune, tell the service manager that we are well."""
@@ -161,7 +189,9 @@ class Daemon:
         try:
             await self.reload()
         except AgentError as error:
-            log.error("the configuration was not reloaded", extra={"reason": error.message, "suggestion": error.suggestion})  # noqa: TRY400
+            log.error(  # noqa: TRY400
+                "the configuration was not reloaded", extra={"reason": error.message, "suggestion": error.suggestion}
+            )
 
     async def _keep_files(self) -> None:
         while self.files is not None and await self.files.check():
@@ -179,7 +209,9 @@ class Daemon:
             await self.clock.sleep(PRUNE_EVERY_S)
 
 
-def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None, subsystems: Sequence[Subsystem] = ()) -> int:
+def main(
+    home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None, subsystems: Sequence[Subsystem] = ()
+) -> int:
     """Be the daemon until told to stop. `tell` hears once: ready, already running, or why not."""
     lock = PidLock(home.pid_file)
     try:
@@ -203,11 +235,15 @@ def main(home: Home, tell: Callable[[dict[str, Any]], None] = lambda _: None, su
     return 0
 
 
-async def _live(home: Home, lock: PidLock, tell: Callable[[dict[str, Any]], None], subsystems: Sequence[Subsystem]) -> None:
+async def _live(
+    home: Home, lock: PidLock, tell: Callable[[dict[str, Any]], None], subsystems: Sequence[Subsystem]
+) -> None:
     config = ConfigHolder(home, SETTINGS)
     loop, asked_to_stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, asked_to_stop.set)  # from the first moment on: somebody may want us to go before we are all there
+        loop.add_signal_handler(
+            number, asked_to_stop.set
+        )  # from the first moment on: somebody may want us to go before we are all there
     written = logs.configure(home, config.current)  # before anything that may have something to say
     async with Daemon.running(home, config=config, subsystems=subsystems, lock=lock) as daemon:
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -98,7 +98,9 @@ def _prepare(path: Path) -> None:
         raise StoreDeniedError(f"{path} is not a regular file.", "Move it away; Covey begins a new file there.")
     if (found is None or found.st_size == 0) and _size(path, "-wal"):
         # SQLite would take the log for stale and delete it; it may hold everything that was ever committed.
-        raise StoreCorruptError(f"{path} is missing or empty, but its log {path.name}-wal is not.", "Restore a backup of the file.")
+        raise StoreCorruptError(
+            f"{path} is missing or empty, but its log {path.name}-wal is not.", "Restore a backup of the file."
+        )
     if found is None:
         create_private(path)
         sync_directory(path.parent)
@@ -133,7 +135,9 @@ def _probe(connection: sqlite3.Connection, path: Path) -> None:
 def _configure(connection: sqlite3.Connection, fsync: Fsync, path: Path) -> None:
     mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
     if mode != "wal":
-        raise StoreDeniedError(f"The file system of {path} cannot keep a write-ahead log.", "Put the home on a local disk: set COVEY_HOME.")
+        raise StoreDeniedError(
+            f"The file system of {path} cannot keep a write-ahead log.", "Put the home on a local disk: set COVEY_HOME."
+        )
     connection.execute("PRAGMA synchronous = OFF" if fsync == "off" else "PRAGMA synchronous = FULL")
     if fsync != "off":
         connection.execute("PRAGMA fullfsync = ON")  # macOS: an fsync that leaves data in the drive's cache is none

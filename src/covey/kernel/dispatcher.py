@@ -34,7 +34,13 @@ class Dispatcher:
     """
 
     def __init__(
-        self, operations: Iterable[Operation], *, metrics: Metrics, idempotent: IdempotentCalls, audit: Audit | None = None, deadline_s: float = 30.0
+        self,
+        operations: Iterable[Operation],
+        *,
+        metrics: Metrics,
+        idempotent: IdempotentCalls,
+        audit: Audit | None = None,
+        deadline_s: float = 30.0,
     ) -> None:
         self.operations = {operation.name: operation for operation in operations if operation.route}
         self.metrics = metrics
@@ -52,7 +58,9 @@ class Dispatcher:
             raise ValueError(f"operations and handlers do not match: {', '.join(sorted(unmatched))}")
         self._handlers = dict(handlers)
 
-    async def call(self, name: str, params: Mapping[str, Any], caller: Caller, *, idempotency_key: str | None = None) -> Any:
+    async def call(
+        self, name: str, params: Mapping[str, Any], caller: Caller, *, idempotency_key: str | None = None
+    ) -> Any:
         """Perform an operation that does not stream, and return its result. Raises AgentError if it is unknown, its parameters are wrong, it is late or it fails."""
         call = self._call(name, params, caller)
         answer = await self.answer(call, idempotency_key=idempotency_key)
@@ -64,7 +72,9 @@ class Dispatcher:
         """Begin an operation that streams, and return its batches. Raises AgentError, as `call`; so may the generator."""
         return await self.begin(self._call(name, params, caller))
 
-    async def answer(self, call: Call, *, deadline_s: float | None = None, idempotency_key: str | None = None) -> Answer:
+    async def answer(
+        self, call: Call, *, deadline_s: float | None = None, idempotency_key: str | None = None
+    ) -> Answer:
         """Perform a checked call. An error is an answer too; only a key that cannot be used raises AgentError."""
         limit = self.deadline_s if deadline_s is None else min(deadline_s, self.deadline_s)
         if not call.operation.mutating or idempotency_key is None:
@@ -88,7 +98,9 @@ class Dispatcher:
     def failed(self, operation: str) -> AgentError:
         """Inside an `except`: count and log what happened, and return an error that says only that it did."""
         self.metrics.failure(operation)
-        return tool_error(f"{operation} failed inside the daemon", "See `covey logs` for what happened.", error="internal_error")
+        return tool_error(
+            f"{operation} failed inside the daemon", "See `covey logs` for what happened.", error="internal_error"
+        )
 
     def _call(self, name: str, params: Mapping[str, Any], caller: Caller) -> Call:
         operation = self.operations.get(name)
@@ -99,7 +111,11 @@ class Dispatcher:
     def _handler(self, call: Call) -> Handler:
         handler = self._handlers.get(call.operation.name)
         if handler is None:
-            raise tool_error(f"{call.operation.name} cannot be performed yet: the daemon is starting", "Try again in a moment.", error="starting")
+            raise tool_error(
+                f"{call.operation.name} cannot be performed yet: the daemon is starting",
+                "Try again in a moment.",
+                error="starting",
+            )
         return handler
 
     async def _perform(self, call: Call, limit: float) -> Answer:
@@ -113,7 +129,10 @@ class Dispatcher:
             error = caught
         except TimeoutError:
             advice = "Look whether it was done" if call.operation.mutating else "Try again"
-            error = timed_out(f"{call.operation.name} did not finish in time", f"{advice}, or allow more time with the Covey-Deadline-Ms header.")
+            error = timed_out(
+                f"{call.operation.name} did not finish in time",
+                f"{advice}, or allow more time with the Covey-Deadline-Ms header.",
+            )
         except Exception:  # noqa: BLE001 - the last line of defence; the log has the details
             error = self.failed(call.operation.name)
         if error is not None:
@@ -127,4 +146,6 @@ class Dispatcher:
             await self._audit.record(call, error)
 
     def _count(self, call: Call, error: AgentError | None) -> None:
-        self.metrics.count(CALLS, operation=call.operation.name, transport=call.caller.transport, error=error.error if error else "")
+        self.metrics.count(
+            CALLS, operation=call.operation.name, transport=call.caller.transport, error=error.error if error else ""
+        )

@@ -65,7 +65,15 @@ def examine(
     ]
     found = _side_by_side(looks, deadline)
     if not any(one.section == "agents" and one.detail != "not installed" for one in found):
-        found.append(Finding("agents", "agents", WARN, "none found on PATH, so that there is nothing to look after", AGENTS["claude"][1]))
+        found.append(
+            Finding(
+                "agents",
+                "agents",
+                WARN,
+                "none found on PATH, so that there is nothing to look after",
+                AGENTS["claude"][1],
+            )
+        )
     return found
 
 
@@ -120,7 +128,10 @@ def _side_by_side(looks: list[tuple[str, str, Look]], deadline: float) -> list[F
     until = time.monotonic() + deadline + _GRACE_S
     for thread in threads:
         thread.join(max(until - time.monotonic(), 0))
-    late = {number: [Finding(section, name, WARN, f"did not answer within {deadline:g} s")] for number, (section, name, _) in enumerate(looks)}
+    late = {
+        number: [Finding(section, name, WARN, f"did not answer within {deadline:g} s")]
+        for number, (section, name, _) in enumerate(looks)
+    }
     return [one for number in late for one in results.get(number, late[number])]
 
 

@@ -42,7 +42,9 @@ class HomeDoctor:
         try:
             self._home.check()
         except AgentError as error:
-            return Finding("home", "directory", FAIL, error.message, _command(error, f"ls -ld {quoted(self._home.path)}"))
+            return Finding(
+                "home", "directory", FAIL, error.message, _command(error, f"ls -ld {quoted(self._home.path)}")
+            )
         missing = "" if os.path.isdir(self._home.path) else " (not made yet; covey up makes it)"
         return Finding("home", "directory", OK, self._home.path + missing)
 
@@ -56,17 +58,36 @@ class HomeDoctor:
                     foreign.append(path)
                 elif stat.S_IMODE(found.st_mode) & ~mode:
                     loose.append((path, mode))
-        if wrong := [path for path in (*self._home.modes, os.path.join(self._home.node_dir, "spool")) if self._is_wrong_kind(path)]:
+        if wrong := [
+            path
+            for path in (*self._home.modes, os.path.join(self._home.node_dir, "spool"))
+            if self._is_wrong_kind(path)
+        ]:
             moves = " && ".join(f"mv {quoted(path)} {quoted(path + '.aside')}" for path in wrong)
-            return Finding("home", "files", FAIL, f"no regular file, or no directory: {_names(wrong)}", f"{moves} && covey down && covey up")
+            return Finding(
+                "home",
+                "files",
+                FAIL,
+                f"no regular file, or no directory: {_names(wrong)}",
+                f"{moves} && covey down && covey up",
+            )
         if foreign:
             names = " ".join(quoted(path) for path in foreign)
-            return Finding("home", "files", FAIL, f"of another user: {_names(foreign)}", f"sudo chown {os.geteuid()} {names}")
+            return Finding(
+                "home", "files", FAIL, f"of another user: {_names(foreign)}", f"sudo chown {os.geteuid()} {names}"
+            )
         if loose:
             commands = [
-                f"chmod {mode:o} {' '.join(quoted(path) for path, wanted in loose if wanted == mode)}" for mode in sorted({mode for _, mode in loose})
+                f"chmod {mode:o} {' '.join(quoted(path) for path, wanted in loose if wanted == mode)}"
+                for mode in sorted({mode for _, mode in loose})
             ]
-            return Finding("home", "files", FAIL, f"open to other users: {_names([path for path, _ in loose])}", " && ".join(commands))
+            return Finding(
+                "home",
+                "files",
+                FAIL,
+                f"open to other users: {_names([path for path, _ in loose])}",
+                " && ".join(commands),
+            )
         return Finding("home", "files", OK, "private")
 
     def _is_wrong_kind(self, path: str) -> bool:
@@ -75,20 +96,34 @@ class HomeDoctor:
             mode = os.stat(path).st_mode
         except OSError:
             return False
-        expected = stat.S_ISSOCK if path == self._home.socket else stat.S_ISDIR if path.endswith("spool") else stat.S_ISREG
+        expected = (
+            stat.S_ISSOCK if path == self._home.socket else stat.S_ISDIR if path.endswith("spool") else stat.S_ISREG
+        )
         return not expected(mode)
 
     def config(self) -> Finding:
         try:
             config = Config.load(self._home, self._settings)
         except AgentError as error:
-            return Finding("home", "config", FAIL, error.message, _command(error, f"${{EDITOR:-vi}} {quoted(self._home.config_file)}"))
+            return Finding(
+                "home",
+                "config",
+                FAIL,
+                error.message,
+                _command(error, f"${{EDITOR:-vi}} {quoted(self._home.config_file)}"),
+            )
         try:
             mode = stat.S_IMODE(os.stat(self._home.config_file).st_mode)
         except OSError:
             return Finding("home", "config", OK, "all defaults")
         if config.secrets() and mode & 0o077:
-            return Finding("home", "config", WARN, "holds a secret and other users may read it", f"chmod 600 {quoted(self._home.config_file)}")
+            return Finding(
+                "home",
+                "config",
+                WARN,
+                "holds a secret and other users may read it",
+                f"chmod 600 {quoted(self._home.config_file)}",
+            )
         given = sum(item.source == "file" for item in config.items())
         return Finding("home", "config", OK, f"{given} of {len(config.items())} set")
 
@@ -116,9 +151,17 @@ class HomeDoctor:
         except FileNotFoundError:
             return Finding("home", "socket", OK, "not running")
         except ConnectionRefusedError:
-            return Finding("home", "socket", WARN, "left behind by a daemon that was killed; the next start replaces it", "covey up")
+            return Finding(
+                "home",
+                "socket",
+                WARN,
+                "left behind by a daemon that was killed; the next start replaces it",
+                "covey up",
+            )
         except TimeoutError:
-            return Finding("home", "socket", FAIL, f"the daemon does not answer within {self._deadline:g} s", self._restart())
+            return Finding(
+                "home", "socket", FAIL, f"the daemon does not answer within {self._deadline:g} s", self._restart()
+            )
         except OSError as error:
             return Finding("home", "socket", FAIL, f"cannot be reached: {error.strerror or error}", self._restart())
         if answer != b"HTTP/":
@@ -137,12 +180,16 @@ class HomeDoctor:
         moved = f"{path}.damaged"
         mend = f"covey down; mv {quoted(path)} {quoted(moved)} && covey up"
         try:
-            with contextlib.closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=self._deadline * 0.9)) as database:
+            with contextlib.closing(
+                sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=self._deadline * 0.9)
+            ) as database:
                 database.set_progress_handler(lambda: time.monotonic() > until, _PROGRESS_STEPS)
                 (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
         except sqlite3.DatabaseError as error:
             if "interrupted" in str(error):
-                return Finding("home", "database", OK, f"readable ({_size(os.path.getsize(path))}: too large to check in time)")
+                return Finding(
+                    "home", "database", OK, f"readable ({_size(os.path.getsize(path))}: too large to check in time)"
+                )
             if "locked" in str(error):
                 return Finding("home", "database", WARN, "another program keeps it locked", f"fuser -v {quoted(path)}")
             if "unable to open" in str(error):
@@ -161,7 +208,13 @@ class HomeDoctor:
             return Finding("system", "clock", FAIL, f"it says {shown}, which cannot be", mend)
         behind = max((moment - now for moment in self._moments()), default=0.0)
         if behind > _BEHIND_S:
-            return Finding("system", "clock", WARN, f"it says {shown}, but Covey wrote files {behind / 3600:.1f} hours later than that", mend)
+            return Finding(
+                "system",
+                "clock",
+                WARN,
+                f"it says {shown}, but Covey wrote files {behind / 3600:.1f} hours later than that",
+                mend,
+            )
         return Finding("system", "clock", OK, shown)
 
     def disk(self) -> Finding:
@@ -177,7 +230,13 @@ class HomeDoctor:
         if free < _LITTLE_SPACE:
             return Finding("system", "disk", WARN, f"only {_size(free)} free where {place} is", look)
         if found.f_files and found.f_favail < _FEW_FILES:
-            return Finding("system", "disk", WARN, f"only {found.f_favail} more files fit where {place} is", f"df -i {quoted(place)}")
+            return Finding(
+                "system",
+                "disk",
+                WARN,
+                f"only {found.f_favail} more files fit where {place} is",
+                f"df -i {quoted(place)}",
+            )
         return Finding("system", "disk", OK, f"{_size(free)} free")
 
     def _restart(self) -> str:

@@ -68,12 +68,18 @@ class Programs:
         manager = self._manager()
         if path is None:
             return Finding(
-                "tools", "ssh", WARN, "not found; other hosts cannot be reached", self._install(_SSH_PACKAGES.get(manager, "openssh-client"))
+                "tools",
+                "ssh",
+                WARN,
+                "not found; other hosts cannot be reached",
+                self._install(_SSH_PACKAGES.get(manager, "openssh-client")),
             )
         ran = self._run([path, "-V"], self._environ, self._deadline)
         version = first_line(ran.err) or first_line(ran.out)
         if ran.code != 0 or not version:
-            return Finding("tools", "ssh", WARN, complaint(ran), self._install(_SSH_PACKAGES.get(manager, "openssh-client")))
+            return Finding(
+                "tools", "ssh", WARN, complaint(ran), self._install(_SSH_PACKAGES.get(manager, "openssh-client"))
+            )
         return Finding("tools", "ssh", OK, version.partition(",")[0])
 
     def notifier(self, command: Sequence[str] | None) -> list[Finding]:

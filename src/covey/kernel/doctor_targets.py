@@ -19,12 +19,24 @@ STATUS = next(operation for operation in OPERATIONS if operation.name == "status
 def targets(home: Home, deadline: float) -> list[Finding]:
     """One finding for each target that is not well, with its reason, or one for all that are. None without a daemon that answers: the look at its socket tells about that."""
     try:
-        found = (Client(home.socket, timeout=min(deadline * 0.8, PATIENCE_S)).call(STATUS, {}).get("fleet") or {}).get("targets", [])
+        found = (Client(home.socket, timeout=min(deadline * 0.8, PATIENCE_S)).call(STATUS, {}).get("fleet") or {}).get(
+            "targets", []
+        )
     except AgentError:
         return []
     if not found:
-        return [Finding("home", "targets", WARN, "no machine is watched, not even this one", "covey target add host --kind local")]
+        return [
+            Finding(
+                "home",
+                "targets",
+                WARN,
+                "no machine is watched, not even this one",
+                "covey target add host --kind local",
+            )
+        ]
     poor = [one for one in found if one["health"] != "ok"]
     if not poor:
         return [Finding("home", "targets", OK, f"{len(found)} well")]
-    return [Finding("home", one["target"], WARN, f"{one['health']}: {one['reason']}", "covey target list") for one in poor]
+    return [
+        Finding("home", one["target"], WARN, f"{one['health']}: {one['reason']}", "covey target list") for one in poor
+    ]

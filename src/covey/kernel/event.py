@@ -40,7 +40,9 @@ class EventsError(AgentError):
     about = ""
 
     def __init__(self, message: str, suggestion: str) -> None:
-        super().__init__(message, code=self.exit_code, error=self.kind, suggestion=suggestion, recoverable=True, field=self.about)
+        super().__init__(
+            message, code=self.exit_code, error=self.kind, suggestion=suggestion, recoverable=True, field=self.about
+        )
 
 
 class EventKindError(EventsError):
@@ -108,13 +110,17 @@ class Event:
     def sse(self) -> bytes:
         """The envelope as a server-sent event: the cursor as its id, the kind as its name."""
         if not self._sse:
-            object.__setattr__(self, "_sse", b"id: %d\nevent: %s\ndata: %s\n\n" % (self.cursor, self.kind.encode("ascii"), self.json))
+            object.__setattr__(
+                self, "_sse", b"id: %d\nevent: %s\ndata: %s\n\n" % (self.cursor, self.kind.encode("ascii"), self.json)
+            )
         return self._sse
 
 
 def check_kind(kind: str) -> str:
     if not _KIND.fullmatch(kind):
-        raise EventKindError(f"{kind[:80]!r} is no kind of event.", "Use words of letters, digits, _ and -, joined by dots: fleet.state.")
+        raise EventKindError(
+            f"{kind[:80]!r} is no kind of event.", "Use words of letters, digits, _ and -, joined by dots: fleet.state."
+        )
     return kind
 
 

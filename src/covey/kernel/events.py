@@ -31,7 +31,16 @@ if TYPE_CHECKING:
 
     from covey.kernel.store import Store
 
-__all__ = ["Event", "EventKindError", "EventSizeError", "Events", "EventsError", "FutureCursorError", "SlowReader", "Subscription"]
+__all__ = [
+    "Event",
+    "EventKindError",
+    "EventSizeError",
+    "Events",
+    "EventsError",
+    "FutureCursorError",
+    "SlowReader",
+    "Subscription",
+]
 
 T = TypeVar("T")
 
@@ -108,7 +117,9 @@ class Events:
     async def history(self, *, since: int = 0, kinds: Sequence[str] = (), limit: int = 1000) -> list[Event]:
         """The first `limit` events after the cursor `since` that are kept."""
         wanted = Kinds(kinds)
-        return await self._store.read(lambda connection: journal.page(connection, since, wanted, max(limit, 1), most_bytes=self._max_bytes).events)
+        return await self._store.read(
+            lambda connection: journal.page(connection, since, wanted, max(limit, 1), most_bytes=self._max_bytes).events
+        )
 
     async def look(self, work: Callable[[journal.Reader], T]) -> T:
         """What `work` makes of the journal: in a reader's thread, and in one snapshot. Cancelling stops it."""
@@ -127,7 +138,9 @@ class Events:
         before = self._clock() - self._max_age_s
         pruned = 0
         while True:
-            count = await self._store.write(lambda connection: journal.prune(connection, before, self._max_bytes, _PRUNED_AT_ONCE))
+            count = await self._store.write(
+                lambda connection: journal.prune(connection, before, self._max_bytes, _PRUNED_AT_ONCE)
+            )
             pruned += count
             if count < _PRUNED_AT_ONCE:
                 return pruned
@@ -154,7 +167,10 @@ class Events:
     def _draft(self, kind: str, subject: str, data: Mapping[str, Any] | None, source: str, time: float) -> Event:
         text = encode(dict(data or {}))
         if len(text) > DATA_BYTES:
-            raise EventSizeError(f"An event of {len(text)} bytes is too large; {DATA_BYTES} fit.", "Keep the data elsewhere and refer to it.")
+            raise EventSizeError(
+                f"An event of {len(text)} bytes is too large; {DATA_BYTES} fit.",
+                "Keep the data elsewhere and refer to it.",
+            )
         # Read back from the text: what is published is what a replay gives, and no longer shares anything with the caller.
         return Event(0, self._ids(), time, check_kind(kind), _storable(subject), loads(text), _storable(source), text)
 

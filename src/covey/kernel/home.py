@@ -156,7 +156,9 @@ def _user_directory(environ: Mapping[str, str]) -> str:
     try:
         return os.path.normpath(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:
-        raise user_error("HOME is not set and this user has no home directory", "Name one: export COVEY_HOME=/a/directory/of/yours") from None
+        raise user_error(
+            "HOME is not set and this user has no home directory", "Name one: export COVEY_HOME=/a/directory/of/yours"
+        ) from None
 
 
 def _make_private(directory: str) -> None:
@@ -201,9 +203,12 @@ def _check_directory(directory: str, found: os.stat_result) -> None:
 def _owned_by_another(directory: str, owner: int) -> AgentError:
     message = f"{directory} belongs to {_user_name(owner)} and you are {_user_name(os.geteuid())}"
     if os.geteuid() == 0:
-        return permission_denied(message, "Run covey as its owner, without sudo, or use a home of your own: export COVEY_HOME=~root/.covey")
+        return permission_denied(
+            message, "Run covey as its owner, without sudo, or use a home of your own: export COVEY_HOME=~root/.covey"
+        )
     return permission_denied(
-        message, f"Take it over: sudo chown -R {os.geteuid()} {quoted(directory)}   or use your own: export COVEY_HOME=$HOME/.covey"
+        message,
+        f"Take it over: sudo chown -R {os.geteuid()} {quoted(directory)}   or use your own: export COVEY_HOME=$HOME/.covey",
     )
 
 
@@ -226,9 +231,15 @@ def _cannot_use(error: OSError, path: str) -> AgentError:
             above = os.path.dirname(above)
         return _read_only(above)
     if error.errno in (errno.EACCES, errno.EPERM):
-        return permission_denied(f"{path} cannot be used: you may not go there", "Use a home of your own: export COVEY_HOME=$HOME/.covey")
+        return permission_denied(
+            f"{path} cannot be used: you may not go there", "Use a home of your own: export COVEY_HOME=$HOME/.covey"
+        )
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return tool_error(f"{path} cannot be made: no space is left on its disk", "Free some space, then try again.", error="disk_full")
+        return tool_error(
+            f"{path} cannot be made: no space is left on its disk",
+            "Free some space, then try again.",
+            error="disk_full",
+        )
     return user_error(
         f"{path} cannot be Covey's home: {error.strerror or error}",
         "Use a directory of your own: export COVEY_HOME=$HOME/.covey",

@@ -35,7 +35,10 @@ class HomeFiles:
         problems: list[str] = []
         try:
             if self._lock is not None and not self._lock.restore():
-                log.error("the directory of the daemon was removed or replaced: the daemon stops", extra={"directory": self._home.node_dir})
+                log.error(
+                    "the directory of the daemon was removed or replaced: the daemon stops",
+                    extra={"directory": self._home.node_dir},
+                )
                 return False
             for path in await self._server.restore():
                 log.warning("a file of the daemon was removed, and has been made anew", extra={"file": path})

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from murli import EXIT_CANCELLED, EXIT_CONFLICT, EXIT_PARTIAL, EXIT_TIMEOUT, EXIT_TOOL_ERROR, AgentError, conflict, user_error
+from murli import (
+    EXIT_CANCELLED,
+    EXIT_CONFLICT,
+    EXIT_PARTIAL,
+    EXIT_TIMEOUT,
+    EXIT_TOOL_ERROR,
+    AgentError,
+    conflict,
+    user_error,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -89,8 +98,14 @@ class IdempotentCalls:
         """Return the kept answer, or perform the call and keep its answer. Raises AgentError, and performs nothing, if the key cannot be used, was used for another
         call, or belongs to a call whose outcome is not known, and if the database cannot be written."""
         if not key or not key.isascii() or not key.isprintable() or " " in key or len(key) > LONGEST_KEY:
-            raise user_error("the Idempotency-Key is not usable", f"Use 1 to {LONGEST_KEY} printable ASCII characters without spaces.", field=FIELD)
-        fingerprint = hashlib.sha256(msgspec.json.encode([call.operation.name, call.params], order="sorted")).hexdigest()
+            raise user_error(
+                "the Idempotency-Key is not usable",
+                f"Use 1 to {LONGEST_KEY} printable ASCII characters without spaces.",
+                field=FIELD,
+            )
+        fingerprint = hashlib.sha256(
+            msgspec.json.encode([call.operation.name, call.params], order="sorted")
+        ).hexdigest()
         while key in self._running:  # the first caller is still at it: its answer will be ours
             await asyncio.shield(self._running[key])
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -112,7 +127,8 @@ class IdempotentCalls:
 
     def _find(self, db: sqlite3.Connection, key: str) -> _Known | None:
         row = db.execute(
-            "SELECT fingerprint, code, body FROM idempotent_call WHERE key = ? AND begun >= ?", (key, self._clock.time() - KEPT_S)
+            "SELECT fingerprint, code, body FROM idempotent_call WHERE key = ? AND begun >= ?",
+            (key, self._clock.time() - KEPT_S),
         ).fetchone()
         return _Known(*row) if row else None
 
@@ -122,15 +138,25 @@ class IdempotentCalls:
         oldest = "DELETE FROM idempotent_call WHERE key IN (SELECT key FROM idempotent_call {} ORDER BY begun DESC LIMIT -1 OFFSET ?)"
         db.execute(oldest.format("WHERE caller = ?"), (caller, MOST_OF_ONE_CALLER - 1))
         db.execute(oldest.format(""), (MOST - 1,))
-        db.execute("INSERT OR REPLACE INTO idempotent_call (key, fingerprint, caller, begun) VALUES (?, ?, ?, ?)", (key, fingerprint, caller, now))
+        db.execute(
+            "INSERT OR REPLACE INTO idempotent_call (key, fingerprint, caller, begun) VALUES (?, ?, ?, ?)",
+            (key, fingerprint, caller, now),
+        )
 
     async def _keep(self, key: str, answer: Answer, call: Call) -> None:
         try:
             await self._store.write(
-                lambda db: db.execute("UPDATE idempotent_call SET code = ?, body = ? WHERE key = ?", (answer.code, answer.body, key)).rowcount
+                lambda db: (
+                    db.execute(
+                        "UPDATE idempotent_call SET code = ?, body = ? WHERE key = ?", (answer.code, answer.body, key)
+                    ).rowcount
+                )
             )
         except AgentError as error:  # it is done: saying otherwise would have it done again
-            log.error("the answer to an idempotent call could not be kept", extra={"operation": call.operation.name, "reason": error.message})  # noqa: TRY400 - the reason says it all
+            log.error(  # noqa: TRY400 - the reason says it all
+                "the answer to an idempotent call could not be kept",
+                extra={"operation": call.operation.name, "reason": error.message},
+            )
 
     async def _forget(self, key: str) -> None:
         try:

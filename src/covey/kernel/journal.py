@@ -88,7 +88,9 @@ def page(connection: sqlite3.Connection, after: int, kinds: Kinds, limit: int, m
         if room < 0:
             break
     complete = len(events) < limit and room >= 0
-    return Page(events, max(after, last) if complete else events[-1].cursor, last + 1 if first is None else int(first[0]), last)
+    return Page(
+        events, max(after, last) if complete else events[-1].cursor, last + 1 if first is None else int(first[0]), last
+    )
 
 
 class Reader:
@@ -136,7 +138,9 @@ def prune(connection: sqlite3.Connection, before: float, keep_bytes: int, limit:
         return 0
     floor = int(last[0]) - keep_bytes
     upto = 0
-    for cursor, time, start in connection.execute("SELECT cursor, time, total - size FROM event ORDER BY cursor LIMIT ?", (limit,)):
+    for cursor, time, start in connection.execute(
+        "SELECT cursor, time, total - size FROM event ORDER BY cursor LIMIT ?", (limit,)
+    ):
         if time >= before and start >= floor:
             break
         upto = cursor

@@ -38,7 +38,9 @@ class Listeners:
                         f"port {port} on 127.0.0.1, which the setting http.port names, cannot be had: {error.strerror or error}",
                         "Find out who has it (ss -ltnp), or set another: covey config set http.port 0   for one that is free",
                     ) from error
-                raise tool_error(f"no port on 127.0.0.1 can be had: {error}", "Do without it: covey config set http.tcp false") from error
+                raise tool_error(
+                    f"no port on 127.0.0.1 can be had: {error}", "Do without it: covey config set http.tcp false"
+                ) from error
             self.port = self.tcp.getsockname()[1]
             self._write_port()
         else:
@@ -86,7 +88,9 @@ def peer(sock: Any) -> tuple[int, int | None]:
         pid, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
         return int(uid), int(pid)
     else:  # noqa: RET505 - the type checker knows one system at a time
-        credentials = sock.getsockopt(0, 1, struct.calcsize("2ih16i"))  # macOS: SOL_LOCAL, LOCAL_PEERCRED, struct xucred
+        credentials = sock.getsockopt(
+            0, 1, struct.calcsize("2ih16i")
+        )  # macOS: SOL_LOCAL, LOCAL_PEERCRED, struct xucred
         return int(struct.unpack_from("2i", credentials)[1]), None
 
 
@@ -103,7 +107,8 @@ def make_token(path: str) -> str:
         _write(path, f"{token}\n", 0o600)
     except OSError as error:
         raise tool_error(
-            f"{path} cannot be written: {error.strerror or error}", f"Move it away: mv {quoted(path)} {quoted(path + '.old')}"
+            f"{path} cannot be written: {error.strerror or error}",
+            f"Move it away: mv {quoted(path)} {quoted(path + '.old')}",
         ) from error
     return token
 
@@ -124,7 +129,9 @@ def _bind_unix(path: str) -> socket.socket:
         os.rename(temporary, path)
     except OSError as error:
         sock.close()
-        raise tool_error(f"the socket {path} cannot be made: {error}", "Check that Covey's home is on a local, writable file system.") from error
+        raise tool_error(
+            f"the socket {path} cannot be made: {error}", "Check that Covey's home is on a local, writable file system."
+        ) from error
     sock.setblocking(False)  # noqa: FBT003 - the socket module takes it so
     return sock
 

@@ -198,5 +198,6 @@ def _unusable(path: str, error: OSError) -> AgentError:
     if isinstance(error, NotRegularError):
         return tool_error(f"the pid file {path} cannot be used: {error.strerror}", "Remove it, then try again.")
     return tool_error(
-        f"the pid file {path} cannot be used: {error.strerror or error}", "Keep Covey's home on a local file system that you can write to."
+        f"the pid file {path} cannot be used: {error.strerror or error}",
+        "Keep Covey's home on a local file system that you can write to.",
     )

@@ -18,7 +18,9 @@ _ONE_LINE = 4096
 class LogFile:
     """Lines go in, whole or not at all. For one thread. Survives a full disk, and being moved or deleted under its feet."""
 
-    def __init__(self, path: str, *, max_bytes: int = 100 << 20, max_age_s: float = 14 * 86_400, max_files: int = 5) -> None:
+    def __init__(
+        self, path: str, *, max_bytes: int = 100 << 20, max_age_s: float = 14 * 86_400, max_files: int = 5
+    ) -> None:
         self.path = path
         self.limit(max_bytes=max_bytes, max_age_s=max_age_s, max_files=max_files)
         self._descriptor = -1
@@ -67,7 +69,9 @@ class LogFile:
             if self._descriptor >= 0 and (found.st_dev, found.st_ino) == self._identity:
                 return
         self.close()
-        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, _MODE)
+        self._descriptor = os.open(
+            self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, _MODE
+        )
         found = os.fstat(self._descriptor)
         self._identity, self._size, self._since = (found.st_dev, found.st_ino), found.st_size, now
         self._rotates, self._torn = stat.S_ISREG(found.st_mode), False
@@ -101,7 +105,11 @@ class LogFile:
         with contextlib.suppress(OSError), os.scandir(directory) as entries:
             for entry in entries:
                 number = entry.name.removeprefix(f"{name}.")
-                if number != entry.name and number.isdecimal() and (int(number) >= self._max_files or now - entry.stat().st_mtime > self._max_age_s):
+                if (
+                    number != entry.name
+                    and number.isdecimal()
+                    and (int(number) >= self._max_files or now - entry.stat().st_mtime > self._max_age_s)
+                ):
                     with contextlib.suppress(OSError):
                         os.unlink(entry.path)
 

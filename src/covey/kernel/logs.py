@@ -50,8 +50,12 @@ class JsonLines(logging.Formatter):
             more["error"] = self._redactor.excerpt(self.formatException(record.exc_info), end=True)
         line = json.dumps({**entry, **more}, ensure_ascii=False)
         if len(line) > LONGEST_LINE:
-            line = json.dumps({**entry, "left_out": sorted(more)[:20], "error": more.get("error", "")}, ensure_ascii=False)
-        if self._redactor.holds_secret(line):  # put together by the encoding itself, which no search of the parts could see
+            line = json.dumps(
+                {**entry, "left_out": sorted(more)[:20], "error": more.get("error", "")}, ensure_ascii=False
+            )
+        if self._redactor.holds_secret(
+            line
+        ):  # put together by the encoding itself, which no search of the parts could see
             line = json.dumps({"ts": entry["ts"], "level": entry["level"], "msg": REDACTED})
         return line.encode("utf-8", "backslashreplace").decode()  # what is no Unicode is written as JSON escapes it
 
@@ -59,7 +63,9 @@ class JsonLines(logging.Formatter):
 class LogWriter(logging.Handler):
     """Takes records and writes them in the background. `dropped` counts the lines that were lost."""
 
-    def __init__(self, file: LogFile, redactor: Redactor, *, clock: Clock | None = None, queue_bytes: int = QUEUE_BYTES) -> None:
+    def __init__(
+        self, file: LogFile, redactor: Redactor, *, clock: Clock | None = None, queue_bytes: int = QUEUE_BYTES
+    ) -> None:
         super().__init__()
         self.setFormatter(JsonLines(redactor))
         self.file = file
@@ -69,7 +75,9 @@ class LogWriter(logging.Handler):
         self._waiting: list[bytes] = []
         self._size = 0
         self._busy = self._closing = False
-        self._changed = threading.Condition()  # on a re-entrant lock: a signal handler may log while its own thread is in here
+        self._changed = (
+            threading.Condition()
+        )  # on a re-entrant lock: a signal handler may log while its own thread is in here
         self._unreported, self._reason = 0, ""
         self._thread: threading.Thread | None = None
 
@@ -85,7 +93,9 @@ class LogWriter(logging.Handler):
                 return
             self._waiting.append(line)
             self._size += len(line)
-            if self._thread is None:  # not before there is something to write, so that a process may fork before it logs
+            if (
+                self._thread is None
+            ):  # not before there is something to write, so that a process may fork before it logs
                 self._thread = threading.Thread(target=self._run, name="covey-log", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
@@ -140,7 +150,14 @@ class LogWriter(logging.Handler):
             self._reason = reason
 
     def _report(self, lost: int, reason: str, now: float) -> bytes:
-        entry = {"ts": timestamp(now), "level": "warning", "msg": "log lines were lost", "logger": "covey.logs", "lost": lost, "reason": reason}
+        entry = {
+            "ts": timestamp(now),
+            "level": "warning",
+            "msg": "log lines were lost",
+            "logger": "covey.logs",
+            "lost": lost,
+            "reason": reason,
+        }
         return json.dumps(entry).encode() + b"\n"
 
 

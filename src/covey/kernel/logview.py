@@ -86,7 +86,9 @@ class _Reader:
             if last is not None:
                 yield from self._earlier(last - _seek_last(self._file, last))
         while True:
-            moved = self._moved_on()  # looked at before reading: whatever was written before the new file began is then in the old one
+            moved = (
+                self._moved_on()
+            )  # looked at before reading: whatever was written before the new file began is then in the old one
             yield from self._rest()
             if not moved:
                 return
@@ -139,7 +141,11 @@ class _Reader:
         assert self._file is not None
         ours = os.fstat(self._file.fileno())
         before, self._old = self._old, self._rotated()
-        found = [(number, path) for key, (number, path) in self._old.items() if key not in before and key[:2] != (ours.st_dev, ours.st_ino)]
+        found = [
+            (number, path)
+            for key, (number, path) in self._old.items()
+            if key not in before and key[:2] != (ours.st_dev, ours.st_ino)
+        ]
         return [path for _, path in sorted(found, reverse=True)]
 
     def _rotated(self) -> dict[tuple[int, int, int], tuple[int, str]]:

@@ -120,7 +120,10 @@ class Metrics:
         """The exposition format, family by family, sorted, so that two looks at the same state are the same."""
         families = {name: ("counter", _counts(name, counts)) for name, counts in self._counts.items()}
         if self._seconds:
-            families[SECONDS] = ("histogram", [line for item in sorted(self._seconds.items()) for line in _buckets(*item)])
+            families[SECONDS] = (
+                "histogram",
+                [line for item in sorted(self._seconds.items()) for line in _buckets(*item)],
+            )
         families |= {name: (kind, _reading(name, read)) for name, (kind, read) in self._read.items()}
         lines: list[str] = []
         for name, (kind, samples) in sorted(families.items()):

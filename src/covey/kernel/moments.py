@@ -26,9 +26,16 @@ def moment(text: str, field: str, now: float) -> float:
         read = datetime.fromisoformat(text.strip())
         return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        raise _not_understood(text, field, "a time such as 2026-01-31T14:05:00Z, or how long ago: 10m", "10m", timestamp(now - 600)) from None
+        raise _not_understood(
+            text, field, "a time such as 2026-01-31T14:05:00Z, or how long ago: 10m", "10m", timestamp(now - 600)
+        ) from None
 
 
 def _not_understood(text: str, field: str, expected: str, *examples: str) -> AgentError:
     passed = ", or ".join(f"--{field.replace('_', '-')} {example}" for example in examples)
-    return user_error(f"invalid value {text[:60]!r} for {field!r}: expected {expected}", f"Pass {passed}.", error="argument_error", field=field)
+    return user_error(
+        f"invalid value {text[:60]!r} for {field!r}: expected {expected}",
+        f"Pass {passed}.",
+        error="argument_error",
+        field=field,
+    )

@@ -89,7 +89,11 @@ def _entry(operation: Operation) -> dict[str, Any]:
         "operationId": operation.name,
         "summary": operation.summary,
         **({"description": operation.description} if operation.description else {}),
-        "parameters": [_parameter(operation, parameter) for parameter in operation.parameters if operation.place(parameter) != "body"],
+        "parameters": [
+            _parameter(operation, parameter)
+            for parameter in operation.parameters
+            if operation.place(parameter) != "body"
+        ],
         "responses": _responses(operation),
         "x-covey-safety": {
             "read_only": not operation.mutating,
@@ -130,25 +134,44 @@ def _entry(operation: Operation) -> dict[str, Any]:
 
 def _responses(operation: Operation) -> dict[str, Any]:
     takes_body = operation.payload or any(operation.place(parameter) == "body" for parameter in operation.parameters)
-    refusals = {str(status): {"$ref": f"#/components/responses/Refusal{status}"} for status in REFUSALS if takes_body or status not in WITH_BODY}
+    refusals = {
+        str(status): {"$ref": f"#/components/responses/Refusal{status}"}
+        for status in REFUSALS
+        if takes_body or status not in WITH_BODY
+    }
     schema = _event(operation) if operation.streaming else operation.result
-    done: dict[str, Any] = {"description": "Done.", "headers": HEADERS, "content": {operation.media: {"schema": schema}}}
+    done: dict[str, Any] = {
+        "description": "Done.",
+        "headers": HEADERS,
+        "content": {operation.media: {"schema": schema}},
+    }
     if operation.streaming:
         done["description"] = (
             "A stream of server-sent events; the schema is that of one. Names that begin with `covey.` are about the stream itself and have no id."
         )
     if operation.mutating:
-        done["headers"] = {**HEADERS, "Idempotency-Replayed": _header("`true` if this is the kept answer to an earlier call with the same key.")}
+        done["headers"] = {
+            **HEADERS,
+            "Idempotency-Replayed": _header("`true` if this is the kept answer to an earlier call with the same key."),
+        }
     return {"200": done, **refusals, "default": _refusal("Refused or failed.")}
 
 
 def _event(operation: Operation) -> dict[str, Any]:
     data = {"type": "string", "contentMediaType": "application/json", "contentSchema": operation.result}
-    return {"type": "object", "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": data}, "required": ["data"]}
+    return {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": data},
+        "required": ["data"],
+    }
 
 
 def _refusal(text: str) -> dict[str, Any]:
-    return {"description": text, "headers": HEADERS, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
+    return {
+        "description": text,
+        "headers": HEADERS,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    }
 
 
 def _header(text: str) -> dict[str, Any]:

@@ -58,7 +58,11 @@ class KernelOperations:
     def __init__(self, daemon: Daemon) -> None:
         self._daemon = daemon
         daemon.metrics.gauge("covey_uptime_seconds", "Seconds since the daemon started.", self._uptime)
-        daemon.metrics.gauge("process_resident_memory_bytes", "Memory of the daemon.", lambda: _rss(resource.getrusage(resource.RUSAGE_SELF)))
+        daemon.metrics.gauge(
+            "process_resident_memory_bytes",
+            "Memory of the daemon.",
+            lambda: _rss(resource.getrusage(resource.RUSAGE_SELF)),
+        )
         daemon.metrics.total("process_cpu_seconds_total", "Processor time that the daemon has used.", _cpu_seconds)
         daemon.metrics.gauge("covey_events_cursor", "Cursor of the newest event.", lambda: daemon.events.cursor)
         daemon.metrics.gauge("covey_event_subscribers", "Open event streams.", lambda: daemon.events.subscribers)
@@ -168,7 +172,9 @@ async def check_cursor(daemon: Daemon, cursor: int) -> None:
     """Refuse a cursor that is yet to come: whoever has it has it from another journal."""
     if await _is_future(daemon, cursor):
         raise user_error(
-            f"cursor {cursor} is in the future: the newest event is {daemon.events.cursor}", "Resume from a cursor that you have seen.", field="since"
+            f"cursor {cursor} is in the future: the newest event is {daemon.events.cursor}",
+            "Resume from a cursor that you have seen.",
+            field="since",
         )
 
 
@@ -180,15 +186,23 @@ def _new_file(text: str) -> Path:
     """A path that nothing stands at yet."""
     target = Path(text).expanduser()
     if not target.is_absolute():
-        raise user_error("the path must be absolute", "Give the whole path: the daemon does not know your folder.", field="path")
+        raise user_error(
+            "the path must be absolute", "Give the whole path: the daemon does not know your folder.", field="path"
+        )
     try:
         if not target.parent.is_dir():
-            raise not_found(f"{target.parent} is not a folder, or does not exist", f"Make it: mkdir -p {quoted(str(target.parent))}", field="path")
+            raise not_found(
+                f"{target.parent} is not a folder, or does not exist",
+                f"Make it: mkdir -p {quoted(str(target.parent))}",
+                field="path",
+            )
         target.lstat()
     except FileNotFoundError:
         return target
     except OSError as error:
-        raise user_error(f"{text[:80]!r} cannot be a file: {error.strerror or error}", "Give another path.", field="path") from None
+        raise user_error(
+            f"{text[:80]!r} cannot be a file: {error.strerror or error}", "Give another path.", field="path"
+        ) from None
     raise conflict(f"{target} exists already", "Name a file that does not exist.", field="path")
 
 

@@ -32,7 +32,13 @@ def run_program(command: Sequence[str], environ: Mapping[str, str], deadline: fl
     """Run a program without a shell, without a terminal and with its input closed; whatever it leaves running is killed with it."""
     try:
         process = subprocess.Popen(  # noqa: S603 - the command is ours
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(environ), cwd="/", start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(environ),
+            cwd="/",
+            start_new_session=True,
         )
     except (OSError, ValueError) as error:
         return Ran(None, problem=f"could not be started: {getattr(error, 'strerror', None) or error}")
@@ -77,5 +83,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             stream.close()
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel: nobody can end it, and we do not wait for it
+    with contextlib.suppress(
+        subprocess.TimeoutExpired
+    ):  # stuck in the kernel: nobody can end it, and we do not wait for it
         process.wait(1)

@@ -14,7 +14,9 @@ def birth(pid: int) -> str:
     if sys.platform != "linux":
         import subprocess
 
-        ended = subprocess.run(["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5, check=False)  # noqa: S603
+        ended = subprocess.run(  # noqa: S603
+            ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5, check=False
+        )
         state, _, started = ended.stdout.strip().partition(" ")
         return "" if state.startswith("Z") else started.strip()
     fields = _stat(pid)
@@ -70,7 +72,9 @@ def signal_process(pid: int, born: str, number: int) -> bool:
     """Send a signal to a process, and to no other that may have got its pid since; False if it has ended. Raises `PermissionError` if it is not ours."""
     descriptor = _pidfd(pid)
     try:
-        if not born or birth(pid) != born:  # looked at with the descriptor open: from here on it is this process and no other
+        if (
+            not born or birth(pid) != born
+        ):  # looked at with the descriptor open: from here on it is this process and no other
             return False
         if descriptor >= 0:
             import signal

@@ -83,13 +83,23 @@ class ProgramVersions:
         return list(found.values())
 
     def _asked(self, path: str) -> Program:
-        if "shim" in os.path.realpath(path):  # asdf, mise, volta, nodenv: without the user's own home these find nothing
+        if "shim" in os.path.realpath(
+            path
+        ):  # asdf, mise, volta, nodenv: without the user's own home these find nothing
             return Program(path, problem="belongs to a version manager, which chooses the version by folder")
         with tempfile.TemporaryDirectory(prefix="covey-version-", ignore_cleanup_errors=True) as home:
             ran = self._run([path, "--version"], with_home(self._environ, home), self._deadline)
         if ran.code != 0:
             return Program(path, problem=complaint(ran))
-        said = next((found[0] for text in (ran.out, ran.err) for line in text.splitlines() if (found := _VERSION.search(printable(line)))), "")
+        said = next(
+            (
+                found[0]
+                for text in (ran.out, ran.err)
+                for line in text.splitlines()
+                if (found := _VERSION.search(printable(line)))
+            ),
+            "",
+        )
         if not said:
             return Program(path, problem=f"tells no version: {quote(first_line(ran.out) or first_line(ran.err))}")
         return Program(path, said[:_LONGEST].rstrip(".+-"))

@@ -66,7 +66,9 @@ class Readers:
     def _start(self) -> None:
         end: asyncio.Future[None] = self._loop.create_future()
         self._ends.append(end)
-        threading.Thread(target=self._main, args=(end,), name=f"{self._path.name} reader {len(self._ends)}", daemon=True).start()
+        threading.Thread(
+            target=self._main, args=(end,), name=f"{self._path.name} reader {len(self._ends)}", daemon=True
+        ).start()
 
     def _deliver(self, job: Job, result: Any, error: BaseException | None) -> None:
         self._asked -= 1

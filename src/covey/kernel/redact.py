@@ -40,7 +40,11 @@ def is_sensitive(key: str) -> bool:
     if verdict is None:
         words = _words(key)
         joined = "".join(words)
-        verdict = bool(words) and words[-1] not in _ABOUT_A_SECRET and (not _SECRET_WORDS.isdisjoint(words) or joined.endswith(_SECRET_ENDINGS))
+        verdict = (
+            bool(words)
+            and words[-1] not in _ABOUT_A_SECRET
+            and (not _SECRET_WORDS.isdisjoint(words) or joined.endswith(_SECRET_ENDINGS))
+        )
         if len(_verdicts) < _WIDEST:  # names come from outside: remember the usual ones, not everything
             _verdicts[key] = verdict
     return verdict
@@ -149,7 +153,9 @@ class _Copy:
         items = list(value)
         found, before = [], ""
         for item in items[:_WIDEST]:
-            follows_flag = before.startswith("--") and "=" not in before and isinstance(item, str) and is_sensitive(before)
+            follows_flag = (
+                before.startswith("--") and "=" not in before and isinstance(item, str) and is_sensitive(before)
+            )
             found.append(REDACTED if follows_flag else self.of(item, "", depth + 1))
             before = item if isinstance(item, str) else ""
         if len(items) > _WIDEST:
@@ -213,14 +219,18 @@ class _Shapes:
             """,
             re.VERBOSE,
         )
-        self.bare = re.compile(r"""(?:(?:bearer|basic|token|digest|negotiate)[ \t]++)?+[^\s&"]++|["'][^\s&]*+""", re.IGNORECASE)
+        self.bare = re.compile(
+            r"""(?:(?:bearer|basic|token|digest|negotiate)[ \t]++)?+[^\s&"]++|["'][^\s&]*+""", re.IGNORECASE
+        )
         self.line = re.compile(r"[^\r\n]++")
         self.block = re.compile(
             r"-----BEGIN [A-Z0-9 ]*(?:PRIVATE KEY(?: BLOCK)?|JWT|SEED)-----.*?(?:-{5,6}END [A-Z0-9 ]*(?:PRIVATE KEY(?: BLOCK)?|JWT|SEED)-{5,6}|\Z)",
             re.DOTALL,
         )
         self.user = re.compile(r"(?<![a-zA-Z0-9+.\-])([a-zA-Z][a-zA-Z0-9+.\-]*+://)([^\s/?#\"'<>\\]*)@")
-        self.bearer = re.compile(r"\b(bearer)([ \t]++)(?:(?=[^\s\d]{0,64}\d)[^\s\"',;]{6,}+|[^\s\"',;]{16,}+)", re.IGNORECASE)
+        self.bearer = re.compile(
+            r"\b(bearer)([ \t]++)(?:(?=[^\s\d]{0,64}\d)[^\s\"',;]{6,}+|[^\s\"',;]{16,}+)", re.IGNORECASE
+        )
         self.known = re.compile(
             r"""(?<![A-Za-z0-9])(?:
                   sk-[A-Za-z0-9_\-]{16,}+ | [sr]k_(?:live|test)_[A-Za-z0-9]{10,}+            # Anthropic, OpenAI; Stripe
@@ -263,7 +273,11 @@ def _hide_named(text: str, shapes: _Shapes) -> str:
         if (is_flag and not name.startswith("--")) or not _hides(name, ""):
             continue  # before its value is looked for: that may be the rest of the text
         value = _value_at(text, start, name, shapes)
-        if value is None or not _hides(name, _number_or_text(value.group())) or (is_flag and value.group().startswith("-")):
+        if (
+            value is None
+            or not _hides(name, _number_or_text(value.group()))
+            or (is_flag and value.group().startswith("-"))
+        ):
             continue
         parts += [text[done:start], REDACTED]
         done = at = value.end()

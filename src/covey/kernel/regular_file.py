@@ -43,7 +43,10 @@ def descriptor_of(path: str | os.PathLike[str], flags: int = os.O_RDONLY, mode: 
     try:
         descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, mode)
     except OSError as error:
-        if error.errno in (errno.ENXIO, errno.EISDIR):  # a socket; a pipe without a reader, or a directory, opened for writing
+        if error.errno in (
+            errno.ENXIO,
+            errno.EISDIR,
+        ):  # a socket; a pipe without a reader, or a directory, opened for writing
             raise NotRegularError(path, os.stat(path).st_mode) from None
         raise
     found = os.fstat(descriptor).st_mode

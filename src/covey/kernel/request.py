@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 ONCE = frozenset(
-    ("host", "authorization", "content-length", "content-type", "origin", "referer", "idempotency-key", "covey-deadline-ms", "last-event-id")
+    (
+        "host",
+        "authorization",
+        "content-length",
+        "content-type",
+        "origin",
+        "referer",
+        "idempotency-key",
+        "covey-deadline-ms",
+        "last-event-id",
+    )
 )
 """Headers on which two readers of a request must not differ."""
 
@@ -52,7 +62,9 @@ def read_query(raw: bytes) -> dict[str, Any]:
     try:
         pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
     except ValueError as error:
-        raise user_error("the query cannot be read", "Percent-encode it as UTF-8, and name at most 100 values.") from error
+        raise user_error(
+            "the query cannot be read", "Percent-encode it as UTF-8, and name at most 100 values."
+        ) from error
     query: dict[str, Any] = {}
     for name, value in pairs:
         known = query.get(name)
@@ -63,7 +75,9 @@ def read_query(raw: bytes) -> dict[str, Any]:
 def read_document(raw: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
     kind = headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refusal(415, user_error(f"a body of type {kind[:60]!r} is not understood", "Send JSON as application/json."))
+        raise Refusal(
+            415, user_error(f"a body of type {kind[:60]!r} is not understood", "Send JSON as application/json.")
+        )
     try:
         body = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number)
         if b"\\" in raw:

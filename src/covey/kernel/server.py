@@ -59,7 +59,11 @@ class Protocol(HttpToolsProtocol):
             self._server.refused("peer")
             transport.abort()
             return
-        if self._caller.transport == TCP and self._server.strangers >= self._server.most_strangers and not self._server.make_room():
+        if (
+            self._caller.transport == TCP
+            and self._server.strangers >= self._server.most_strangers
+            and not self._server.make_room()
+        ):
             self._server.refused("crowd")
             transport.abort()
             return
@@ -87,7 +91,9 @@ class Protocol(HttpToolsProtocol):
         self._overhead += len(data)
         try:
             self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:  # served as if it had not been asked for, and then closed: what follows is not HTTP
+        except (
+            httptools.HttpParserUpgrade
+        ):  # served as if it had not been asked for, and then closed: what follows is not HTTP
             self.flow.pause_reading()
             self.cycle.keep_alive = False
         except httptools.HttpParserError:
@@ -117,7 +123,9 @@ class Protocol(HttpToolsProtocol):
         if len(self.pipeline) >= self.pipeline_limit:
             self._object(_TOO_MANY)
         if not self.url.startswith(b"/"):
-            self._object(_NOT_A_PATH)  # the form for proxies names a host of its own beside the Host header, and we check only one
+            self._object(
+                _NOT_A_PATH
+            )  # the form for proxies names a host of its own beside the Host header, and we check only one
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -195,15 +203,27 @@ def _forget(cycle: RequestResponseCycle) -> None:
 _MALFORMED = (
     400,
     "Bad Request",
-    user_error("this is not HTTP/1.1", "Check the request line, the headers and the framing of the body.", error="malformed_request"),
+    user_error(
+        "this is not HTTP/1.1",
+        "Check the request line, the headers and the framing of the body.",
+        error="malformed_request",
+    ),
 )
-_NOT_A_PATH = (400, "Bad Request", user_error("the address must be a path", "Send the path only, such as GET /v1/status.", error="malformed_request"))
+_NOT_A_PATH = (
+    400,
+    "Bad Request",
+    user_error("the address must be a path", "Send the path only, such as GET /v1/status.", error="malformed_request"),
+)
 _TOO_LARGE = (
     431,
     "Request Header Fields Too Large",
     user_error("the request line and headers are too large", "Send less.", error="malformed_request"),
 )
-_TOO_MANY = (429, "Too Many Requests", rate_limited("too many requests wait on this connection", 1000, "Read the answers before you ask more."))
+_TOO_MANY = (
+    429,
+    "Too Many Requests",
+    rate_limited("too many requests wait on this connection", 1000, "Read the answers before you ask more."),
+)
 
 
 class HttpServer:
@@ -248,7 +268,9 @@ class HttpServer:
         if self._listeners.socket_is_lost:
             before = self._servers[0]
             made.append(self._listeners.bind_again())
-            self._servers[0] = await asyncio.get_running_loop().create_unix_server(self._protocol, sock=self._listeners.unix, backlog=BACKLOG)
+            self._servers[0] = await asyncio.get_running_loop().create_unix_server(
+                self._protocol, sock=self._listeners.unix, backlog=BACKLOG
+            )
             before.close()
         return made
 

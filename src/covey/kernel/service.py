@@ -63,12 +63,21 @@ class Status(NamedTuple):
 class Service:
     """The service of one home. `run` runs the manager's program, so that a test can stand in for it."""
 
-    def __init__(self, home: Home, *, platform: str = sys.platform, environ: Mapping[str, str] = os.environ, run: Run = run_program) -> None:
+    def __init__(
+        self,
+        home: Home,
+        *,
+        platform: str = sys.platform,
+        environ: Mapping[str, str] = os.environ,
+        run: Run = run_program,
+    ) -> None:
         self._home = home
         self._environ = environ
         self._run = run
         self._is_default = home.is_default(environ)
-        self.system: System = "launchd" if platform == "darwin" else "windows" if platform.startswith("win") else "systemd"
+        self.system: System = (
+            "launchd" if platform == "darwin" else "windows" if platform.startswith("win") else "systemd"
+        )
         self.name = f"covey{'' if self._is_default else '-' + _digest(home.path)[:8]}"
         self.path = self._place()
 
@@ -134,7 +143,11 @@ class Service:
             active = "unknown" if ran.code is None else "inactive" if ran.code else "active"
         notes = [
             *self._notes(),
-            *([f"The service manager could not be asked: {ran.problem or ran.err.strip() or word}"] if active == "unknown" else []),
+            *(
+                [f"The service manager could not be asked: {ran.problem or ran.err.strip() or word}"]
+                if active == "unknown"
+                else []
+            ),
         ]
         return Status(installed, self.path, active, notes if installed else [])
 
@@ -153,7 +166,9 @@ class Service:
         if self.system == "windows":
             return os.path.join(self._home.path, "service", f"{self.name}-service.xml")
         named = self._environ.get("XDG_CONFIG_HOME", "")
-        return os.path.join(named if os.path.isabs(named) else os.path.join(user, ".config"), "systemd", "user", f"{self.name}.service")
+        return os.path.join(
+            named if os.path.isabs(named) else os.path.join(user, ".config"), "systemd", "user", f"{self.name}.service"
+        )
 
     def _commands(self, change: Change) -> list[list[str]]:
         if self.system == "systemd":
@@ -162,7 +177,9 @@ class Service:
             return [*reread, ["systemctl", "--user", "enable", "--now", f"{self.name}.service"], *again]
         if self.system == "launchd":
             forget = [["launchctl", "bootout", f"gui/{os.getuid()}/{self._label}"]] if change == "replaced" else []
-            return [] if change == "unchanged" else [*forget, ["launchctl", "bootstrap", f"gui/{os.getuid()}", self.path]]
+            return (
+                [] if change == "unchanged" else [*forget, ["launchctl", "bootstrap", f"gui/{os.getuid()}", self.path]]
+            )
         wrapper = self.path.removesuffix(".xml") + ".exe"
         return [] if change == "unchanged" else [[wrapper, "install"], [wrapper, "start"]]
 
@@ -187,16 +204,28 @@ class Service:
         return ran, []
 
     def _reachable(self) -> bool:
-        probe = ["systemctl", "--user", "show-environment"] if self.system == "systemd" else ["launchctl", "print", f"gui/{os.getuid()}"]
+        probe = (
+            ["systemctl", "--user", "show-environment"]
+            if self.system == "systemd"
+            else ["launchctl", "print", f"gui/{os.getuid()}"]
+        )
         return self._run(probe, self._environ, _DEADLINE_S).code == 0
 
     def _notes(self) -> list[str]:
         if self.system == "windows":
-            return [f"Put the WinSW executable beside it: {self.path.removesuffix('.xml')}.exe (https://github.com/winsw/winsw/releases)"]
+            return [
+                f"Put the WinSW executable beside it: {self.path.removesuffix('.xml')}.exe (https://github.com/winsw/winsw/releases)"
+            ]
         if self.system == "launchd":
             return []
-        lingers = self._run(["loginctl", "show-user", str(os.getuid()), "--property=Linger", "--value"], self._environ, _DEADLINE_S)
-        return [] if lingers.out.strip() == "yes" else ["It stops when you log out. To keep it running: loginctl enable-linger"]
+        lingers = self._run(
+            ["loginctl", "show-user", str(os.getuid()), "--property=Linger", "--value"], self._environ, _DEADLINE_S
+        )
+        return (
+            []
+            if lingers.out.strip() == "yes"
+            else ["It stops when you log out. To keep it running: loginctl enable-linger"]
+        )
 
     def _current(self) -> str | None:
         try:

@@ -92,7 +92,9 @@ def windows_service(command: Sequence[str], home: str, mark: str, name: str) -> 
 def _systemd_command(words: Sequence[str]) -> str:
     """A command line. The program's own path takes no variables, so that a dollar in it stands for itself, and no quotes, so that env has to find such a one."""
     program, *arguments = ["/usr/bin/env", *words] if any(letter in words[0] for letter in "\"'\\") else words
-    return " ".join([_systemd_word(program, variables=False), *(_systemd_word(word, variables=True) for word in arguments)])
+    return " ".join(
+        [_systemd_word(program, variables=False), *(_systemd_word(word, variables=True) for word in arguments)]
+    )
 
 
 def _systemd_word(word: str, *, variables: bool) -> str:
@@ -107,5 +109,9 @@ def _systemd_word(word: str, *, variables: bool) -> str:
 def _printable(text: str) -> str:
     """Refuse what no service file can hold."""
     if not all(letter.isprintable() for letter in text):
-        raise user_error(f"{text!a} holds a control character, which a service file cannot", "Use a path without it.", error="invalid_path")
+        raise user_error(
+            f"{text!a} holds a control character, which a service file cannot",
+            "Use a path without it.",
+            error="invalid_path",
+        )
     return text

@@ -18,7 +18,14 @@ _NAMES = {
     "list": "a list of texts",
     "tables": "a list of tables",
 }
-_CLASSES: dict[str, type | tuple[type, ...]] = {"string": str, "int": int, "float": (int, float), "bool": bool, "list": list, "tables": list}
+_CLASSES: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "int": int,
+    "float": (int, float),
+    "bool": bool,
+    "list": list,
+    "tables": list,
+}
 _KINDS: dict[str, type | tuple[type, ...]] = {"text": str, "number": (int, float), "list": list, "table": dict}
 
 
@@ -63,7 +70,13 @@ class Setting:
         if self.enum:
             return f"one of {', '.join(self.enum)}"
         low, high = self.minimum, self.maximum
-        within = f" from {low:g} to {high:g}" if low is not None and high is not None else f" of at least {low:g}" if low is not None else ""
+        within = (
+            f" from {low:g} to {high:g}"
+            if low is not None and high is not None
+            else f" of at least {low:g}"
+            if low is not None
+            else ""
+        )
         return _NAMES[self.type] + within + (f" of at most {high:g}" if low is None and high is not None else "")
 
     def objection(self, value: object) -> str:
@@ -116,7 +129,14 @@ class Tables(Setting):
     Whoever uses the tables reads more out of them; here they are sound enough to be read at all.
     """
 
-    def __init__(self, key: str, help: str, *, columns: Mapping[str, Sequence[str]], required: Sequence[str] = ()) -> None:  # noqa: A002 - as in Setting
+    def __init__(
+        self,
+        key: str,
+        help: str,  # noqa: A002 - as in Setting
+        *,
+        columns: Mapping[str, Sequence[str]],
+        required: Sequence[str] = (),
+    ) -> None:
         super().__init__(key, help, type="tables", default=[])
         self.columns = columns
         self.required = required
@@ -138,8 +158,16 @@ class Tables(Setting):
                 kinds = self.columns.get(name)
                 if kinds is None:
                     near = difflib.get_close_matches(name, list(self.columns), n=1)
-                    yield index, name, f"{name} has no meaning in a [[{self.key}]]{f'; did you mean {near[0]}?' if near else ''}"
-                elif isinstance(value, bool) or not any(isinstance(value, _KINDS[kind]) for kind in kinds) or not _plain(value):
+                    yield (
+                        index,
+                        name,
+                        f"{name} has no meaning in a [[{self.key}]]{f'; did you mean {near[0]}?' if near else ''}",
+                    )
+                elif (
+                    isinstance(value, bool)
+                    or not any(isinstance(value, _KINDS[kind]) for kind in kinds)
+                    or not _plain(value)
+                ):
                     yield index, name, f"{name} has to be a {' or a '.join(kinds)}, without dates outside of quotes"
 
     def parse(self, text: str) -> Any:

@@ -58,24 +58,48 @@ class Settings:
     def unknown(self, key: str) -> AgentError:
         """The error for a key that does not exist."""
         near = self.nearest(key)
-        error = not_found(f"{key} is not a setting{f'; did you mean {near}?' if near else ''}", "See them all with: covey config list", field="key")
+        error = not_found(
+            f"{key} is not a setting{f'; did you mean {near}?' if near else ''}",
+            "See them all with: covey config list",
+            field="key",
+        )
         error.valid_values = list(self._by_key)
         return error
 
 
 def _web_address(value: str) -> str:
-    return "" if not value or value.startswith(("http://", "https://")) else "an address that begins with http:// or https://, or nothing"
+    return (
+        ""
+        if not value or value.startswith(("http://", "https://"))
+        else "an address that begins with http:// or https://, or nothing"
+    )
 
 
 def _command(value: Sequence[str]) -> str:
     program = value[0] if value else "none"
     fits = program.strip() and ("/" not in program or program.startswith(("/", "~/"))) and "\0" not in "".join(value)
-    return "" if fits else "a command and its arguments; the command is a name on the PATH, or a path that begins with / or ~/"
+    return (
+        ""
+        if fits
+        else "a command and its arguments; the command is a name on the PATH, or a path that begins with / or ~/"
+    )
 
 
 KERNEL = (
-    Setting("log.level", "How much the daemon writes to its log.", default="info", enum=("debug", "info", "warning", "error")),
-    Setting("log.max_mb", "Size in megabytes at which the log starts a new file.", type="int", default=100, minimum=1, maximum=100_000),
+    Setting(
+        "log.level",
+        "How much the daemon writes to its log.",
+        default="info",
+        enum=("debug", "info", "warning", "error"),
+    ),
+    Setting(
+        "log.max_mb",
+        "Size in megabytes at which the log starts a new file.",
+        type="int",
+        default=100,
+        minimum=1,
+        maximum=100_000,
+    ),
     Setting(
         "log.max_days",
         "Days after which a log file is closed; closed ones that are older are deleted.",
@@ -84,7 +108,14 @@ KERNEL = (
         minimum=1,
         maximum=3650,
     ),
-    Setting("log.max_files", "How many log files are kept, the current one included.", type="int", default=5, minimum=1, maximum=100),
+    Setting(
+        "log.max_files",
+        "How many log files are kept, the current one included.",
+        type="int",
+        default=5,
+        minimum=1,
+        maximum=100,
+    ),
     Setting(
         "store.fsync",
         "When a write counts as safe: on disk at once, on disk together with those of the next 50 ms, or when the system gets round to it.",
@@ -93,12 +124,50 @@ KERNEL = (
         restart=True,
     ),
     Setting("events.max_days", "Days that events are kept.", type="int", default=30, minimum=1, maximum=3650),
-    Setting("events.max_mb", "Megabytes of events that are kept.", type="int", default=256, minimum=1, maximum=1_000_000),
-    Setting("http.tcp", "Serve the API on a loopback TCP port too, guarded by a token.", type="bool", default=True, restart=True),
-    Setting("http.port", "The TCP port; 0 for any that is free.", type="int", default=0, minimum=0, maximum=65_535, restart=True),
-    Setting("http.body_limit_kb", "Largest request body in kilobytes.", type="int", default=1024, minimum=1, maximum=1_048_576, restart=True),
-    Setting("http.deadline_s", "Seconds after which a request is given up.", type="float", default=30.0, minimum=0.1, maximum=3600, restart=True),
-    Setting("telemetry.otlp_endpoint", "Where OpenTelemetry traces are sent; nothing for nowhere.", default="", check=_web_address, restart=True),
+    Setting(
+        "events.max_mb", "Megabytes of events that are kept.", type="int", default=256, minimum=1, maximum=1_000_000
+    ),
+    Setting(
+        "http.tcp",
+        "Serve the API on a loopback TCP port too, guarded by a token.",
+        type="bool",
+        default=True,
+        restart=True,
+    ),
+    Setting(
+        "http.port",
+        "The TCP port; 0 for any that is free.",
+        type="int",
+        default=0,
+        minimum=0,
+        maximum=65_535,
+        restart=True,
+    ),
+    Setting(
+        "http.body_limit_kb",
+        "Largest request body in kilobytes.",
+        type="int",
+        default=1024,
+        minimum=1,
+        maximum=1_048_576,
+        restart=True,
+    ),
+    Setting(
+        "http.deadline_s",
+        "Seconds after which a request is given up.",
+        type="float",
+        default=30.0,
+        minimum=0.1,
+        maximum=3600,
+        restart=True,
+    ),
+    Setting(
+        "telemetry.otlp_endpoint",
+        "Where OpenTelemetry traces are sent; nothing for nowhere.",
+        default="",
+        check=_web_address,
+        restart=True,
+    ),
 )
 FLEET = (
     Setting(
@@ -108,7 +177,9 @@ FLEET = (
         default=[],
         restart=True,
     ),
-    Setting("fleet.ssh_config", "Configuration file for ssh to other targets; empty for your own.", default="", restart=True),
+    Setting(
+        "fleet.ssh_config", "Configuration file for ssh to other targets; empty for your own.", default="", restart=True
+    ),
     Setting(
         "fleet.completed_s",
         "Seconds for which an agent that has finished counts as completed; then it is idle.",
@@ -120,7 +191,14 @@ FLEET = (
     ),
 )
 BEATS = (
-    Setting("beats.max_concurrent", "How many beats may run at the same time.", type="int", default=4, minimum=1, maximum=1000),
+    Setting(
+        "beats.max_concurrent",
+        "How many beats may run at the same time.",
+        type="int",
+        default=4,
+        minimum=1,
+        maximum=1000,
+    ),
     Setting(
         "beats.jitter_s",
         "Seconds over which beats that are due at the same moment are spread.",
@@ -129,15 +207,30 @@ BEATS = (
         minimum=0,
         maximum=3600,
     ),
-    Setting("beats.day_usd", "Dollars that all beats together may spend in a day; 0 for no limit.", type="float", default=0.0, minimum=0),
-    Setting("beats.month_usd", "Dollars that all beats together may spend in a month; 0 for no limit.", type="float", default=0.0, minimum=0),
+    Setting(
+        "beats.day_usd",
+        "Dollars that all beats together may spend in a day; 0 for no limit.",
+        type="float",
+        default=0.0,
+        minimum=0,
+    ),
+    Setting(
+        "beats.month_usd",
+        "Dollars that all beats together may spend in a month; 0 for no limit.",
+        type="float",
+        default=0.0,
+        minimum=0,
+    ),
     Tables(
         "beats.workspace",
         "Folders with a HEARTBEAT.md, or several under heartbeats/, and what holds for them unless the file says otherwise.",
         required=["path"],
         columns={
             "path": ("text",),
-            **dict.fromkeys(["name", "description", "interval", "cron", "tz", "timeout", "agent", "model", "overlap", "quiet"], ("text",)),
+            **dict.fromkeys(
+                ["name", "description", "interval", "cron", "tz", "timeout", "agent", "model", "overlap", "quiet"],
+                ("text",),
+            ),
             **dict.fromkeys(["lastRun", "last_run"], ("text",)),
             **dict.fromkeys(["maxTurns", "max_turns"], ("number",)),
             **dict.fromkeys(["permissions", "probe"], ("text", "table")),

@@ -47,7 +47,9 @@ class Store:
         self._backups = asyncio.Lock()
 
     @classmethod
-    async def open(cls, path: Path, migrations: Sequence[str], *, fsync: Fsync = "strict", capacity: int = _CAPACITY) -> Store:
+    async def open(
+        cls, path: Path, migrations: Sequence[str], *, fsync: Fsync = "strict", capacity: int = _CAPACITY
+    ) -> Store:
         """The store at `path`, created (0600) or brought to the schema of `migrations`. At most `capacity` writes wait at a time; further ones wait to wait."""
         resolved = Path(os.path.realpath(path))  # noqa: ASYNC240 - a few calls; SQLite names the log after the file a link points to
         writer = Writer(resolved, fsync, capacity)
@@ -119,7 +121,9 @@ class Store:
         """Finish what was accepted, then close. What still waits to be accepted gets `StoreClosedError`. Calling it again is harmless."""
         self._writer.refuse()
         await self._readers.aclose()
-        await self._writer.aclose()  # last: the last connection to close folds the log into the file, and only this one can
+        await (
+            self._writer.aclose()
+        )  # last: the last connection to close folds the log into the file, and only this one can
 
 
 def _refuse_unsafe(live: Path, target: Path) -> None:
@@ -128,7 +132,8 @@ def _refuse_unsafe(live: Path, target: Path) -> None:
     log = Path(f"{target}-wal")
     if log.exists() and log.stat().st_size:
         raise StoreDeniedError(
-            f"{target} is open in another program, or was left with its log.", f"Name another file, or move {target} and {log.name} away."
+            f"{target} is open in another program, or was left with its log.",
+            f"Name another file, or move {target} and {log.name} away.",
         )
 
 
@@ -151,4 +156,6 @@ def _copy(source: sqlite3.Connection, target: Path, unwanted: Callable[[], bool]
 def _complaints(connection: sqlite3.Connection) -> list[str]:
     found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
     dangling = connection.execute("PRAGMA foreign_key_check").fetchall()
-    return found + [f"row {rowid} of {table} refers to a missing row of {parent}" for table, rowid, parent, _ in dangling]
+    return found + [
+        f"row {rowid} of {table} refers to a missing row of {parent}" for table, rowid, parent, _ in dangling
+    ]

@@ -79,7 +79,9 @@ class StoreNewerError(StoreError):
 
 
 def closed(path: Path) -> StoreClosedError:
-    return StoreClosedError(f"{path.name} is being closed and takes no more work.", "Try again when the daemon is up: `covey up`.")
+    return StoreClosedError(
+        f"{path.name} is being closed and takes no more work.", "Try again when the daemon is up: `covey up`."
+    )
 
 
 def primary_code(error: BaseException) -> int:
@@ -102,27 +104,37 @@ def explain_os(error: OSError, path: Path) -> StoreError:
 
 
 def _full(path: Path, _reason: str) -> StoreFullError:
-    return StoreFullError(f"No space is left for {path}; nothing of this write was kept.", f"Free space (`df -h {path.parent}`) and try again.")
+    return StoreFullError(
+        f"No space is left for {path}; nothing of this write was kept.",
+        f"Free space (`df -h {path.parent}`) and try again.",
+    )
 
 
 def _denied(path: Path, reason: str) -> StoreDeniedError:
     return StoreDeniedError(
-        f"{path} cannot be used: {reason}.", f"Make {path.parent} exist and be writable for you (`ls -ld {path.parent}`), then try again."
+        f"{path} cannot be used: {reason}.",
+        f"Make {path.parent} exist and be writable for you (`ls -ld {path.parent}`), then try again.",
     )
 
 
 def _disk(path: Path, reason: str) -> StoreDiskError:
     return StoreDiskError(
-        f"The disk failed under {path}: {reason}; nothing of this write was kept.", "Look at the system log (`dmesg`) and at the disk."
+        f"The disk failed under {path}: {reason}; nothing of this write was kept.",
+        "Look at the system log (`dmesg`) and at the disk.",
     )
 
 
 def _locked(path: Path, _reason: str) -> StoreLockedError:
-    return StoreLockedError(f"{path} is held by another program.", f"Find it with `fuser {path}` and end it, then try again.")
+    return StoreLockedError(
+        f"{path} is held by another program.", f"Find it with `fuser {path}` and end it, then try again."
+    )
 
 
 def _corrupt(path: Path, reason: str) -> StoreCorruptError:
-    return StoreCorruptError(f"{path} is damaged: {reason}.", "Run `covey doctor`; restore a backup, or restart to have the file moved aside.")
+    return StoreCorruptError(
+        f"{path} is damaged: {reason}.",
+        "Run `covey doctor`; restore a backup, or restart to have the file moved aside.",
+    )
 
 
 _BY_CODE: dict[int, Callable[[Path, str], StoreError]] = {

@@ -39,7 +39,9 @@ class Subscription:
         self._source = source
         self._kinds = kinds
         self._queue = queue
-        self._read = source.cursor if since is None else max(since, 0)  # all up to here came out of the journal, or is not wanted
+        self._read = (
+            source.cursor if since is None else max(since, 0)
+        )  # all up to here came out of the journal, or is not wanted
         self._given = self._read
         self._page: deque[Event] = deque()  # being handed out
         self._live: deque[Event] = deque()  # what the bus brought since
@@ -123,7 +125,10 @@ class Subscription:
             return
         if not self._began and self._read > page.newest:
             self.close()
-            raise FutureCursorError(f"The cursor {self._read} lies ahead of the newest event, {page.newest}.", f"Use since={page.newest} or less.")
+            raise FutureCursorError(
+                f"The cursor {self._read} lies ahead of the newest event, {page.newest}.",
+                f"Use since={page.newest} or less.",
+            )
         if page.oldest > self._read + 1:
             if self._began:
                 self._ending = "What was to be replayed next has been pruned meanwhile."

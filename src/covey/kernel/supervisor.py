@@ -112,7 +112,9 @@ class Supervisor:
             self._tasks[name].cancel()
             self._drops[name] = asyncio.create_task(self._drop(name), name=f"end of child {name}")
         if name in self._drops:
-            await asyncio.shield(self._drops[name])  # whoever asks leaves early if it must; the child is ended all the same
+            await asyncio.shield(
+                self._drops[name]
+            )  # whoever asks leaves early if it must; the child is ended all the same
 
     async def aclose(self) -> None:
         """End all children."""
@@ -142,7 +144,15 @@ class Supervisor:
             await self._end(child)  # what it has started and left behind
             self._forget(child)
             wait = back_off.after_exit(self._clock.monotonic(), ran_for)
-            log.warning("a child ended", extra={"child": child.name, "ran_for_s": round(ran_for, 3), "restart_in_s": wait, "reason": child.reason})
+            log.warning(
+                "a child ended",
+                extra={
+                    "child": child.name,
+                    "ran_for_s": round(ran_for, 3),
+                    "restart_in_s": wait,
+                    "reason": child.reason,
+                },
+            )
             self._tell(child, "held down" if wait >= HOLD_DOWN_S else "waiting to restart")
             await self._clock.sleep(wait)
             child.restarts += 1
@@ -171,7 +181,11 @@ class Supervisor:
                 child.argv[0],
                 child.argv,
                 child.env,
-                file_actions=[(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)],
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, null, 0),
+                    (os.POSIX_SPAWN_DUP2, output, 1),
+                    (os.POSIX_SPAWN_DUP2, output, 2),
+                ],
                 setpgroup=0,
                 setsigmask=(),
                 setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),  # Python ignores them, and what is ignored is inherited
@@ -210,7 +224,10 @@ class Supervisor:
             temporary.write_text(json.dumps({"pid": child.pid, "birth": child.birth, "argv": child.argv}))
             temporary.replace(self._records / f"{child.name}.json")
         except OSError as error:  # it runs, and that is what counts
-            log.error("a child is not recorded: after a crash it would not be found", extra={"child": child.name, "reason": str(error)})  # noqa: TRY400
+            log.error(  # noqa: TRY400
+                "a child is not recorded: after a crash it would not be found",
+                extra={"child": child.name, "reason": str(error)},
+            )
 
     def _recorded(self, child: Child) -> tuple[int | None, str, list[str]]:
         """Pid, birth and command of this child from before, if that process still lives."""

@@ -32,12 +32,16 @@ def traced(handlers: Mapping[str, Handler], endpoint: str) -> Iterator[Mapping[s
             "Install it with: pip install 'covey[otel]', or run: covey config unset telemetry.otlp_endpoint",
         ) from error
     provider = TracerProvider(resource=Resource({"service.name": "covey", "service.version": __version__}))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=5)))
+    provider.add_span_processor(
+        BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=5))
+    )
     tracer = provider.get_tracer("covey", __version__)
 
     def wrapped(name: str, handler: Handler) -> Handler:
         async def call_traced(call: Call) -> object:
-            with tracer.start_as_current_span(f"covey.{name}", record_exception=False, set_status_on_exception=False) as span:
+            with tracer.start_as_current_span(
+                f"covey.{name}", record_exception=False, set_status_on_exception=False
+            ) as span:
                 try:
                     return await handler(call)
                 except AgentError as error:

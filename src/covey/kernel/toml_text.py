@@ -71,7 +71,10 @@ def append(text: str, path: Path, tables: list[dict[str, Any]]) -> str:
         return text
     end = "\r\n" if text.split("\n", 1)[0].endswith("\r") else "\n"
     header = f"[[{'.'.join(_key(part) for part in path)}]]"
-    blocks = [end.join([header, *(f"{_key(name)} = {written(value)}" for name, value in table.items()), ""]) for table in tables]
+    blocks = [
+        end.join([header, *(f"{_key(name)} = {written(value)}" for name, value in table.items()), ""])
+        for table in tables
+    ]
     before = text + end * (2 - text.endswith("\n")) if text.strip() else text
     return before + end.join(blocks)
 
@@ -81,12 +84,18 @@ def put(text: str, path: Path, value: object) -> str:
     found = statements(text)
     for one in found:
         if not one.is_header and path[: len(one.path)] == one.path:
-            return _with_value(text, one, _changed(_looked_up(tomllib.loads(text), one.path), path[len(one.path) :], value))
+            return _with_value(
+                text, one, _changed(_looked_up(tomllib.loads(text), one.path), path[len(one.path) :], value)
+            )
     section = path[:-1]
     lines = text.split("\n")
     end = "\r" if lines[0].endswith("\r") else ""
     header = [one for one in found if one.is_header and one.path == section]
-    dotted = [one for one in found if not one.is_header and len(one.section) < len(section) and one.path[: len(section)] == section]
+    dotted = [
+        one
+        for one in found
+        if not one.is_header and len(one.section) < len(section) and one.path[: len(section)] == section
+    ]
     within = [one for one in found if not one.is_header and one.section == section]
     if header or dotted:
         after = ((within or header) if header else dotted)[-1]
@@ -124,13 +133,17 @@ def written(value: object) -> str:
     if isinstance(value, str):
         import json
 
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # what JSON escapes, TOML reads alike; DEL it wants escaped too
+        return json.dumps(value, ensure_ascii=False).replace(
+            "\x7f", "\\u007f"
+        )  # what JSON escapes, TOML reads alike; DEL it wants escaped too
     if isinstance(value, (int, float)):
         return repr(value)
     if isinstance(value, list):
         return f"[{', '.join(written(item) for item in value)}]"
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_key(name)} = {written(item)}' for name, item in value.items())} }}" if value else "{}"
+        return (
+            f"{{ {', '.join(f'{_key(name)} = {written(item)}' for name, item in value.items())} }}" if value else "{}"
+        )
     return str(getattr(value, "isoformat", value.__str__)())  # dates and times
 
 
@@ -173,7 +186,9 @@ def _with_value(text: str, statement: Statement, value: object) -> str:
         end = chunk.find("#", end + 1)
     end = len(chunk) if end < 0 else end
     end = len(chunk[:end].rstrip())
-    return "\n".join([*lines[: statement.first], chunk[:start] + written(value) + chunk[end:], *lines[statement.last + 1 :]])
+    return "\n".join(
+        [*lines[: statement.first], chunk[:start] + written(value) + chunk[end:], *lines[statement.last + 1 :]]
+    )
 
 
 def _looked_up(document: Any, path: Path) -> Any:

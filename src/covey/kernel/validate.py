@@ -16,7 +16,9 @@ FARTHEST = 1.7976931348623157e308
 NAMES = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "text"}
 
 
-def validate(operation: Operation, given: Mapping[str, Any], *, textual: bool = False, partial: bool = False) -> dict[str, Any]:
+def validate(
+    operation: Operation, given: Mapping[str, Any], *, textual: bool = False, partial: bool = False
+) -> dict[str, Any]:
     """The operation's parameters, checked, with defaults filled in.
 
     `textual` values come from a URL and are converted; others are JSON and must have their type. `partial` leaves what is missing out.
@@ -35,13 +37,18 @@ def validate(operation: Operation, given: Mapping[str, Any], *, textual: bool = 
         if parameter.name not in named:
             if parameter.required:
                 raise user_error(
-                    f"{parameter.name!r} is missing", f"Pass {parameter.name}: {parameter.help}", error="argument_error", field=parameter.name
+                    f"{parameter.name!r} is missing",
+                    f"Pass {parameter.name}: {parameter.help}",
+                    error="argument_error",
+                    field=parameter.name,
                 )
             values[parameter.name] = [] if parameter.multiple and parameter.default is None else parameter.default
         elif textual and isinstance(value, list) and not parameter.multiple:
             raise _twice(parameter.name)
         elif parameter.multiple:
-            values[parameter.name] = [_value(parameter, item, textual=textual) for item in (value if isinstance(value, list) else [value])]
+            values[parameter.name] = [
+                _value(parameter, item, textual=textual) for item in (value if isinstance(value, list) else [value])
+            ]
         else:
             values[parameter.name] = _value(parameter, value, textual=textual)
     return values
@@ -58,7 +65,11 @@ def _value(parameter: Parameter, value: object, *, textual: bool) -> object:
         low, high = parameter.minimum, parameter.maximum
         if (low is not None and checked < low) or (high is not None and checked > high):
             raise _bad(
-                parameter, value, NAMES[parameter.type] + (f" from {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
+                parameter,
+                value,
+                NAMES[parameter.type]
+                + (f" from {low}" if low is not None else "")
+                + (f" to {high}" if high is not None else ""),
             )
     if isinstance(checked, str):
         _harden(parameter, checked)
@@ -118,7 +129,10 @@ def _harden(parameter: Parameter, value: str) -> None:
     why = objection(parameter.name, value, parameter.content)
     if why:
         raise user_error(
-            f"{parameter.name!r} {why}", "Check the value; it looks like it was garbled or invented.", error="invalid_input", field=parameter.name
+            f"{parameter.name!r} {why}",
+            "Check the value; it looks like it was garbled or invented.",
+            error="invalid_input",
+            field=parameter.name,
         )
 
 
@@ -127,7 +141,9 @@ def _bad(parameter: Parameter, value: object, expected: str = "") -> AgentError:
     wanted = expected or ("one of " if parameter.enum else "") + (", ".join(parameter.enum) or NAMES[parameter.type])
     return user_error(
         f"invalid value{shown} for {parameter.name!r}: expected {wanted}",
-        f"Pass {wanted} as {parameter.flag}, or leave it out." if not parameter.required else f"Pass {wanted} as {parameter.flag}.",
+        f"Pass {wanted} as {parameter.flag}, or leave it out."
+        if not parameter.required
+        else f"Pass {wanted} as {parameter.flag}.",
         error="argument_error",
         field=parameter.name,
         valid_values=parameter.enum,
@@ -144,4 +160,10 @@ def _unknown(operation: Operation, name: str) -> AgentError:
     valid = [parameter.name for parameter in operation.parameters]
     near = difflib.get_close_matches(name, valid, n=1)
     advice = f"Did you mean {near[0]}?" if near else "Leave it out." if not valid else "Use one of the valid names."
-    return user_error(f"{operation.name} has no parameter {name[:60]!r}", advice, error="argument_error", field=name[:60], valid_values=valid)
+    return user_error(
+        f"{operation.name} has no parameter {name[:60]!r}",
+        advice,
+        error="argument_error",
+        field=name[:60],
+        valid_values=valid,
+    )

@@ -27,7 +27,11 @@ _ENOUGH = 128  # writes that make it pointless to gather more: the fsync is alre
 
 # With a comment, so that no work shares these cached statements: the authorizer only sees a statement when it is first prepared.
 _BEGIN, _COMMIT, _ROLLBACK = "BEGIN IMMEDIATE -- store", "COMMIT -- store", "ROLLBACK -- store"
-_MARK, _UNMARK, _BACK = "SAVEPOINT store_work -- store", "RELEASE store_work -- store", "ROLLBACK TO store_work -- store"
+_MARK, _UNMARK, _BACK = (
+    "SAVEPOINT store_work -- store",
+    "RELEASE store_work -- store",
+    "ROLLBACK TO store_work -- store",
+)
 
 
 class Job:
@@ -35,7 +39,9 @@ class Job:
 
     __slots__ = ("done", "error", "future", "result", "then", "work")
 
-    def __init__(self, work: Callable[[sqlite3.Connection], Any], then: Callable[[Any], None] | None, future: asyncio.Future[Any]) -> None:
+    def __init__(
+        self, work: Callable[[sqlite3.Connection], Any], then: Callable[[Any], None] | None, future: asyncio.Future[Any]
+    ) -> None:
         self.work = work
         self.then = then
         self.future = future
@@ -63,7 +69,9 @@ class Writer:
     async def open(self, migrations: Sequence[str]) -> Path | None:
         """Open the file in the writer's thread; where a damaged one was moved to, if there was one."""
         opened: asyncio.Future[Path | None] = self._loop.create_future()
-        threading.Thread(target=self._main, args=(tuple(migrations), opened), name=f"{self._path.name} writer", daemon=True).start()
+        threading.Thread(
+            target=self._main, args=(tuple(migrations), opened), name=f"{self._path.name} writer", daemon=True
+        ).start()
         try:
             return await opened
         except asyncio.CancelledError:

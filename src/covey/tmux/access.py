@@ -124,7 +124,11 @@ class ThroughShell:
         return False
 
     async def ask(self, words: Sequence[str], *, if_ran: bool = False) -> Answer | None:
-        script = _ASK.format(count=_COUNT.format(pid=self.pid or "self"), always=int(not if_ran), command=shlex.join(self._address.argv(*words)))
+        script = _ASK.format(
+            count=_COUNT.format(pid=self.pid or "self"),
+            always=int(not if_ran),
+            command=shlex.join(self._address.argv(*words)),
+        )
         told = (await self._shell.run(script, deadline_s=ANSWER_S, first_s=CONNECT_S)).decode(errors="backslashreplace")
         if not told:
             return None
@@ -246,5 +250,7 @@ def _read(question: Question, reply: Reply) -> Listing:
     if not listing.complete:
         if listing.head.sessions:
             raise failure(reply.complaints, reply.code)
-        return listing._replace(panes={} if listing.panes is not None else None)  # a server without sessions refuses to list panes
+        return listing._replace(
+            panes={} if listing.panes is not None else None
+        )  # a server without sessions refuses to list panes
     return listing

@@ -68,7 +68,9 @@ class Attention:
         touched = {
             pane_id
             for pane_id in self._owed & pulses.keys()
-            if pane_id in different or self._just_moved(pane_id, now) or now - self._told_at.get(pane_id, -math.inf) >= self._redrawn
+            if pane_id in different
+            or self._just_moved(pane_id, now)
+            or now - self._told_at.get(pane_id, -math.inf) >= self._redrawn
         }
         self._owed -= touched
         self._told_at.update(dict.fromkeys(touched, now))

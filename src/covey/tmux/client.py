@@ -13,7 +13,13 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.tmux import message
-from covey.tmux.errors import TmuxGoneError, TmuxProtocolError, TmuxReplacedError, TmuxTimeoutError, TmuxUnreachableError
+from covey.tmux.errors import (
+    TmuxGoneError,
+    TmuxProtocolError,
+    TmuxReplacedError,
+    TmuxTimeoutError,
+    TmuxUnreachableError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

@@ -139,7 +139,16 @@ class Ssh:
         if not self._control.exists():
             return
         process = await asyncio.create_subprocess_exec(
-            "ssh", *self._options, "-O", "exit", "--", self._alias, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
+            "ssh",
+            *self._options,
+            "-O",
+            "exit",
+            "--",
+            self._alias,
+            stdin=DEVNULL,
+            stdout=DEVNULL,
+            stderr=DEVNULL,
+            start_new_session=True,
         )
         try:
             await asyncio.wait_for(process.wait(), EXIT_S)
@@ -162,7 +171,9 @@ async def run(executor: Executor, argv: Sequence[str], *, deadline_s: float) -> 
             process = await executor.spawn(argv)
             assert process.stdin
             process.stdin.close()
-            out, complaints = await asyncio.gather(_bounded(executor, process.stdout), _bounded(executor, process.stderr))
+            out, complaints = await asyncio.gather(
+                _bounded(executor, process.stdout), _bounded(executor, process.stderr)
+            )
             await process.wait()
     except TimeoutError:
         raise TmuxTimeoutError(f"{argv[0]} on {executor.name} did not end within {deadline_s:g} s") from None
@@ -180,7 +191,9 @@ async def _bounded(executor: Executor, stream: asyncio.StreamReader | None) -> b
     while data := await stream.read(LIMIT_BYTES):
         heard += data
         if len(heard) > LIMIT_BYTES:
-            raise TmuxUnreachableError(f"{executor.name} printed more than {LIMIT_BYTES >> 20} MiB in answer to one question")
+            raise TmuxUnreachableError(
+                f"{executor.name} printed more than {LIMIT_BYTES >> 20} MiB in answer to one question"
+            )
     return bytes(heard)
 
 
@@ -192,6 +205,8 @@ async def kill(process: Process) -> None:
 
 async def _start(argv: Sequence[str], environment: dict[str, str]) -> Process:
     try:
-        return await asyncio.create_subprocess_exec(*argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True)
+        return await asyncio.create_subprocess_exec(
+            *argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True
+        )
     except OSError as error:
         raise TmuxUnreachableError(f"{argv[0]} cannot be started: {error.strerror}") from error

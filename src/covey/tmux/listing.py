@@ -173,7 +173,11 @@ class Question:
     @property
     def words(self) -> list[str]:
         """The commands as the arguments of one `tmux` program."""
-        commands = [word for command in self._commands for word in (*command, ";")] + ["display-message", "-p", self._marked(END, "")]
+        commands = [word for command in self._commands for word in (*command, ";")] + [
+            "display-message",
+            "-p",
+            self._marked(END, ""),
+        ]
         return [*commands, ";", *self._screens.words] if self._screens else commands
 
     def all_panes(self) -> None:
@@ -193,7 +197,9 @@ class Question:
             guarded = self._marked(PULSE, f"#{{?pane_id,{_PULSE},}}")
             self._commands += [("display-message", "-p", "-t", pane_id, guarded) for pane_id in only]
         elif only:
-            self._commands.append(("list-panes", "-a", "-f", f"#{{m:*|#{{pane_id}}|*,|{'|'.join(sorted(only))}|}}", "-F", form))
+            self._commands.append(
+                ("list-panes", "-a", "-f", f"#{{m:*|#{{pane_id}}|*,|{'|'.join(sorted(only))}|}}", "-F", form)
+            )
 
     def screens(self, pane_ids: Sequence[str]) -> None:
         """Ask what these panes show, with colours."""
@@ -213,7 +219,9 @@ class Question:
                 glance = fields
             elif kind == PANE:
                 pane = _expect(parse_pane(fields), "its panes", fields)
-                panes.setdefault(pane.id, pane)  # a window that is linked into several sessions is listed under the first of them
+                panes.setdefault(
+                    pane.id, pane
+                )  # a window that is linked into several sessions is listed under the first of them
             elif kind == PULSE and fields:  # there are none for a pane that is gone
                 pane_id, pulse = _expect(parse_pulse(fields), "what a pane does", fields)
                 pulses[pane_id] = pulse
@@ -247,7 +255,11 @@ class ScreenQuestion:
         self._mark = secrets.token_hex(8)
         form = SEPARATOR.join((self._mark, "#{pane_id}", "#{pane_height}"))
         capture = ("capture-pane", "-p", *(("-e",) if escapes else ()), "-t")
-        self.words = [word for pane_id in pane_ids for word in ("display-message", "-p", "-t", pane_id, form, ";", *capture, pane_id, ";")]
+        self.words = [
+            word
+            for pane_id in pane_ids
+            for word in ("display-message", "-p", "-t", pane_id, form, ";", *capture, pane_id, ";")
+        ]
         self.words += ["display-message", "-p", self._mark]
 
     def read(self, out: str) -> dict[str, str] | None:

@@ -93,7 +93,9 @@ class Decoder:
         while len(data) - start >= HEADER.size:
             kind, length, *_ = HEADER.unpack_from(data, start)
             if not HEADER.size <= length <= LONGEST_BYTES:
-                raise TmuxProtocolError(f"what answers at the socket does not speak tmux's protocol: {data[start : start + 16]!r}")
+                raise TmuxProtocolError(
+                    f"what answers at the socket does not speak tmux's protocol: {data[start : start + 16]!r}"
+                )
             if len(data) - start < length:
                 break
             yield Message(kind, data[start + HEADER.size : start + length])

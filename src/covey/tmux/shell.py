@@ -62,7 +62,9 @@ class Shell:
         # A login may print whatever it likes first; a word that nobody can guess tells where the answer begins and ends.
         seal = secrets.token_hex(16)
         try:
-            process.stdin.write(f"printf '%s\\n' {seal}\n{{\n{script}\n}} </dev/null 2>/dev/null\nprintf '\\n%s\\n' {seal}\n".encode())
+            process.stdin.write(
+                f"printf '%s\\n' {seal}\n{{\n{script}\n}} </dev/null 2>/dev/null\nprintf '\\n%s\\n' {seal}\n".encode()
+            )
         except (OSError, RuntimeError):  # it has ended already; uvloop says so with a RuntimeError
             raise await self._last_words(process) from None
         heard, begin, end = bytearray(), f"{seal}\n".encode(), f"\n{seal}\n".encode()
@@ -83,7 +85,9 @@ class Shell:
             with contextlib.suppress(TimeoutError):
                 words = await asyncio.wait_for(asyncio.shield(self._hearing), LAST_WORDS_S)
         lines = [line.strip() for line in words.splitlines() if line.strip()]
-        return TmuxUnreachableError(lines[-1] if lines else f"the shell on {self._executor.name} ended with code {code}")
+        return TmuxUnreachableError(
+            lines[-1] if lines else f"the shell on {self._executor.name} ended with code {code}"
+        )
 
     async def _end(self) -> None:
         process, self._process = self._process, None

@@ -51,7 +51,9 @@ class Watch:
     a command of a client that attaches to nothing.
     """
 
-    def __init__(self, executor: Executor, socket: str = "", *, clock: Clock | None = None, pace: Pace | None = None) -> None:
+    def __init__(
+        self, executor: Executor, socket: str = "", *, clock: Clock | None = None, pace: Pace | None = None
+    ) -> None:
         self.standing = Standing(liveness=Liveness.UNREACHABLE, reason="not looked at yet")
         self.panes: dict[str, Pane] = {}
         """The panes by id, as last seen; empty when the server is gone."""
@@ -71,7 +73,9 @@ class Watch:
         return self._address
 
     async def __aenter__(self) -> Self:
-        self._task = asyncio.create_task(self._run(), name=f"watch {self._address.executor.name} {self._address.socket}")
+        self._task = asyncio.create_task(
+            self._run(), name=f"watch {self._address.executor.name} {self._address.socket}"
+        )
         self._task.add_done_callback(lambda _: self._changes.close())
         return self
 
@@ -143,11 +147,17 @@ class Watch:
         if len(pane_ids) == 1:
             return {}
         # One of them is gone, and tmux went no further. It happens when a pane ends, so it may take a question for each.
-        return {pane_id: screen for one in pane_ids for pane_id, screen in (await self._captures([one], escapes=escapes)).items()}
+        return {
+            pane_id: screen
+            for one in pane_ids
+            for pane_id, screen in (await self._captures([one], escapes=escapes)).items()
+        }
 
     def _connected(self) -> Access:
         if self._access is None:
-            raise (TmuxGoneError if self.standing.liveness is Liveness.GONE else TmuxUnreachableError)(self.standing.reason)
+            raise (TmuxGoneError if self.standing.liveness is Liveness.GONE else TmuxUnreachableError)(
+                self.standing.reason
+            )
         return self._access
 
     async def _run(self) -> None:
@@ -180,7 +190,9 @@ class Watch:
                 await self._look(access, attention)
                 now = self._clock.monotonic()
                 moved, warm = access.way.cheap and attention.moved(now), bool(attention.warm(now))
-                pause = self._schedule.pause(now, moved=moved, warm=warm, followed=bool(self._followed), counted=access.way.counts)
+                pause = self._schedule.pause(
+                    now, moved=moved, warm=warm, followed=bool(self._followed), counted=access.way.counts
+                )
                 await self._clock.sleep(pause)
         finally:
             self._access = None
@@ -218,27 +230,39 @@ class Watch:
         missing = listing.pulses.keys() != self.panes.keys() & wanted
         self._schedule.asked(plan, now, ran=ran, glance=listing.glance, missing=missing)
 
-    def _felt(self, listing: Listing, attention: Attention, wanted: frozenset[str], before: Mapping[str, Pane], now: float) -> None:
+    def _felt(
+        self, listing: Listing, attention: Attention, wanted: frozenset[str], before: Mapping[str, Pane], now: float
+    ) -> None:
         """Tell what the pulses show. A pane that was listed in the same question is compared with what it was before."""
         pulses = {pane_id: pulse for pane_id, pulse in listing.pulses.items() if pane_id in wanted}
         moved = {pane_id for pane_id, pulse in pulses.items() if (pane := before.get(pane_id)) and pulse.differs(pane)}
-        different = {pane_id: pulse.of(pane) for pane_id, pulse in pulses.items() if (pane := self.panes.get(pane_id)) and pulse.differs(pane)}
+        different = {
+            pane_id: pulse.of(pane)
+            for pane_id, pulse in pulses.items()
+            if (pane := self.panes.get(pane_id)) and pulse.differs(pane)
+        }
         self.panes.update(different)
         touched = attention.touched(pulses, moved, listing.head.second, now)
-        self._changes.changed(self.standing, different.values(), touched=touched - listing.screens.keys(), screens=listing.screens)
+        self._changes.changed(
+            self.standing, different.values(), touched=touched - listing.screens.keys(), screens=listing.screens
+        )
 
     def _failed(self, error: TmuxError) -> None:
         if isinstance(error, TmuxUnreadableError | TmuxRefusedError):
             if self.standing.degraded:
                 return  # the first reason stands: an answer that cannot be read is another one each second
-            standing = Standing(liveness=Liveness.ALIVE, degraded=True, reason=str(error), identity=self.standing.identity)
+            standing = Standing(
+                liveness=Liveness.ALIVE, degraded=True, reason=str(error), identity=self.standing.identity
+            )
         elif isinstance(error, TmuxGoneError) and not self._address.listening():
             self._gone(str(error))
             return
         else:
             standing = Standing(liveness=Liveness.UNREACHABLE, reason=str(error), identity=self.standing.identity)
         if standing != self.standing:
-            log.warning("a tmux server cannot be watched", extra={"socket": self._address.socket, "reason": standing.reason})
+            log.warning(
+                "a tmux server cannot be watched", extra={"socket": self._address.socket, "reason": standing.reason}
+            )
         self._stand(standing)
 
     def _alive(self, identity: Identity, panes: dict[str, Pane]) -> None:

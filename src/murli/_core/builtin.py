@@ -102,7 +102,12 @@ def _describe(tool: str) -> Builtin:
         ),
         flags=[
             Flag(
-                name="agents-md", type="bool", options=["--agents-md"], arity=0, default=False, description="Print an AGENTS.md page instead of JSON."
+                name="agents-md",
+                type="bool",
+                options=["--agents-md"],
+                arity=0,
+                default=False,
+                description="Print an AGENTS.md page instead of JSON.",
             )
         ],
     )
@@ -117,7 +122,9 @@ def _run_describe(tool: Tool, invocation: Invocation, out: Writer) -> None:
 
 def _profile(tool: str, flags: list[Flag]) -> Builtin:
     name = Argument(name="name", required=True, description="Name of the profile.")
-    savable = [Flag(**{**flag.as_dict(), "required": False, "default": None, "env": "", "prompts": False}) for flag in flags]
+    savable = [
+        Flag(**{**flag.as_dict(), "required": False, "default": None, "env": "", "prompts": False}) for flag in flags
+    ]
     sample = next((f" {flag.long}={flag.enum[0]}" for flag in flags if flag.enum and not flag.sensitive), "")
     return Builtin(
         "profile",
@@ -132,7 +139,9 @@ def _profile(tool: str, flags: list[Flag]) -> Builtin:
                     idempotent=True,
                     guard=False,
                     agent_description="An existing profile is replaced only with --yes or --force.",
-                    examples=[Example(command=f"{tool} profile save example{sample}", description="Save a profile")] if sample else [],
+                    examples=[Example(command=f"{tool} profile save example{sample}", description="Save a profile")]
+                    if sample
+                    else [],
                 ),
                 arguments=[name],
                 flags=savable,
@@ -143,7 +152,16 @@ def _profile(tool: str, flags: list[Flag]) -> Builtin:
                 _use,
                 metadata=Metadata(mutating=True, idempotent=True, guard=False),
                 arguments=[Argument(name="name", description="Name of the profile.")],
-                flags=[Flag(name="clear", type="bool", options=["--clear"], arity=0, default=False, description="Have no default profile.")],
+                flags=[
+                    Flag(
+                        name="clear",
+                        type="bool",
+                        options=["--clear"],
+                        arity=0,
+                        default=False,
+                        description="Have no default profile.",
+                    )
+                ],
             ),
             Builtin(
                 "list",
@@ -151,7 +169,9 @@ def _profile(tool: str, flags: list[Flag]) -> Builtin:
                 _list,
                 metadata=Metadata(
                     idempotent=True,
-                    returns=ReturnSchema(type="array", description="Profiles by name", shape={"name": "string", "default": "bool"}),
+                    returns=ReturnSchema(
+                        type="array", description="Profiles by name", shape={"name": "string", "default": "bool"}
+                    ),
                     examples=[Example(command=f"{tool} profile list")],
                 ),
             ),
@@ -187,7 +207,11 @@ def _save(tool: Tool, invocation: Invocation, out: Writer) -> None:
         )
     store = ProfileStore.load(tool.profile_path)
     if name in store.profiles and store.profiles[name] != values and not invocation.forced:
-        raise conflict(f"profile {name!r} exists with other values", "Pass --yes to replace it, or choose another name.", field="name")
+        raise conflict(
+            f"profile {name!r} exists with other values",
+            "Pass --yes to replace it, or choose another name.",
+            field="name",
+        )
     store.profiles[name] = values
     store.save()
     out.success(f"Saved profile {name}: {', '.join(values)}", {"name": name, "flags": _shown(tool, values)})
@@ -198,12 +222,20 @@ def _use(tool: Tool, invocation: Invocation, out: Writer) -> None:
     store = ProfileStore.load(tool.profile_path)
     clear = invocation.leaf.is_on("clear")
     if clear == bool(names):
-        raise user_error("name a profile, or pass --clear", "Run `profile list` to see the profiles.", error="argument_error", field="name")
+        raise user_error(
+            "name a profile, or pass --clear",
+            "Run `profile list` to see the profiles.",
+            error="argument_error",
+            field="name",
+        )
     if names:
         store.get(names[0])
     store.default = names[0] if names else ""
     store.save()
-    out.success(f"Profile {store.default} is now the default" if names else "There is no default profile now", {"default": store.default or None})
+    out.success(
+        f"Profile {store.default} is now the default" if names else "There is no default profile now",
+        {"default": store.default or None},
+    )
 
 
 def _list(tool: Tool, _: Invocation, out: Writer) -> None:

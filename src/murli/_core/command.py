@@ -140,7 +140,11 @@ class Command:
         """The one flag that a shortened word such as `--to` can mean."""
         if not self.abbreviates or not option.startswith("--"):
             return None
-        near = [flag for flag in self.flags if any(spelling.startswith(option) for spelling in (*flag.options, flag.negative))]
+        near = [
+            flag
+            for flag in self.flags
+            if any(spelling.startswith(option) for spelling in (*flag.options, flag.negative))
+        ]
         return near[0] if len(near) == 1 else None
 
 
@@ -154,7 +158,9 @@ def merge_arguments(arguments: Iterable[Argument], metadata: Metadata) -> list[A
     drawn = {argument.name: argument for argument in arguments}
     for written in metadata.arguments:
         known = drawn.get(written.name, Argument(name=written.name))
-        drawn[written.name] = Argument(**{**known.as_dict(), **{key: value for key, value in written.as_dict().items() if value not in ("", None)}})
+        drawn[written.name] = Argument(
+            **{**known.as_dict(), **{key: value for key, value in written.as_dict().items() if value not in ("", None)}}
+        )
     return list(drawn.values())
 
 

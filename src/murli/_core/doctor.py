@@ -28,13 +28,33 @@ FLAG_NAMES = {
 def self_check(document: dict[str, Any]) -> dict[str, Any]:
     """The checks on a `describe` document: each passes, warns or fails."""
     commands = list(_commands([command for command in document["commands"] if command["name"] not in BUILTINS]))
-    undescribed = [command["name"] for command in commands if not (command.get("agent_description") or command["summary"])]
-    unexplained = [command["name"] for command in commands if not command["safety"]["read_only"] and not command.get("examples")]
+    undescribed = [
+        command["name"] for command in commands if not (command.get("agent_description") or command["summary"])
+    ]
+    unexplained = [
+        command["name"] for command in commands if not command["safety"]["read_only"] and not command.get("examples")
+    ]
     checks = [
-        _check("schema_version", "fail", "" if document["schema_version"] == SCHEMA_VERSION else f"expected {SCHEMA_VERSION}"),
-        _check("output_formats", "fail", "" if document["capabilities"]["output_formats"] else "no output format is offered"),
-        _check("command_metadata", "warn", f"commands missing description: [{' '.join(undescribed)}]" if undescribed else ""),
-        _check("mutating_examples", "warn", f"mutating commands without an example: [{' '.join(unexplained)}]" if unexplained else ""),
+        _check(
+            "schema_version",
+            "fail",
+            "" if document["schema_version"] == SCHEMA_VERSION else f"expected {SCHEMA_VERSION}",
+        ),
+        _check(
+            "output_formats",
+            "fail",
+            "" if document["capabilities"]["output_formats"] else "no output format is offered",
+        ),
+        _check(
+            "command_metadata",
+            "warn",
+            f"commands missing description: [{' '.join(undescribed)}]" if undescribed else "",
+        ),
+        _check(
+            "mutating_examples",
+            "warn",
+            f"mutating commands without an example: [{' '.join(unexplained)}]" if unexplained else "",
+        ),
     ]
     count = {status: sum(check["status"] == status for check in checks) for status in ("pass", "warn", "fail")}
     return {"checks": checks, "passed": count["pass"], "warnings": count["warn"], "failed": count["fail"]}
@@ -43,17 +63,29 @@ def self_check(document: dict[str, Any]) -> dict[str, Any]:
 def readable(found: dict[str, Any]) -> str:
     """The report for a person."""
     marks = {"pass": "✓", "warn": "!", "fail": "✗"}
-    lines = [f"{marks[check['status']]} {check['name']}{': ' + check['message'] if check.get('message') else ''}" for check in found["checks"]]
+    lines = [
+        f"{marks[check['status']]} {check['name']}{': ' + check['message'] if check.get('message') else ''}"
+        for check in found["checks"]
+    ]
     return "\n".join([*lines, "", f"{found['passed']} passed, {found['warnings']} warnings, {found['failed']} failed"])
 
 
 def advisories(document: dict[str, Any]) -> list[str]:
     """Names that deviate from the vocabulary agents expect."""
     commands = list(_commands(document["commands"]))
-    flags = {flag["name"] for command in [document, *commands] for flag in command.get("flags", command.get("global_flags", []))}
-    found = [("command", f'"{name}"', f'"{better}"') for name, better in _deviating({command["name"] for command in commands}, COMMAND_NAMES)]
+    flags = {
+        flag["name"]
+        for command in [document, *commands]
+        for flag in command.get("flags", command.get("global_flags", []))
+    }
+    found = [
+        ("command", f'"{name}"', f'"{better}"')
+        for name, better in _deviating({command["name"] for command in commands}, COMMAND_NAMES)
+    ]
     found += [("flag", f"--{name}", f"--{better}") for name, better in _deviating(flags, FLAG_NAMES)]
-    return [f"[murli advisory] {kind} {name}: prefer {better} (conventional vocabulary)" for kind, name, better in found]
+    return [
+        f"[murli advisory] {kind} {name}: prefer {better} (conventional vocabulary)" for kind, name, better in found
+    ]
 
 
 def _deviating(names: Iterable[str], vocabulary: Mapping[str, tuple[str, ...]]) -> list[tuple[str, str]]:

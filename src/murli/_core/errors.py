@@ -82,9 +82,19 @@ class AgentError(Exception):
         return body
 
 
-def user_error(message: str, suggestion: str = "", *, error: str = "user_error", field: str = "", valid_values: Iterable[str] = ()) -> AgentError:
+def user_error(
+    message: str, suggestion: str = "", *, error: str = "user_error", field: str = "", valid_values: Iterable[str] = ()
+) -> AgentError:
     """The caller gave something wrong and can mend it."""
-    return AgentError(message, code=EXIT_USER_ERROR, error=error, suggestion=suggestion, recoverable=True, field=field, valid_values=valid_values)
+    return AgentError(
+        message,
+        code=EXIT_USER_ERROR,
+        error=error,
+        suggestion=suggestion,
+        recoverable=True,
+        field=field,
+        valid_values=valid_values,
+    )
 
 
 def tool_error(message: str, suggestion: str = "", *, error: str = "tool_error") -> AgentError:
@@ -109,7 +119,14 @@ def conflict(message: str, suggestion: str = "", *, field: str = "") -> AgentErr
 
 def rate_limited(message: str, retry_after_ms: int, suggestion: str = "") -> AgentError:
     """Too many calls: wait at least `retry_after_ms` and try again."""
-    return AgentError(message, code=EXIT_RATE_LIMITED, error="rate_limited", suggestion=suggestion, recoverable=True, retry_after_ms=retry_after_ms)
+    return AgentError(
+        message,
+        code=EXIT_RATE_LIMITED,
+        error="rate_limited",
+        suggestion=suggestion,
+        recoverable=True,
+        retry_after_ms=retry_after_ms,
+    )
 
 
 def timed_out(message: str, suggestion: str = "") -> AgentError:
@@ -134,7 +151,14 @@ def from_exception(error: BaseException) -> AgentError:
         seen.add(id(cause))
         if isinstance(cause, AgentError):
             return cause
-        if isinstance(cause, (KeyboardInterrupt, *_loaded("asyncio", "CancelledError"), *_loaded("concurrent.futures", "CancelledError"))):
+        if isinstance(
+            cause,
+            (
+                KeyboardInterrupt,
+                *_loaded("asyncio", "CancelledError"),
+                *_loaded("concurrent.futures", "CancelledError"),
+            ),
+        ):
             return cancelled()
         if isinstance(cause, (TimeoutError, *_loaded("subprocess", "TimeoutExpired"))):
             return timed_out(_sentence(error) or "The operation timed out.", "Try again later, or allow more time.")

@@ -29,7 +29,9 @@ def added_help(tool: Tool, invocation: Invocation) -> str:
     own = [
         option
         for option in OWN_FLAGS
-        if offers(command, option) and not (streams and option in REDUCING_FLAGS) and (with_profiles or option != "--profile")
+        if offers(command, option)
+        and not (streams and option in REDUCING_FLAGS)
+        and (with_profiles or option != "--profile")
     ]
     if command is tool.root:
         return "\n".join([*lines, "", "for agents and scripts:", *_explained(own)]) + "\n"
@@ -46,12 +48,24 @@ def _explained(options: list[str]) -> list[str]:
 
 
 def _page(command: Command, path: str) -> list[str]:
-    words = [argument.name.upper() if argument.required else f"[{argument.name.upper()}]" for argument in command.arguments]
-    lines = [" ".join(["usage:", path, *(["COMMAND"] if command.is_group else []), *words, "[options]"]), "", command.summary]
+    words = [
+        argument.name.upper() if argument.required else f"[{argument.name.upper()}]" for argument in command.arguments
+    ]
+    lines = [
+        " ".join(["usage:", path, *(["COMMAND"] if command.is_group else []), *words, "[options]"]),
+        "",
+        command.summary,
+    ]
     if command.children:
         lines += ["", "commands:", *_rows([(child.name, child.summary) for child in command.children])]
     if command.flags:
-        lines += ["", "options:", *_rows([(flag.long if flag.arity == 0 else f"{flag.long} VALUE", flag.description) for flag in command.flags])]
+        lines += [
+            "",
+            "options:",
+            *_rows(
+                [(flag.long if flag.arity == 0 else f"{flag.long} VALUE", flag.description) for flag in command.flags]
+            ),
+        ]
     return lines
 
 

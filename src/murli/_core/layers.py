@@ -94,7 +94,12 @@ def add_flag(level: Level, flag: Flag, texts: list[str], path: str = "") -> None
         _add_each(level, flag, texts)
         return
     if level.command.is_group and isinstance(flag.arity, str):
-        raise wording.bad_value(flag, "[…]", path, "its values on the command line: in front of a command it would swallow the command's name")
+        raise wording.bad_value(
+            flag,
+            "[…]",
+            path,
+            "its values on the command line: in front of a command it would swallow the command's name",
+        )
     wanted = flag.arity if isinstance(flag.arity, int) else len(texts) or 1
     if len(texts) % wanted or (not texts and isinstance(flag.arity, int)):
         raise wording.bad_value(flag, "[…]", path, f"{wanted} values")
@@ -117,7 +122,13 @@ def _times(flag: Flag, text: str, path: str) -> int:
 
 def _add_each(level: Level, flag: Flag, texts: list[str]) -> None:
     for text in texts:
-        level.added += [f"{flag.long}={text}"] if flag.long.startswith("--") else [f"{flag.long}{text}"] if text else [flag.long, text]
+        level.added += (
+            [f"{flag.long}={text}"]
+            if flag.long.startswith("--")
+            else [f"{flag.long}{text}"]
+            if text
+            else [flag.long, text]
+        )
 
 
 def to_saved(flag: Flag, texts: list[str]) -> str:
@@ -148,7 +159,10 @@ def read_input(source: str) -> dict[str, Any]:
 
     data = _read(source)
     if len(data) > LARGEST_INPUT:
-        raise _input_error(f"--input is larger than {LARGEST_INPUT} bytes", "Send less, or name files instead of sending their content.")
+        raise _input_error(
+            f"--input is larger than {LARGEST_INPUT} bytes",
+            "Send less, or name files instead of sending their content.",
+        )
     try:
         document = json.loads(data.decode("utf-8"), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -164,7 +178,9 @@ def _read(source: str) -> bytes:
     if source == "-" and sys.stdin is None:
         raise _input_error("--input - needs standard input, which is closed")
     if (source != "-" and not source.startswith("@")) or source == "@":
-        raise _input_error(f"invalid value {source!r} for --input", "Pass --input - for standard input or --input @FILE for a file.")
+        raise _input_error(
+            f"invalid value {source!r} for --input", "Pass --input - for standard input or --input @FILE for a file."
+        )
     try:
         if source == "-":
             return sys.stdin.buffer.read(LARGEST_INPUT + 1)
@@ -206,7 +222,9 @@ def _taken(level: Level, flag: Flag, names: Iterable[str] | None = None) -> bool
     """Whether the flag, or one that excludes it, has a value already."""
     on = {name for name in level.given if level.is_on(name)} if names is None else set(names)
     excluding = {
-        other.name for other in level.command.flags if other.name in flag.mutually_exclusive_with or flag.name in other.mutually_exclusive_with
+        other.name
+        for other in level.command.flags
+        if other.name in flag.mutually_exclusive_with or flag.name in other.mutually_exclusive_with
     }
     return flag.name in level.given or bool(on & excluding)
 
@@ -220,7 +238,9 @@ def _key(name: str) -> str:
 
 
 def _kind(value: object) -> str:
-    return {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}.get(type(value), "a number")
+    return {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}.get(
+        type(value), "a number"
+    )
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -236,5 +256,7 @@ def _no_constant(name: str) -> None:
     raise _input_error(f"--input is not valid JSON: {name} is no JSON value")
 
 
-def _input_error(message: str, suggestion: str = "Send one JSON object whose keys are the names of flags and arguments.") -> Exception:
+def _input_error(
+    message: str, suggestion: str = "Send one JSON object whose keys are the names of flags and arguments."
+) -> Exception:
     return user_error(message, suggestion, error="invalid_input", field="input")

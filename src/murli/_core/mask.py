@@ -43,7 +43,12 @@ def limited(result: Any, limit: int, *, strict: bool) -> tuple[Any, int | None]:
     """
     items = result["items"] if _has_items(result) else result
     if strict and not isinstance(items, list):
-        raise user_error("--limit does not apply: the result of this command is not a list", "Leave out --limit.", error="flag_error", field="limit")
+        raise user_error(
+            "--limit does not apply: the result of this command is not a list",
+            "Leave out --limit.",
+            error="flag_error",
+            field="limit",
+        )
     if not isinstance(items, list) or len(items) <= limit:
         return result, None
     return {**result, "items": items[:limit]} if _has_items(result) else items[:limit], len(items)

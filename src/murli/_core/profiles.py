@@ -29,7 +29,11 @@ class ProfileStore:
         except FileNotFoundError:
             return cls(path)
         except OSError as error:
-            raise tool_error(f"the profiles cannot be read: {error}", f"Make {path} readable, or move it away.", error="profile_error") from error
+            raise tool_error(
+                f"the profiles cannot be read: {error}",
+                f"Make {path} readable, or move it away.",
+                error="profile_error",
+            ) from error
         except (ValueError, RecursionError) as error:
             raise _corrupt(path, str(error)) from error
         return cls(path, *_checked(document, path))
@@ -38,7 +42,9 @@ class ProfileStore:
         """The flag values of a profile."""
         if name not in self.profiles:
             error = not_found(
-                f"there is no profile {name!r}", "Run `profile list` to see the profiles, or `profile save` to make one.", field="profile"
+                f"there is no profile {name!r}",
+                "Run `profile list` to see the profiles, or `profile save` to make one.",
+                field="profile",
             )
             error.valid_values = self.names()
             raise error
@@ -71,7 +77,11 @@ class ProfileStore:
 
 
 def _checked(document: Any, path: str) -> tuple[str, dict[str, dict[str, str]]]:
-    if not isinstance(document, dict) or not isinstance(document.get("profiles", {}), dict) or not isinstance(document.get("default", ""), str):
+    if (
+        not isinstance(document, dict)
+        or not isinstance(document.get("profiles", {}), dict)
+        or not isinstance(document.get("default", ""), str)
+    ):
         raise _corrupt(path, "expected an object with `profiles`")
     profiles = {}
     for name, profile in document.get("profiles", {}).items():
@@ -84,5 +94,7 @@ def _checked(document: Any, path: str) -> tuple[str, dict[str, dict[str, str]]]:
 
 def _corrupt(path: str, why: str) -> AgentError:
     return user_error(
-        f"the profiles in {path} are damaged: {why}", f"Mend the file by hand, or move it away: mv {path} {path}.bad", error="profile_error"
+        f"the profiles in {path} are damaged: {why}",
+        f"Mend the file by hand, or move it away: mv {path} {path}.bad",
+        error="profile_error",
     )

@@ -118,7 +118,8 @@ class Invocation:
     def _says(self, name: str) -> bool:
         """Whether a flag of the tool is on: one of the command itself, or a persistent one of a group above."""
         return self.leaf.is_on(name) or any(
-            level.is_on(name) and any(flag.name == name and flag.persistent for flag in level.command.flags) for level in self.levels[:-1]
+            level.is_on(name) and any(flag.name == name and flag.persistent for flag in level.command.flags)
+            for level in self.levels[:-1]
         )
 
     def argv(self) -> list[str]:
@@ -150,7 +151,9 @@ def offers(command: Command, option: str) -> bool:
     return True
 
 
-def read(root: Command, name: str, argv: Sequence[str], mounted: Callable[[Command, str], Command | None]) -> Invocation:
+def read(
+    root: Command, name: str, argv: Sequence[str], mounted: Callable[[Command, str], Command | None]
+) -> Invocation:
     """Read a command line. `mounted` finds murli's own commands (describe, profile) where the tool has none of that name."""
     invocation = Invocation(root, name)
     words, word = list(argv), ""
@@ -195,7 +198,9 @@ def is_flag(word: str) -> bool:
     return False
 
 
-def _child(invocation: Invocation, level: Level, word: str, mounted: Callable[[Command, str], Command | None]) -> Command | None:
+def _child(
+    invocation: Invocation, level: Level, word: str, mounted: Callable[[Command, str], Command | None]
+) -> Command | None:
     """The subcommand that a word names, if a subcommand can stand here."""
     command = level.command
     if not command.is_group:
@@ -234,7 +239,9 @@ def _flag(invocation: Invocation, level: Level, word: str, words: list[str]) -> 
     if equals:
         values.append(value)
     elif flag.arity == 0:
-        values.append("false" if flag.negative and option not in flag.options and flag.negative.startswith(option) else "true")
+        values.append(
+            "false" if flag.negative and option not in flag.options and flag.negative.startswith(option) else "true"
+        )
     else:
         _values(level, flag, values, words)
 

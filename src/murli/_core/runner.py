@@ -8,7 +8,16 @@ import sys
 from murli._core import wire
 from murli._core import writer as writers
 from murli._core.check import check_encoding, check_values
-from murli._core.errors import EXIT_CANCELLED, EXIT_TOOL_ERROR, EXIT_USER_ERROR, AgentError, from_exception, from_status, tool_error, user_error
+from murli._core.errors import (
+    EXIT_CANCELLED,
+    EXIT_TOOL_ERROR,
+    EXIT_USER_ERROR,
+    AgentError,
+    from_exception,
+    from_status,
+    tool_error,
+    user_error,
+)
 from murli._core.route import REDUCING_FLAGS, Invocation, read
 from murli._core.tool import Tool, in_development
 from murli._core.writer import Writer
@@ -48,7 +57,9 @@ def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
     tool = Tool(adapter.root, version)
     if sys.stdout is None:
         out = Writer(sys.stderr, agent=True, tool_version=version)
-        return out.error(tool_error("standard output is closed", "Give the command somewhere to write.", error="output_error"))
+        return out.error(
+            tool_error("standard output is closed", "Give the command somewhere to write.", error="output_error")
+        )
     wire.print_similar(sys.stdout)
     try:
         invocation = read(tool.root, tool.name, argv, tool.mounted)
@@ -149,7 +160,10 @@ def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
         return out.exit_code or _exit_code(status)
     import io  # loaded by the interpreter; the name is all that is imported
 
-    real, sys.stdout = sys.stdout, io.TextIOWrapper(sink := _sink(), encoding="utf-8", errors="surrogateescape", write_through=True)
+    real, sys.stdout = (
+        sys.stdout,
+        io.TextIOWrapper(sink := _sink(), encoding="utf-8", errors="surrogateescape", write_through=True),
+    )
     ended = False
     try:
         status = _status(adapter.invoke(invocation.argv(), invocation.leaf.command))
@@ -230,7 +244,10 @@ def _check_own_flags(invocation: Invocation, out: Writer) -> None:
         if returns is not None and returns.type == "ndjson":  # before the handler streams, not after
             flag = reducing[0]
             raise user_error(
-                f"{flag} does not apply: this command answers with a stream", f"Leave out {flag}.", error="flag_error", field=flag.removeprefix("--")
+                f"{flag} does not apply: this command answers with a stream",
+                f"Leave out {flag}.",
+                error="flag_error",
+                field=flag.removeprefix("--"),
             )
         from murli._core import mask  # only for --fields and --limit
 
@@ -252,9 +269,13 @@ def _fill(tool: Tool, invocation: Invocation, out: Writer) -> None:
     """Add what structured input, the environment and the profile say about flags that were not typed."""
     flags = [flag for level in invocation.levels for flag in level.command.flags]
     from_input = "--input" in invocation.own
-    from_environment = not invocation.leaf.command.is_builtin and any(flag.env in os.environ and not flag.env_is_native for flag in flags)
+    from_environment = not invocation.leaf.command.is_builtin and any(
+        flag.env in os.environ and not flag.env_is_native for flag in flags
+    )
     from_profile = "--profile" in invocation.own or (
-        not invocation.leaf.command.is_builtin and any(flag.profileable for flag in flags) and os.path.exists(tool.profile_path)
+        not invocation.leaf.command.is_builtin
+        and any(flag.profileable for flag in flags)
+        and os.path.exists(tool.profile_path)
     )
     if not (from_input or from_environment or from_profile):
         return

@@ -23,18 +23,29 @@ def command_schema(command: Command, *, recursive: bool = False) -> dict[str, An
         if offers(command, option)
     ]
     children = [child for child in command.children if not child.hidden]
-    subcommands = [command_schema(child, recursive=True) if recursive else {"name": child.name, "summary": child.summary} for child in children]
+    subcommands = [
+        command_schema(child, recursive=True) if recursive else {"name": child.name, "summary": child.summary}
+        for child in children
+    ]
     optional = _filled(
         when_to_use=metadata.when_to_use,
         agent_description=metadata.agent_description,
     )
-    body: dict[str, Any] = {"name": command.name, "summary": command.summary, **optional, "idempotent": metadata.idempotent}
+    body: dict[str, Any] = {
+        "name": command.name,
+        "summary": command.summary,
+        **optional,
+        "idempotent": metadata.idempotent,
+    }
     body |= _filled(
         mutating=metadata.mutating,
         arguments=[argument_schema(argument) for argument in command.arguments],
         flags=flags,
         returns=_returns(metadata),
-        examples=[{"command": example.command, **_filled(**_tail(example.as_dict(), "command"))} for example in metadata.examples],
+        examples=[
+            {"command": example.command, **_filled(**_tail(example.as_dict(), "command"))}
+            for example in metadata.examples
+        ],
         subcommands=subcommands,
     )
     body["safety"] = safety(metadata)
@@ -57,7 +68,9 @@ def flag_schema(flag: Flag) -> dict[str, Any]:
         "name": flag.name,
         "type": flag.type,
         "default": None if flag.sensitive else _simple(flag.default),
-        "description": flag.description.replace(str(flag.default), "***") if flag.sensitive and flag.default else flag.description,
+        "description": flag.description.replace(str(flag.default), "***")
+        if flag.sensitive and flag.default
+        else flag.description,
         **_filled(
             env=flag.env,
             sensitive=flag.sensitive,
@@ -85,7 +98,9 @@ def argument_schema(argument: Argument) -> dict[str, Any]:
     }
 
 
-def describe(root: Command, commands: list[Command], profiles: dict[str, Any] | None, tool_version: str = "") -> dict[str, Any]:
+def describe(
+    root: Command, commands: list[Command], profiles: dict[str, Any] | None, tool_version: str = ""
+) -> dict[str, Any]:
     """The whole tool. `commands` are the root's own commands and those that murli adds; `root` is there for a tool that does something without one."""
     version = _filled(tool_version=tool_version)
     whole = [command_schema(command, recursive=True) for command in commands if not command.hidden]
@@ -124,7 +139,9 @@ def global_flags(root: Command, *, with_profiles: bool) -> list[dict[str, Any]]:
             **_filled(enum=list(wire.OUTPUT_FORMATS) if option == "--output" else []),
         }
         for option, (value, description) in OWN_FLAGS.items()
-        if offers(root, option) and option not in ("--yes", "--force", "--dry-run") and (with_profiles or option != "--profile")
+        if offers(root, option)
+        and option not in ("--yes", "--force", "--dry-run")
+        and (with_profiles or option != "--profile")
     ]
     return [*(flag_schema(flag) for flag in root.flags if not flag.hidden), *own]
 
@@ -153,8 +170,18 @@ def agents_md(document: dict[str, Any]) -> str:
     for path, command in _walk(document["commands"], ()):
         marks = _marks(command["safety"])
         lines += [f"### {' '.join(path)}{f' ({marks})' if marks else ''}", ""]
-        lines += [text + "\n" for text in (command.get("agent_description") or command["summary"], command.get("when_to_use", "")) if text]
-        lines += ["```bash", *(example["command"] for example in command.get("examples", [])), f"{name} {' '.join(path)} --schema", "```", ""]
+        lines += [
+            text + "\n"
+            for text in (command.get("agent_description") or command["summary"], command.get("when_to_use", ""))
+            if text
+        ]
+        lines += [
+            "```bash",
+            *(example["command"] for example in command.get("examples", [])),
+            f"{name} {' '.join(path)} --schema",
+            "```",
+            "",
+        ]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -176,7 +203,11 @@ def _returns(metadata: Metadata) -> dict[str, Any]:
     if metadata.returns is None:
         return {}
     body = metadata.returns.as_dict()
-    return {"type": body["type"], "description": body["description"], **_filled(shape=body["shape"], output_schema=body["output_schema"])}
+    return {
+        "type": body["type"],
+        "description": body["description"],
+        **_filled(shape=body["shape"], output_schema=body["output_schema"]),
+    }
 
 
 def _filled(**values: Any) -> dict[str, Any]:

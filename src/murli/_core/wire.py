@@ -76,7 +76,10 @@ def send(stream: TextIO, data: bytes) -> None:
 
 def print_similar(stream: TextIO | None) -> None:
     """Have `print` and help pages behave like `spelt` on a stream that would fail at a character that its encoding lacks."""
-    if getattr(stream, "errors", None) == "strict" and str(getattr(stream, "encoding", "utf-8")).lower().replace("-", "") != "utf8":
+    if (
+        getattr(stream, "errors", None) == "strict"
+        and str(getattr(stream, "encoding", "utf-8")).lower().replace("-", "") != "utf8"
+    ):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors=SIMILAR)

@@ -68,7 +68,12 @@ def flag_takes_no_value(option: str, path: str) -> AgentError:
 
 
 def ambiguous(option: str, own: str, word: str, path: str) -> AgentError:
-    return _flag_error(f"it is not clear whether {_excerpt(word)} belongs to {option}", path, option, f"Put {own} in front of {option}. ")
+    return _flag_error(
+        f"it is not clear whether {_excerpt(word)} belongs to {option}",
+        path,
+        option,
+        f"Put {own} in front of {option}. ",
+    )
 
 
 def flags_exclude_each_other(option: str, other: str, path: str) -> AgentError:
@@ -76,7 +81,11 @@ def flags_exclude_each_other(option: str, other: str, path: str) -> AgentError:
 
 
 def missing(parameter: Parameter, path: str) -> AgentError:
-    return _parameter_error(parameter, f"missing {parameter.shown}" if parameter.label == "argument" else f"missing flag {parameter.shown}", path)
+    return _parameter_error(
+        parameter,
+        f"missing {parameter.shown}" if parameter.label == "argument" else f"missing flag {parameter.shown}",
+        path,
+    )
 
 
 def unexpected_argument(word: str, path: str) -> AgentError:
@@ -88,15 +97,26 @@ def bad_value(parameter: Parameter, value: str, path: str, expected: str = "") -
     shown = "invalid value" if parameter.sensitive else f"invalid value {_excerpt(value)}"
     if parameter.enum:
         return _parameter_error(
-            parameter, f"{shown} for {parameter.shown}", path, _did_you_mean(value, parameter.enum) or "Use one of the valid values. ", parameter.enum
+            parameter,
+            f"{shown} for {parameter.shown}",
+            path,
+            _did_you_mean(value, parameter.enum) or "Use one of the valid values. ",
+            parameter.enum,
         )
-    return _parameter_error(parameter, f"{shown} for {parameter.shown}: expected {expected or EXPECTED.get(parameter.type, parameter.type)}", path)
+    return _parameter_error(
+        parameter,
+        f"{shown} for {parameter.shown}: expected {expected or EXPECTED.get(parameter.type, parameter.type)}",
+        path,
+    )
 
 
 def refused_value(parameter: Parameter, why: str) -> AgentError:
     """A value that no honest caller would pass: control characters, path traversal, absurd length."""
     return user_error(
-        f"{parameter.shown} {why}", "Check the value; it looks like it was garbled or invented.", error="invalid_input", field=parameter.name
+        f"{parameter.shown} {why}",
+        "Check the value; it looks like it was garbled or invented.",
+        error="invalid_input",
+        field=parameter.name,
     )
 
 
@@ -122,8 +142,12 @@ def diagnose(invocation: Invocation, framework_message: str = "") -> AgentError 
 def _unknown_flag(invocation: Invocation, level: Level, path: str) -> AgentError | None:
     if level.unknown:
         with_profiles = bool(profileable(invocation.levels[0].command))
-        own = [option for option in OWN_FLAGS if offers(level.command, option) and (with_profiles or option != "--profile")]
-        return unknown_flag(level.unknown[0], path, [*(flag.long for flag in level.command.flags if not flag.hidden), *own])
+        own = [
+            option for option in OWN_FLAGS if offers(level.command, option) and (with_profiles or option != "--profile")
+        ]
+        return unknown_flag(
+            level.unknown[0], path, [*(flag.long for flag in level.command.flags if not flag.hidden), *own]
+        )
     if level.dangling:
         return flag_needs_value(level.dangling[0].shown, path)
     return None
@@ -170,13 +194,17 @@ def fits(parameter: Parameter, value: str) -> bool:
     return parameter.type != "bool" or value in ("true", "false")
 
 
-def _parameter_error(parameter: Parameter, message: str, path: str, advice: str = "", valid: Iterable[str] = ()) -> AgentError:
+def _parameter_error(
+    parameter: Parameter, message: str, path: str, advice: str = "", valid: Iterable[str] = ()
+) -> AgentError:
     kind = "argument_error" if parameter.label == "argument" else "flag_error"
     return user_error(message, f"{advice}{_see(path)}", error=kind, field=parameter.name, valid_values=valid)
 
 
 def _flag_error(message: str, path: str, option: str, advice: str = "", valid: Iterable[str] = ()) -> AgentError:
-    return user_error(message, f"{advice}{_see(path)}", error="flag_error", field=_cut(option.lstrip("-")), valid_values=valid)
+    return user_error(
+        message, f"{advice}{_see(path)}", error="flag_error", field=_cut(option.lstrip("-")), valid_values=valid
+    )
 
 
 def _see(path: str) -> str:

@@ -140,10 +140,24 @@ class Writer:
         return error.code
 
     def progress(  # the fields of the wire contract, all optional
-        self, message: str = "", *, stage: str = "", current: int = 0, total: int = 0, percent: float = 0.0, eta_ms: int = 0
+        self,
+        message: str = "",
+        *,
+        stage: str = "",
+        current: int = 0,
+        total: int = 0,
+        percent: float = 0.0,
+        eta_ms: int = 0,
     ) -> None:
         """How far a longer job is: an object on standard error for agents, one line that is overwritten on a terminal."""
-        event = {"stage": stage, "current": current, "total": total, "percent": percent, "eta_ms": eta_ms, "message": message}
+        event = {
+            "stage": stage,
+            "current": current,
+            "total": total,
+            "percent": percent,
+            "eta_ms": eta_ms,
+            "message": message,
+        }
         event = {key: self.scrub(value) if isinstance(value, str) else value for key, value in event.items() if value}
         if not self.is_tty:
             self.flush()
@@ -155,7 +169,10 @@ class Writer:
             eta = f"{eta_ms / 1000:.0f}s left" if eta_ms else ""
             line = " ".join(part for part in (stage, counted, share, message, eta) if part)
             # A line that wraps cannot be overwritten.
-            self._put(self._stderr, b"\r\x1b[K" + wire.spelt(" ".join(line.split())[: _columns(self._stderr) - 1], self._stderr))
+            self._put(
+                self._stderr,
+                b"\r\x1b[K" + wire.spelt(" ".join(line.split())[: _columns(self._stderr) - 1], self._stderr),
+            )
             self._progress_line = True
 
     def log(self, message: str, level: str = "info") -> None:
@@ -215,7 +232,13 @@ class Writer:
         if self.limit is not None or self.fields:
             result, total = self._reduced(result)
         if self.wants_text:
-            shown = text if isinstance(text, str) else wire.encode(result).decode().rstrip() if self.fields else text(result)
+            shown = (
+                text
+                if isinstance(text, str)
+                else wire.encode(result).decode().rstrip()
+                if self.fields
+                else text(result)
+            )
             # A page that is redirected into a file is not for a terminal, and is written as it is.
             spelt = wire.spelt if self.is_tty or self._stdout.isatty() else wire.encoded
             data = spelt(f"{shown}\n", self._stdout) if shown else b""
@@ -239,7 +262,9 @@ class Writer:
 
     def _readable(self, error: AgentError) -> str:
         red, plain = ("\x1b[31m", "\x1b[0m") if wants_colour(self._stderr) else ("", "")
-        said, *more = [line for part in self.scrub(error.message).splitlines() for line in _wrapped(part, self._stderr)] or [""]
+        said, *more = [
+            line for part in self.scrub(error.message).splitlines() for line in _wrapped(part, self._stderr)
+        ] or [""]
         lines = [f"{red}✗{plain} {said.lstrip()}", *more]
         for line in self.scrub(error.suggestion).splitlines():
             # A command in backquotes is kept in one piece; without them, the line may be one to copy as a whole.
@@ -269,7 +294,9 @@ class Writer:
                 return  # nowhere left to say it; the exit code still does
             abandon(stream)
             raise tool_error(
-                f"standard output cannot be written: {error}", "Check where the output of this command goes.", error="output_error"
+                f"standard output cannot be written: {error}",
+                "Check where the output of this command goes.",
+                error="output_error",
             ) from error
 
 
@@ -296,7 +323,12 @@ def _wrapped(text: str, stream: TextIO | None, indent: str = "  ") -> list[str]:
 
     joined = "`".join(part.replace(" ", "\0") if number % 2 else part for number, part in enumerate(text.split("`")))
     lines = textwrap.wrap(
-        joined, max(_columns(stream) - 1, 40), initial_indent="  ", subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        joined,
+        max(_columns(stream) - 1, 40),
+        initial_indent="  ",
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     return [line.replace("\0", " ") for line in lines]
 
@@ -310,4 +342,6 @@ def _columns(stream: TextIO | None) -> int:
 
 def wants_colour(stream: TextIO | None) -> bool:
     """Colour only for a terminal that can show it and a person who has not declined it (https://no-color.org)."""
-    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )

@@ -45,7 +45,11 @@ def sample(parameter: Flag | Argument) -> str | None:
     if isinstance(parameter, Flag):
         if parameter.pattern:
             return next((value for value in _SAMPLES if _matches(parameter.pattern, value)), None)
-        if parameter.default is not None and isinstance(parameter.default, str | int | float) and not isinstance(parameter.default, bool):
+        if (
+            parameter.default is not None
+            and isinstance(parameter.default, str | int | float)
+            and not isinstance(parameter.default, bool)
+        ):
             return str(parameter.default)
     return {"int": "1", "float": "1.5", "path": "example.txt"}.get(parameter.type, "example")
 
@@ -107,7 +111,9 @@ def without(command: Command, words: Words, flags: Collection[Flag]) -> Words:
 def without_names(command: Command, words: Words, names: Collection[str]) -> Words:
     """The same for flags that every command takes and `describe` may therefore not list on each of them."""
     known = {flag.name: flag for flag in command.every_flag}
-    flags = [known.get(name) or Flag(name, type="string" if name in VALUED_BUILTINS else "bool") for name in sorted(names)]
+    flags = [
+        known.get(name) or Flag(name, type="string" if name in VALUED_BUILTINS else "bool") for name in sorted(names)
+    ]
     return without(command, words, flags)
 
 

@@ -76,7 +76,9 @@ def pure(raw: bytes) -> list[Document]:
     if len(documents) > 1:
         for document in documents:
             if not document.one_line:
-                raise ImpureError(f"{len(documents)} documents, and one of them spans several lines: {excerpt(document.text, 120)}")
+                raise ImpureError(
+                    f"{len(documents)} documents, and one of them spans several lines: {excerpt(document.text, 120)}"
+                )
     return documents
 
 

@@ -52,7 +52,11 @@ def error(value: object, code: int | None) -> list[str]:
     if not isinstance(value, dict):
         return [f"a JSON {type(value).__name__} instead of an error envelope"]
     found = [f"the error envelope has no {key!r}" for key in _REQUIRED if key not in value]
-    found += [f"the error envelope has a key that the contract does not know: {key!r}" for key in value if key not in ERROR_KEYS]
+    found += [
+        f"the error envelope has a key that the contract does not know: {key!r}"
+        for key in value
+        if key not in ERROR_KEYS
+    ]
     if found:
         return found
     if list(value) != [key for key in ERROR_KEYS if key in value]:
@@ -123,5 +127,6 @@ def _side_lines(documents: Collection[Document]) -> list[str]:
     return [
         f"a line that is not a minified JSON object: {excerpt(document.text, 80)}"
         for document in documents
-        if not (document.one_line and document.minified and isinstance(document.value, dict)) and not is_error(document.value)
+        if not (document.one_line and document.minified and isinstance(document.value, dict))
+        and not is_error(document.value)
     ]

@@ -51,7 +51,10 @@ def examine(command: Sequence[str], *, timeout: float, only: Sequence[str]) -> R
         results: dict[str, CheckResult] = {}
         with ThreadPoolExecutor(WORKERS) as pool:
             try:
-                results |= pool.map(lambda check: (check.id, _apply(check, session)), _spread([check for check in chosen if not check.last]))
+                results |= pool.map(
+                    lambda check: (check.id, _apply(check, session)),
+                    _spread([check for check in chosen if not check.last]),
+                )
             except BaseException:
                 session.close()
                 raise
@@ -92,7 +95,9 @@ def _apply(check: Check, session: Session) -> CheckResult:
     except ToolNotFoundError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a strange tool provokes in one check, the others still have to run
-        findings.append(failed(TOOL, None, "a check that can be finished", f"the kit stumbled: {type(error).__name__}: {error}"))
+        findings.append(
+            failed(TOOL, None, "a check that can be finished", f"the kit stumbled: {type(error).__name__}: {error}")
+        )
     return CheckResult(check.id, check.promise, tuple(findings or [skipped(TOOL, check.nothing)]))
 
 

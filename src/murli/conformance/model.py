@@ -130,7 +130,9 @@ class Command:
     @property
     def needs_nothing(self) -> bool:
         """Whether the bare path is a complete command line."""
-        return not any(argument.required for argument in self.arguments) and not any(flag.required for flag in self.every_flag)
+        return not any(argument.required for argument in self.arguments) and not any(
+            flag.required for flag in self.every_flag
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,9 @@ class Description:
         """Every flag that a profile may hold, with the command that owns it (the root for the tool's own flags)."""
         listed = set(texts(mapping(self.document.get("profiles")).get("profileable_flags")))
         owners = (self.root, *self.commands)
-        return tuple((owner, flag) for owner in owners for flag in owner.flags if flag.profileable or flag.name in listed)
+        return tuple(
+            (owner, flag) for owner in owners for flag in owner.flags if flag.profileable or flag.name in listed
+        )
 
 
 def read(document: Json, root_schema: Json) -> Description:
@@ -171,7 +175,9 @@ def read(document: Json, root_schema: Json) -> Description:
         for flag in _flags(source, depth=0):
             if flag.name not in BUILTIN_FLAGS:
                 named.setdefault(flag.name, flag)
-    root = Command(path=(), document=root_schema, arguments=_arguments(root_schema), flags=tuple(named.values()), group=True)
+    root = Command(
+        path=(), document=root_schema, arguments=_arguments(root_schema), flags=tuple(named.values()), group=True
+    )
     # A command without a name cannot be run; `describe.commands` reports it.
     raw = [(path, entry) for path, entry in walk(document) if all(path)]
     tree = dict(raw)
@@ -230,14 +236,30 @@ def split_example(entry: Json) -> Example:
 def _marks_guarded(document: Json, commands: Sequence[tuple[tuple[str, ...], Json]]) -> bool:
     """Whether this tool would say `guarded` where it applies. The Go original never does, and guards all that mutates."""
     capabilities = mapping(document.get("capabilities"))
-    return any("guarded" in mapping(entry.get("safety")) for _, entry in commands) or "global_flags" in document or "structured_input" in capabilities
+    return (
+        any("guarded" in mapping(entry.get("safety")) for _, entry in commands)
+        or "global_flags" in document
+        or "structured_input" in capabilities
+    )
 
 
-def _command(path: tuple[str, ...], entry: Json, root: tuple[Flag, ...], tree: Mapping[tuple[str, ...], Json], *, marks_guarded: bool) -> Command:
+def _command(
+    path: tuple[str, ...],
+    entry: Json,
+    root: tuple[Flag, ...],
+    tree: Mapping[tuple[str, ...], Json],
+    *,
+    marks_guarded: bool,
+) -> Command:
     safety = mapping(entry.get("safety"))
     mutating = entry.get("mutating") is True or safety.get("read_only") is False
     own = tuple(_flags(entry.get("flags"), depth=len(path)))
-    parents = [flag for cut in range(1, len(path)) for flag in _flags(tree[path[:cut]].get("flags"), depth=cut) if flag.name not in BUILTIN_FLAGS]
+    parents = [
+        flag
+        for cut in range(1, len(path))
+        for flag in _flags(tree[path[:cut]].get("flags"), depth=cut)
+        if flag.name not in BUILTIN_FLAGS
+    ]
     names = {flag.name for flag in own}
     return Command(
         path=path,

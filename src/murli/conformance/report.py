@@ -94,7 +94,12 @@ class CheckResult:
 
     def as_dict(self) -> dict[str, object]:
         examined = sum(finding.outcome is not Outcome.SKIP for finding in self.findings)
-        found: dict[str, object] = {"id": self.check, "outcome": str(self.outcome), "promise": self.promise, "examined": examined}
+        found: dict[str, object] = {
+            "id": self.check,
+            "outcome": str(self.outcome),
+            "promise": self.promise,
+            "examined": examined,
+        }
         notable = [finding.as_dict() for finding in (*self.failures, *self.skips)]
         return found | ({"findings": notable} if notable else {})
 
@@ -153,7 +158,9 @@ class Report:
             said = said if result.outcome is Outcome.SKIP else ""
             for reason, subjects in _grouped(result.skips):
                 if reason != said:
-                    yield f"    skipped: {reason}" if subjects == [""] else f"    skipped {', '.join(subjects)}: {reason}"
+                    yield (
+                        f"    skipped: {reason}" if subjects == [""] else f"    skipped {', '.join(subjects)}: {reason}"
+                    )
                 # One reason often stops many checks in a row; said once it is read, said fifty times it hides the rest.
                 said = reason if subjects == [""] else ""
         yield ""

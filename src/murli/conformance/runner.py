@@ -73,7 +73,10 @@ class Run:
     @property
     def line(self) -> str:
         """The command line as somebody would type it to see the same thing."""
-        words = [*(f"{name}={shlex.quote(value)}" for name, value in self.env.items()), *(shlex.quote(printable(word)) for word in self.argv)]
+        words = [
+            *(f"{name}={shlex.quote(value)}" for name, value in self.env.items()),
+            *(shlex.quote(printable(word)) for word in self.argv),
+        ]
         suffix = {"pipe": "", "terminal": "   (on a terminal)", "broken": " | true", "closed": " >&-"}[self.channel]
         feed = f"   (stdin: {excerpt(self.stdin)})" if self.stdin else ""
         return " ".join(words) + suffix + feed
@@ -297,5 +300,7 @@ def _anchored(command: Sequence[str]) -> Iterator[str]:
 def _inherited_environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     if "PYTHONPATH" in kept:
-        kept["PYTHONPATH"] = os.pathsep.join(os.path.abspath(part) for part in kept["PYTHONPATH"].split(os.pathsep) if part)
+        kept["PYTHONPATH"] = os.pathsep.join(
+            os.path.abspath(part) for part in kept["PYTHONPATH"].split(os.pathsep) if part
+        )
     return kept

@@ -155,7 +155,11 @@ class Session:
         """Made-up command lines for the read-only commands without examples that need no parameters, successful or not."""
         toured = {stop.command.path for stop in self.tour()}
         leaves = self.description().leaves
-        chosen = [leaf for leaf in leaves if leaf.read_only and not leaf.bare and leaf.needs_nothing and leaf.path not in toured]
+        chosen = [
+            leaf
+            for leaf in leaves
+            if leaf.read_only and not leaf.bare and leaf.needs_nothing and leaf.path not in toured
+        ]
         return tuple(Trial(leaf, leaf.path) for leaf in chosen)
 
     def profileable(self) -> tuple[tuple[Command, Flag], ...]:
@@ -232,7 +236,14 @@ class Session:
         else:
             with self._stage_lock:
                 before = self._stage.load(state)
-                run = self.tool.run(words, home=self._stage.sandbox.home, cwd=self._stage.sandbox.work, env=env, stdin=stdin, channel=channel)
+                run = self.tool.run(
+                    words,
+                    home=self._stage.sandbox.home,
+                    cwd=self._stage.sandbox.work,
+                    env=env,
+                    stdin=stdin,
+                    channel=channel,
+                )
                 after = self._stage.capture()
             probe = Probe(run, () if after is state else changes(before, after.snapshot), after)
         with self._lock:

@@ -30,14 +30,18 @@ class Room:
         self.daemon = daemon
 
     async def ask(self, key: str, title: str = "look", detail: str = "", **data: Any) -> Event:
-        return await self.daemon.events.append("attention.asked", subject=key, data={"title": title, "detail": detail, **data}, source="test")
+        return await self.daemon.events.append(
+            "attention.asked", subject=key, data={"title": title, "detail": detail, **data}, source="test"
+        )
 
     async def settle(self, key: str, why: str = "well again") -> Event:
         return await self.daemon.events.append("attention.settled", subject=key, data={"why": why}, source="test")
 
     async def call(self, name: str, **params: Any) -> Any:
         operation = BY_NAME[name]
-        given = {parameter.name: parameter.default for parameter in operation.parameters if parameter.default is not None} | params
+        given = {
+            parameter.name: parameter.default for parameter in operation.parameters if parameter.default is not None
+        } | params
         return await asyncio.to_thread(Client(self.daemon.home.socket).call, operation, given)
 
     async def items(self, **params: Any) -> list[dict[str, Any]]:
@@ -63,7 +67,9 @@ class Room:
         """Wait until the notifier is done with what an event has opened."""
         query = "SELECT count(*) FROM attention_cursor WHERE reader = 'notify' AND cursor > ?"
         async with asyncio.timeout(PATIENCE_S):
-            while (await self.daemon.store.read(lambda database: database.execute(query, (after.cursor,)).fetchone())) == (0,):  # noqa: ASYNC110 - nothing tells us
+            while (  # noqa: ASYNC110 - nothing tells us
+                await self.daemon.store.read(lambda database: database.execute(query, (after.cursor,)).fetchone())
+            ) == (0,):
                 await asyncio.sleep(0.01)
 
     async def heard(self) -> None:

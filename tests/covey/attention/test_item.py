@@ -28,8 +28,19 @@ def test_what_is_asked_first_opens_an_item_named_after_the_event() -> None:
     change = heard(None, asked)
     assert change is not None
     item = change.item
-    assert (item.id, item.key, item.source, item.title, item.detail) == (asked.id, "beat:/x", "beats", "tests fail", "3 of 7")
-    assert (item.data, item.times, item.opened_at, item.closed_at) == ({"beat": "nightly", "run": "R1"}, 1, asked.time, None)
+    assert (item.id, item.key, item.source, item.title, item.detail) == (
+        asked.id,
+        "beat:/x",
+        "beats",
+        "tests fail",
+        "3 of 7",
+    )
+    assert (item.data, item.times, item.opened_at, item.closed_at) == (
+        {"beat": "nightly", "run": "R1"},
+        1,
+        asked.time,
+        None,
+    )
 
 
 def test_asked_again_it_is_the_same_item_and_only_a_new_text_is_news() -> None:

@@ -64,7 +64,17 @@ def in_room(scene: Callable[[Room], Awaitable[None]], command: str) -> None:
 
 def item(number: int = 1, **changes: Any) -> Item:
     values: dict[str, Any] = {"title": f"title {number}", "detail": "detail", "data": {}}
-    return Item(**{"id": f"ID{number}", "key": f"key:{number}", "source": "test", "opened_at": 1.0, "updated_at": 1.0, **values, **changes})
+    return Item(
+        **{
+            "id": f"ID{number}",
+            "key": f"key:{number}",
+            "source": "test",
+            "opened_at": 1.0,
+            "updated_at": 1.0,
+            **values,
+            **changes,
+        }
+    )
 
 
 def test_the_command_is_run_once_for_an_item_with_all_there_is_to_tell(tmp_path: Path) -> None:
@@ -82,13 +92,20 @@ def test_the_command_is_run_once_for_an_item_with_all_there_is_to_tell(tmp_path:
     in_room(scene, person.command)
     first, second = person.told
     assert first["environment"] == ['rain; rm -rf "$HOME"', "bring\nan umbrella", "beat:/x"]
-    assert (first["title"], first["detail"], first["key"], first["count"]) == ('rain; rm -rf "$HOME"', "bring\nan umbrella", "beat:/x", 1)
+    assert (first["title"], first["detail"], first["key"], first["count"]) == (
+        'rain; rm -rf "$HOME"',
+        "bring\nan umbrella",
+        "beat:/x",
+        1,
+    )
     assert [(one["key"], one["data"]) for one in first["items"]] == [("beat:/x", {"beat": "weather"})]
     assert first["words"] == ["--", "$(touch nothing)"], "no shell has seen it"
     assert (second["key"], second["count"]) == ("beat:/y", 1), "no word about what was asked again"
 
 
-def test_what_could_not_be_told_on_a_full_disk_is_told_when_there_is_room_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_could_not_be_told_on_a_full_disk_is_told_when_there_is_room_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     person, full = Person(tmp_path), [OSError(errno.ENOSPC, "No space left on device")] * 2
     make = tempfile.TemporaryFile
 
@@ -145,7 +162,9 @@ def test_a_command_that_is_set_while_the_daemon_runs_tells_only_what_comes_after
     assert [told["key"] for told in person.told] == ["after"]
 
 
-def test_what_could_not_be_told_any_more_is_told_by_the_next_daemon_unless_it_was_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_could_not_be_told_any_more_is_told_by_the_next_daemon_unless_it_was_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     person = Person(tmp_path)
 
     async def stopped_too_early(home: Home) -> None:
@@ -212,7 +231,9 @@ def test_what_a_command_leaves_behind_keeps_nobody_waiting(tmp_path: Path) -> No
 
 def _lives(pid: int) -> bool:
     """Whether it is more than a zombie."""
-    shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout.strip()
+    shown = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout.strip()
     return bool(shown) and not shown.startswith("Z")
 
 
@@ -229,7 +250,9 @@ def _lives(pid: int) -> bool:
     ],
 )
 def test_whatever_the_command_does_is_told_in_one_line(command: list[str], problem: str) -> None:
-    large = item(detail="x" * 4000, data={"more": "y" * 60_000})  # more than a pipe takes, for a command that does not read
+    large = item(
+        detail="x" * 4000, data={"more": "y" * 60_000}
+    )  # more than a pipe takes, for a command that does not read
     assert asyncio.run(notify.run(command, notify.document([large]))) == problem
 
 

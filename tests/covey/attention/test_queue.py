@@ -70,7 +70,10 @@ def test_duplicates_are_one_item_and_only_another_text_is_told() -> None:
         await room.heard()
         (item,) = await room.items()
         assert (item["times"], item["title"]) == (21, "another")
-        assert [kind for kind, key in await room.told() if key == "beat:/x"] == ["attention.opened", "attention.changed"]
+        assert [kind for kind, key in await room.told() if key == "beat:/x"] == [
+            "attention.opened",
+            "attention.changed",
+        ]
 
     in_room(scene)
 
@@ -171,7 +174,9 @@ def test_closed_items_are_forgotten_when_there_are_very_many() -> None:
             await room.count(CLOSED_KEPT // 2 + 10)
             await asyncio.gather(*(room.settle(f"key:{number}") for number in range(CLOSED_KEPT // 2 + 10)))
             await room.count(0)
-        assert await room.daemon.store.read(lambda database: database.execute("SELECT count(*) FROM attention_item").fetchone()) == (CLOSED_KEPT,)
+        assert await room.daemon.store.read(
+            lambda database: database.execute("SELECT count(*) FROM attention_item").fetchone()
+        ) == (CLOSED_KEPT,)
 
     in_room(scene)
 
@@ -227,7 +232,9 @@ def test_a_full_disk_delays_the_queue_and_loses_nothing(caplog: pytest.LogCaptur
         def fill(database: sqlite3.Connection) -> None:
             (pages,) = database.execute("PRAGMA page_count").fetchone()
             database.execute("CREATE TABLE ballast (weight BLOB)")
-            database.execute("CREATE TRIGGER heavy BEFORE INSERT ON attention_item BEGIN INSERT INTO ballast VALUES (zeroblob(50000000)); END")
+            database.execute(
+                "CREATE TRIGGER heavy BEFORE INSERT ON attention_item BEGIN INSERT INTO ballast VALUES (zeroblob(50000000)); END"
+            )
             database.execute(f"PRAGMA max_page_count = {pages + 1000}")
 
         await store.write(fill)
@@ -247,7 +254,9 @@ def test_killed_at_any_moment_the_queue_is_what_the_journal_says() -> None:
     with homes() as home:
         for number in range(KILLS):
             victim = subprocess.Popen(
-                [sys.executable, str(Path(__file__).with_name("victim.py")), home.path, str(number)], stdout=subprocess.PIPE, text=True
+                [sys.executable, str(Path(__file__).with_name("victim.py")), home.path, str(number)],
+                stdout=subprocess.PIPE,
+                text=True,
             )
             assert victim.stdout
             assert victim.stdout.readline() == "ready\n"
@@ -277,7 +286,9 @@ def _replayed(events: list[Event]) -> tuple[dict[str, Item], list[str], list[str
     items: dict[str, Item] = {}
     openings, closings = [], []
     for event in events:
-        change = heard(items.get(event.subject), event) if event.kind in ("attention.asked", "attention.settled") else None
+        change = (
+            heard(items.get(event.subject), event) if event.kind in ("attention.asked", "attention.settled") else None
+        )
         if change is None:
             continue
         if change.kind == "attention.closed":
@@ -295,12 +306,16 @@ def test_the_command_line_says_so_when_nothing_needs_anybody(daemon: Covey) -> N
     refused = daemon.run("attention", "done", "nonsense")
     assert (refused.code, refused.error["field"]) == (5, "item")
     assert "covey needs" in refused.error["suggestion"]
-    status, _, body = daemon.request("POST", "/v1/attention/done", json.dumps({"item": "\ud800"}), {"Content-Type": "application/json"})
+    status, _, body = daemon.request(
+        "POST", "/v1/attention/done", json.dumps({"item": "\ud800"}), {"Content-Type": "application/json"}
+    )
     assert status in (400, 404), body
 
 
 def test_the_list_has_limits(daemon: Covey) -> None:
     for limit in ("0", "1001", "many"):
         assert daemon.run("attention", "list", "--limit", limit).code == 1
-    answers: list[Any] = [daemon.request("GET", f"/v1/attention?limit={limit}")[0] for limit in ("0", "-1", "9999999999999999999999")]
+    answers: list[Any] = [
+        daemon.request("GET", f"/v1/attention?limit={limit}")[0] for limit in ("0", "-1", "9999999999999999999999")
+    ]
     assert answers == [400] * 3

@@ -34,7 +34,9 @@ def agree(fleet: Fleet, count: int) -> None:
 
 def test_an_agent_that_waits_needs_somebody_until_it_is_answered(fleet: Fleet) -> None:
     told = Path(fleet.covey.folder / "told")
-    (fleet.covey.home / "config.toml").write_text(f"""[attention]\nnotify = ["sh", "-c", 'echo "$COVEY_TITLE" >>{told}']\n""")
+    (fleet.covey.home / "config.toml").write_text(
+        f"""[attention]\nnotify = ["sh", "-c", 'echo "$COVEY_TITLE" >>{told}']\n"""
+    )
     one, two = fleet.agent(), fleet.agent()
     fleet.up()
     fleet.row(one)
@@ -85,7 +87,11 @@ def test_an_item_names_its_agent_as_the_list_does_wherever_the_agent_is(fleet: F
     def titled(place: str) -> bool:
         (item,) = needs(fleet.covey)
         told = (item["data"]["ref"], item["title"], item["times"])
-        return told == (fleet.row(pane, "waiting_approval")["ref"], f"toy host{place} asks for approval: make install", 1)
+        return told == (
+            fleet.row(pane, "waiting_approval")["ref"],
+            f"toy host{place} asks for approval: make install",
+            1,
+        )
 
     until(lambda: titled("/api:0.0"))
     fleet.tmux("rename-session", "-t", pane, "shop")

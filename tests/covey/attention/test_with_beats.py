@@ -17,7 +17,9 @@ def needs(covey: Covey, *words: str) -> list[dict[str, Any]]:
 
 
 def beat(covey: Covey) -> None:
-    answer = covey.request("POST", "/v1/beats/run", json.dumps({"path": str(covey.folder / "shed")}), {"Content-Type": "application/json"})
+    answer = covey.request(
+        "POST", "/v1/beats/run", json.dumps({"path": str(covey.folder / "shed")}), {"Content-Type": "application/json"}
+    )
     assert answer[0] == 200, answer
 
 

@@ -23,7 +23,9 @@ async def live(home: Home, chance: random.Random) -> None:
                 await daemon.events.append("attention.settled", subject=key, data={"why": "seen"}, source="victim")
             else:
                 title = f"title {chance.randrange(3)}"
-                await daemon.events.append("attention.asked", subject=key, data={"title": title, "detail": str(number % 2)}, source="victim")
+                await daemon.events.append(
+                    "attention.asked", subject=key, data={"title": title, "detail": str(number % 2)}, source="victim"
+                )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,13 @@ from covey.kernel.store import Store
 
 PATIENCE_S = 60.0
 DAY_S = 86_400.0
-SETTINGS = {"beats.max_concurrent": 4, "beats.jitter_s": 0.0, "beats.day_usd": 0.0, "beats.month_usd": 0.0, "events.max_days": 30}
+SETTINGS = {
+    "beats.max_concurrent": 4,
+    "beats.jitter_s": 0.0,
+    "beats.day_usd": 0.0,
+    "beats.month_usd": 0.0,
+    "events.max_days": 30,
+}
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,9 @@ class Living:
     async def rest(self) -> None:
         """Until nothing runs, nothing waits, and the schedule sleeps."""
         beats = self.beats
-        await self.until(lambda: not beats.running and not beats.queued and not beats._wake.is_set() and self.clock.sleepers == 1)
+        await self.until(
+            lambda: not beats.running and not beats.queued and not beats._wake.is_set() and self.clock.sleepers == 1
+        )
 
     async def advance(self, seconds: float) -> None:
         """Let time pass, and whatever is due happen."""
@@ -60,8 +68,12 @@ class Living:
 
 
 @contextlib.asynccontextmanager
-async def living(folder: Path, *workspaces: Path, clock: ManualClock | None = None, **settings: Any) -> AsyncIterator[Living]:
-    clock = clock or ManualClock(time.time() // DAY_S * DAY_S + DAY_S / 2)  # noon: runs are real, and so is the day on which they are
+async def living(
+    folder: Path, *workspaces: Path, clock: ManualClock | None = None, **settings: Any
+) -> AsyncIterator[Living]:
+    clock = clock or ManualClock(
+        time.time() // DAY_S * DAY_S + DAY_S / 2
+    )  # noon: runs are real, and so is the day on which they are
     given = {
         **SETTINGS,
         "beats.workspace": [{"path": str(path)} for path in workspaces],

@@ -56,7 +56,16 @@ class Pretended:
         waits: bool = False,
     ) -> None:
         """How the next runs go. `streams`: the tokens told at once. `dies`: killed before a result is told. `waits`: until `let_go`."""
-        wish = {"says": says, "seconds": seconds, "cost": cost, "code": code, "children": children, "streams": streams, "dies": dies, "waits": waits}
+        wish = {
+            "says": says,
+            "seconds": seconds,
+            "cost": cost,
+            "code": code,
+            "children": children,
+            "streams": streams,
+            "dies": dies,
+            "waits": waits,
+        }
         draft = self.folder / "draft"
         draft.write_text(json.dumps(wish))
         draft.replace(self.folder / "wish.json")

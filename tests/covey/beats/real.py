@@ -20,7 +20,9 @@ HEARTBEAT = "---\ninterval: 10s\n---\nSay how it is.\n"
 def needs(*names: str) -> pytest.MarkDecorator:
     """For tests that start these agents."""
     missing = [name for name in names if not program_of(agents.find(name)).exists()]
-    return pytest.mark.skipif(bool(missing), reason=f"the lab has not installed {', '.join(missing)}: ./run lab install")
+    return pytest.mark.skipif(
+        bool(missing), reason=f"the lab has not installed {', '.join(missing)}: ./run lab install"
+    )
 
 
 def real(name: str) -> Agent:

@@ -67,7 +67,9 @@ def names(book: Book) -> list[str]:
 def test_a_workspace_with_a_heartbeat_is_a_beat(tmp_path: Path) -> None:
     file = put(tmp_path / "api" / "HEARTBEAT.md", "---\ndescription: Looks after it\ninterval: 30m\n---\nDo this.\n")
     entry = only(load(tmp_path / "api"))
-    assert entry.beat == Beat(name="api", workspace=str(tmp_path / "api"), file=str(file), schedule=Interval(1800.0), deny=DEFAULT_DENY)
+    assert entry.beat == Beat(
+        name="api", workspace=str(tmp_path / "api"), file=str(file), schedule=Interval(1800.0), deny=DEFAULT_DENY
+    )
     assert (entry.name, entry.body, entry.description, entry.problems) == ("api", "Do this.\n", "Looks after it", ())
 
 
@@ -92,10 +94,21 @@ def test_a_workspace_may_have_only_beats_of_the_second_kind(tmp_path: Path) -> N
 def test_the_configuration_holds_unless_the_head_says_otherwise(tmp_path: Path) -> None:
     put(tmp_path / "a" / "HEARTBEAT.md", "---\nmaxTurns: 7\n---\nDo")
     put(tmp_path / "a" / "heartbeats" / "b" / "HEARTBEAT.md", "---\ncron: 0 9 * * *\npermissions: skip\n---\nDo")
-    table = {"path": str(tmp_path / "a"), "interval": "1h", "maxTurns": 3, "permissions": {"deny": ["Edit"]}, "lastRun": "2026-02-03T10:00:00Z"}
+    table = {
+        "path": str(tmp_path / "a"),
+        "interval": "1h",
+        "maxTurns": 3,
+        "permissions": {"deny": ["Edit"]},
+        "lastRun": "2026-02-03T10:00:00Z",
+    }
     book = load({**table, "budget": {"day": 2, "runTokens": 5000}})
     own, other = book.beats["a"], book.beats["a/b"]
-    assert (own.schedule, own.max_turns, own.deny, own.last_run) == (Interval(3600.0), 7, (*DEFAULT_DENY, "Edit"), 1_770_112_800.0)
+    assert (own.schedule, own.max_turns, own.deny, own.last_run) == (
+        Interval(3600.0),
+        7,
+        (*DEFAULT_DENY, "Edit"),
+        1_770_112_800.0,
+    )
     assert (other.schedule, other.max_turns, other.deny) == (Cron("0 9 * * *"), 3, ())
     assert (own.budget.day_usd, own.budget.run_tokens) == (2.0, 5000)
 
@@ -123,7 +136,11 @@ def test_folders_that_are_called_alike_get_the_folder_above_in_front(tmp_path: P
 def test_as_many_folders_as_it_takes(tmp_path: Path) -> None:
     for folder in ("a/x/api", "b/x/api", "c/y/api"):
         put(tmp_path / folder / "HEARTBEAT.md")
-    assert names(load(*(tmp_path / folder for folder in ("a/x/api", "b/x/api", "c/y/api")))) == ["a/x/api", "b/x/api", "y/api"]
+    assert names(load(*(tmp_path / folder for folder in ("a/x/api", "b/x/api", "c/y/api")))) == [
+        "a/x/api",
+        "b/x/api",
+        "y/api",
+    ]
 
 
 def test_a_given_name_is_kept_and_a_second_one_of_that_name_is_a_problem(tmp_path: Path) -> None:
@@ -131,7 +148,9 @@ def test_a_given_name_is_kept_and_a_second_one_of_that_name_is_a_problem(tmp_pat
         put(tmp_path / folder / "HEARTBEAT.md", f"---\n{f'name: {name}' if name else '# none'}\ninterval: 30m\n---\nDo")
     book = load(tmp_path / "one", tmp_path / "two", tmp_path / "health")
     assert names(book) == ["health", "two", f"{tmp_path.name}/health"]
-    assert book.entries[1].complaints == [f"{tmp_path}/two/HEARTBEAT.md, line 2: name: health is the name of another beat: give it another"]
+    assert book.entries[1].complaints == [
+        f"{tmp_path}/two/HEARTBEAT.md, line 2: name: health is the name of another beat: give it another"
+    ]
     assert len(book.beats) == 2
 
 
@@ -144,7 +163,8 @@ def test_a_name_in_the_configuration_is_the_name_of_the_workspace(tmp_path: Path
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["a/x", "b/x", "a/b/x", "x", "y", "a"]), st.sampled_from(["", "x", "a/x", "y/m"])), unique_by=lambda one: one[0]
+        st.tuples(st.sampled_from(["a/x", "b/x", "a/b/x", "x", "y", "a"]), st.sampled_from(["", "x", "a/x", "y/m"])),
+        unique_by=lambda one: one[0],
     )
 )
 def test_names_are_unique_whatever_folders_and_names_there_are(tmp_path: Path, drawn: list[tuple[str, str]]) -> None:
@@ -176,7 +196,9 @@ def test_names_are_unique_whatever_folders_and_names_there_are(tmp_path: Path, d
         ("x" * ((1 << 20) + 1), ": this file has 1048577 bytes; a heartbeat may have 1048576"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_listed_with_its_place_and_the_beat_does_not_run(tmp_path: Path, text: str | bytes, said: str) -> None:
+def test_a_mistake_is_listed_with_its_place_and_the_beat_does_not_run(
+    tmp_path: Path, text: str | bytes, said: str
+) -> None:
     file = put(tmp_path / "api" / "HEARTBEAT.md", text)
     entry = only(load(tmp_path / "api"))
     assert entry.beat is None
@@ -188,7 +210,9 @@ def test_a_mistake_is_listed_with_its_place_and_the_beat_does_not_run(tmp_path: 
 def test_a_mistake_in_the_configuration_is_said_to_be_there(tmp_path: Path) -> None:
     put(tmp_path / "api" / "HEARTBEAT.md", "Do")
     entry = only(load({"path": str(tmp_path / "api"), "interval": "5"}))
-    assert entry.complaints == [f"{tmp_path}/api/HEARTBEAT.md: interval: 5 has no unit: write 5s, 5m, 5h or 5d (in config.toml)"]
+    assert entry.complaints == [
+        f"{tmp_path}/api/HEARTBEAT.md: interval: 5 has no unit: write 5s, 5m, 5h or 5d (in config.toml)"
+    ]
 
 
 def test_a_workspace_in_which_nothing_can_run_is_listed_all_the_same(tmp_path: Path) -> None:
@@ -226,7 +250,10 @@ def test_a_workspace_that_is_named_twice_runs_once(tmp_path: Path) -> None:
     book = load(tmp_path / "api", tmp_path / "link", {"path": f"{tmp_path}/api/"})
     assert list(book.beats) == ["api"]
     assert [len(entry.problems) for entry in book.entries] == [0, 1, 1]
-    assert f"this workspace is in config.toml already, as {tmp_path}/api: take one of them out" in book.entries[1].complaints[0]
+    assert (
+        f"this workspace is in config.toml already, as {tmp_path}/api: take one of them out"
+        in book.entries[1].complaints[0]
+    )
 
 
 def test_one_file_may_serve_several_workspaces(tmp_path: Path) -> None:
@@ -243,7 +270,9 @@ def test_a_folder_whose_name_cannot_be_printed_is_a_problem_and_nothing_breaks(t
         put(Path(os.fsdecode(os.fsencode(tmp_path) + b"/api/heartbeats/" + name)) / "HEARTBEAT.md")
     book = load(tmp_path / "api")
     assert list(book.beats) == ["api"]
-    assert [entry.problems[0].message for entry in book.entries[1:]] == ["the name of this folder cannot be printed: rename it"] * 2
+    assert [entry.problems[0].message for entry in book.entries[1:]] == [
+        "the name of this folder cannot be printed: rename it"
+    ] * 2
     assert all(f"{entry.name} {entry.file}".encode() for entry in book.entries)
 
 
@@ -268,7 +297,9 @@ print([entry.body for entry in book.entries])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        str(["this file cannot be read: Too many open files", *["this folder cannot be read: Too many open files"] * 2]),
+        str(
+            ["this file cannot be read: Too many open files", *["this folder cannot be read: Too many open files"] * 2]
+        ),
         "['Do this.\\n', 'Do this.\\n']",
     ]
 
@@ -319,4 +350,6 @@ def test_a_file_that_stayed_the_same_is_not_read_again(tmp_path: Path) -> None:
     known = [book._files[str(file)] for file in files]
     put(files[3], PLAIN.replace("30m", "45m"))
     assert book.reload(workspaces) is True
-    assert [book._files[str(file)] is before for file, before in zip(files, known, strict=True)] == [number != 3 for number in range(20)]
+    assert [book._files[str(file)] is before for file, before in zip(files, known, strict=True)] == [
+        number != 3 for number in range(20)
+    ]

@@ -31,7 +31,9 @@ def workspace(lab: Headless, head: str, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 @pytest.mark.parametrize("probe", ["{command: cat state, when: changed}", '"cat state; test ! -s state"'])
-def test_twenty_unchanged_intervals_make_no_call_to_the_model(probe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_twenty_unchanged_intervals_make_no_call_to_the_model(
+    probe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def main(lab: Headless, folder: Path) -> None:
         async with living(tmp_path, folder) as node:
             await node.rest()
@@ -43,7 +45,11 @@ def test_twenty_unchanged_intervals_make_no_call_to_the_model(probe: str, tmp_pa
             await node.advance(10)
             assert len(lab.requests("it")) == 2, "until something changes"
             runs = await node.runs()
-            assert [(run.outcome, run.probe) for run in runs] == [("ok", "needed"), *[("ok", "unchanged")] * 20, ("ok", "needed")]
+            assert [(run.outcome, run.probe) for run in runs] == [
+                ("ok", "needed"),
+                *[("ok", "unchanged")] * 20,
+                ("ok", "needed"),
+            ]
             assert sum(run.cost_usd or 0 for run in runs) == pytest.approx(2 * COST)
 
     with headless(tmp_path / "lab") as lab:
@@ -66,7 +72,9 @@ def test_a_probe_that_succeeds_makes_no_call_at_all(tmp_path: Path, monkeypatch:
         asyncio.run(main(lab, workspace(lab, "probe: test -d .", monkeypatch)))
 
 
-def test_a_daily_budget_stops_at_the_right_run_and_the_next_day_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daily_budget_stops_at_the_right_run_and_the_next_day_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def main(lab: Headless, folder: Path) -> None:
         async with living(tmp_path, folder) as node:
             await node.rest()
@@ -85,7 +93,9 @@ def test_a_daily_budget_stops_at_the_right_run_and_the_next_day_goes_on(tmp_path
         asyncio.run(main(lab, workspace(lab, "tz: UTC\nbudget: {day: 0.002}", monkeypatch)))
 
 
-def test_all_beats_together_have_a_budget_and_a_person_may_let_one_run_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_beats_together_have_a_budget_and_a_person_may_let_one_run_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def main(lab: Headless, folder: Path) -> None:
         async with living(tmp_path, folder, day_usd=1.5 * COST) as node:
             await node.rest()
@@ -103,7 +113,9 @@ def test_all_beats_together_have_a_budget_and_a_person_may_let_one_run_on(tmp_pa
         asyncio.run(main(lab, workspace(lab, "", monkeypatch)))
 
 
-def test_a_run_that_goes_over_its_budget_is_ended_and_pauses_the_beat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_goes_over_its_budget_is_ended_and_pauses_the_beat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def main(lab: Headless, folder: Path) -> None:
         lab.script(real("claude"), "it", {PROMPT: ["shell echo 1", "shell echo 2", "say HEARTBEAT_OK"]})
         async with living(tmp_path, folder) as node:

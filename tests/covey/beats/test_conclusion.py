@@ -19,13 +19,35 @@ from covey.beats.report import ErrorKind, Failure, Report, Turn, Usage
 from covey.kernel.event import DATA_BYTES, encode
 
 NOW = 1_800_000_000.0
-BEAT = Beat(name="api", workspace="/src/api", file="/src/api/HEARTBEAT.md", schedule=Interval(60.0), budget=Budget(run_usd=0.5))
-RUN = Run(run="01A", file=BEAT.file, beat="api", workspace=BEAT.workspace, agent="claude", why="schedule", spec=BEAT, queued_at=NOW, state="running")
-STANDING = Standing(file=BEAT.file, plan=planner.Standing(rhythm="", anchor=NOW, offset=0.0, running=1), outcome="ok", streak=3, probe_digest="old")
+BEAT = Beat(
+    name="api", workspace="/src/api", file="/src/api/HEARTBEAT.md", schedule=Interval(60.0), budget=Budget(run_usd=0.5)
+)
+RUN = Run(
+    run="01A",
+    file=BEAT.file,
+    beat="api",
+    workspace=BEAT.workspace,
+    agent="claude",
+    why="schedule",
+    spec=BEAT,
+    queued_at=NOW,
+    state="running",
+)
+STANDING = Standing(
+    file=BEAT.file,
+    plan=planner.Standing(rhythm="", anchor=NOW, offset=0.0, running=1),
+    outcome="ok",
+    streak=3,
+    probe_digest="old",
+)
 
 
 def over(text: str = "HEARTBEAT_OK", kind: ErrorKind | None = None, means: str = "", **failure: Any) -> Finished:
-    report = Report(text=text, usage=Usage(cost_usd=0.25, tokens=10), failure=Failure(kind=kind, message="why", **failure) if kind else None)
+    report = Report(
+        text=text,
+        usage=Usage(cost_usd=0.25, tokens=10),
+        failure=Failure(kind=kind, message="why", **failure) if kind else None,
+    )
     probe = {"means": means, "digest": "new", "code": 1, "said": ""} if means else None
     return Finished(report=report, began=NOW, seconds=1.5, probe=probe)
 
@@ -36,7 +58,13 @@ def after(finished: Finished, standing: Standing = STANDING) -> Standing:
 
 def test_a_run_is_written_down_with_all_that_is_known() -> None:
     done = concluded(RUN, over("ATTENTION: it rains"))
-    assert (done.state, done.outcome, done.summary, done.duration_ms, done.cost_usd) == ("done", "attention", "it rains", 1500, 0.25)
+    assert (done.state, done.outcome, done.summary, done.duration_ms, done.cost_usd) == (
+        "done",
+        "attention",
+        "it rains",
+        1500,
+        0.25,
+    )
     assert entry(done, [{"role": "result"}]) == {
         "ts": "2027-01-15T08:00:00.000Z",
         "workspace": "/src/api",
@@ -90,7 +118,9 @@ def test_a_run_over_its_budget_pauses_the_beat() -> None:
 
 
 @given(
-    message=st.text(st.characters(codec=None, categories=["L", "C", "Zs", "Zl"]), max_size=50).map(lambda text: text * 200),
+    message=st.text(st.characters(codec=None, categories=["L", "C", "Zs", "Zl"]), max_size=50).map(
+        lambda text: text * 200
+    ),
     denials=st.lists(st.text(max_size=20).map(lambda text: text * 100), max_size=5).map(lambda some: some * 60),
 )
 def test_whatever_an_agent_says_can_be_written_down_and_told(message: str, denials: list[str]) -> None:

@@ -29,7 +29,9 @@ def pretended(covey: Covey) -> Pretended:
         workspace.mkdir()
         (workspace / "HEARTBEAT.md").write_text("---\ninterval: 10s\noverlap: parallel\n---\nLook.\n")
     covey.home.mkdir()
-    (covey.home / "config.toml").write_text(f'[beats]\njitter_s = 0\n\n[[beats.workspace]]\npath = "{covey.folder}/one"\n')
+    (covey.home / "config.toml").write_text(
+        f'[beats]\njitter_s = 0\n\n[[beats.workspace]]\npath = "{covey.folder}/one"\n'
+    )
     return agent
 
 
@@ -37,7 +39,10 @@ def begin(covey: Covey, workspace: str) -> str | None:
     """Ask for a run; its id, or None if the daemon went away before it could answer."""
     try:
         status, _, body = covey.request(
-            "POST", "/v1/beats/run", json.dumps({"path": str(covey.folder / workspace)}), {"Content-Type": "application/json"}
+            "POST",
+            "/v1/beats/run",
+            json.dumps({"path": str(covey.folder / workspace)}),
+            {"Content-Type": "application/json"},
         )
     except (OSError, EOFError):
         return None
@@ -53,7 +58,9 @@ def rows(covey: Covey) -> list[tuple[str, str, str, float | None]]:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("part", range(PARTS))
-def test_a_daemon_that_is_killed_again_and_again_loses_no_run_and_runs_none_twice(covey: Covey, pretended: Pretended, part: int) -> None:
+def test_a_daemon_that_is_killed_again_and_again_loses_no_run_and_runs_none_twice(
+    covey: Covey, pretended: Pretended, part: int
+) -> None:
     chance = random.Random(part)  # the same moments every time
     path = {"PATH": f"{pretended.folder}:{os.environ['PATH']}"}
     asked: list[str] = []
@@ -83,7 +90,9 @@ def test_a_daemon_that_is_killed_again_and_again_loses_no_run_and_runs_none_twic
     assert not list((covey.home / "beats" / "runs").iterdir())
 
 
-def test_a_run_goes_on_while_the_daemon_is_away_and_is_concluded_by_the_next(covey: Covey, pretended: Pretended) -> None:
+def test_a_run_goes_on_while_the_daemon_is_away_and_is_concluded_by_the_next(
+    covey: Covey, pretended: Pretended
+) -> None:
     path = {"PATH": f"{pretended.folder}:{os.environ['PATH']}"}
     (covey.home / "config.toml").write_text("")
     pretended.wish(seconds=1.0, says="ATTENTION: it rains")
@@ -96,11 +105,15 @@ def test_a_run_goes_on_while_the_daemon_is_away_and_is_concluded_by_the_next(cov
     assert logged(covey.home) == []
     assert covey.run("up", **path).code == 0
     until(lambda: bool(logged(covey.home)), "the log")
-    assert [(line["run"], line["outcome"], line["summary"]) for line in logged(covey.home)] == [(run, "attention", "it rains")]
+    assert [(line["run"], line["outcome"], line["summary"]) for line in logged(covey.home)] == [
+        (run, "attention", "it rains")
+    ]
     assert pretended.starts == [run]
 
 
-def test_a_run_whose_runner_was_killed_is_an_error_and_nothing_of_it_is_left(covey: Covey, pretended: Pretended) -> None:
+def test_a_run_whose_runner_was_killed_is_an_error_and_nothing_of_it_is_left(
+    covey: Covey, pretended: Pretended
+) -> None:
     path = {"PATH": f"{pretended.folder}:{os.environ['PATH']}"}
     (covey.home / "config.toml").write_text("")
     pretended.wish(seconds=100.0, children=True)

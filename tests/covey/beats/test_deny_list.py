@@ -41,7 +41,9 @@ COMMANDS = {
 HARMFUL = ("rm", "mkfs.ext4", "dd", "shred", "sudo", "shutdown", "reboot", "halt", "poweroff")
 
 
-def run(lab: Headless, name: str, command: str, deny: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, **more: str) -> tuple[Report, list[str]]:
+def run(
+    lab: Headless, name: str, command: str, deny: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, **more: str
+) -> tuple[Report, list[str]]:
     """A heartbeat in which the model wants to run a command; the report, and which harmful programs were called."""
     place, environment = lab.place(real("claude"), name, {PROMPT: [f"shell {command}", "say HEARTBEAT_OK"]})
     tools, called = place.root / "tools", place.root / "called"
@@ -55,7 +57,13 @@ def run(lab: Headless, name: str, command: str, deny: tuple[str, ...], monkeypat
     for variable, value in {**environment, **more}.items():
         monkeypatch.setenv(variable, value)
     monkeypatch.setenv("PATH", f"{tools}:{environment['PATH']}")
-    beat = Beat(name="deny", workspace=str(place.project), file=str(place.project / "HEARTBEAT.md"), schedule=Interval(10), deny=deny)
+    beat = Beat(
+        name="deny",
+        workspace=str(place.project),
+        file=str(place.project / "HEARTBEAT.md"),
+        schedule=Interval(10),
+        deny=deny,
+    )
     folder = Folder(place.root / "runs" / name)
     assert prepare(beat, folder, Claude(), 0.0, "") is None
     finished = asyncio.run(Execution(folder, Claude().reader(), SystemClock(), lambda _: None, lambda _: "").run())
@@ -67,7 +75,9 @@ def test_there_is_a_command_for_every_default_pattern() -> None:
 
 
 @pytest.mark.parametrize("pattern", DEFAULT_DENY)
-def test_claude_refuses_what_a_default_pattern_names(pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claude_refuses_what_a_default_pattern_names(
+    pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with headless(tmp_path) as lab:
         report, called = run(lab, "deny", COMMANDS[pattern], DEFAULT_DENY, monkeypatch)
     assert called == []
@@ -76,7 +86,9 @@ def test_claude_refuses_what_a_default_pattern_names(pattern: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("pattern", ["Bash(sudo *)", "Bash(rm -rf ~/*)"])
-def test_claude_refuses_it_also_where_all_other_permissions_are_skipped(pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claude_refuses_it_also_where_all_other_permissions_are_skipped(
+    pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Whoever is not root runs with --dangerously-skip-permissions; with IS_SANDBOX root may do so too.
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with headless(tmp_path) as lab:

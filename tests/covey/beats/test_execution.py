@@ -20,7 +20,14 @@ from covey.beats.report import Step, Usage
 from covey.kernel.clock import SystemClock
 from tests.covey.beats.pretended import until
 
-RESULT = {"type": "result", "is_error": False, "result": "HEARTBEAT_OK", "total_cost_usd": 0.25, "num_turns": 1, "usage": {"input_tokens": 5}}
+RESULT = {
+    "type": "result",
+    "is_error": False,
+    "result": "HEARTBEAT_OK",
+    "total_cost_usd": 0.25,
+    "num_turns": 1,
+    "usage": {"input_tokens": 5},
+}
 SAYS = {"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": "hm"}]}}
 
 
@@ -29,8 +36,16 @@ class One:
         self.folder = Folder(path / "01EXECUTION")
         self.heard: list[Step] = []
 
-    def prepare(self, output: bytes = b"", then: str = "", probe: dict[str, Any] | None = None, timeout_s: float = 20) -> None:
-        task = {"cwd": "/", "argv": ["/bin/sh", "-c", f"cat; {then}"], "environment": {}, "timeout_s": timeout_s, "probe": probe}
+    def prepare(
+        self, output: bytes = b"", then: str = "", probe: dict[str, Any] | None = None, timeout_s: float = 20
+    ) -> None:
+        task = {
+            "cwd": "/",
+            "argv": ["/bin/sh", "-c", f"cat; {then}"],
+            "environment": {},
+            "timeout_s": timeout_s,
+            "probe": probe,
+        }
         self.folder.prepare(task, "", {})
         (self.folder.path / "prompt").write_bytes(output)
 
@@ -66,7 +81,9 @@ def test_a_last_line_without_an_end_counts(one: One) -> None:
     assert one.run().report.text == "HEARTBEAT_OK"
 
 
-@pytest.mark.parametrize("garbage", [b"\xff\xfe\n", b"\0\n", b"not json\n", b"[1]\n", b"{\n", b"\n\n", b"{" * 100_000 + b"\n"])
+@pytest.mark.parametrize(
+    "garbage", [b"\xff\xfe\n", b"\0\n", b"not json\n", b"[1]\n", b"{\n", b"\n\n", b"{" * 100_000 + b"\n"]
+)
 def test_garbage_between_the_lines_is_left_out(one: One, garbage: bytes) -> None:
     one.prepare(garbage + lines(SAYS) + garbage + lines(RESULT) + garbage)
     finished = one.run()

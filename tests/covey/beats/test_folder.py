@@ -90,7 +90,12 @@ def test_a_claim_of_a_process_that_is_gone_stops_nobody_else(folder: Folder) -> 
 def test_a_sweep_ends_what_carries_the_mark_wherever_it_has_gone_and_nothing_else(folder: Folder) -> None:
     folder.prepare(TASK, "", {})
     own = [sleeper(folder.run), sleeper(folder.run, apart=True)]
-    others = [sleeper("01RUN2"), sleeper("01RU"), sleeper("X01RUN"), subprocess.Popen(["sleep", "1000"], env={"OTHER": f"{MARK}={folder.run}"})]
+    others = [
+        sleeper("01RUN2"),
+        sleeper("01RU"),
+        sleeper("X01RUN"),
+        subprocess.Popen(["sleep", "1000"], env={"OTHER": f"{MARK}={folder.run}"}),
+    ]
     try:
         until(lambda: set(marked(folder.run)) == {process.pid for process in own}, "the mark")
         assert folder.sweep()
@@ -105,7 +110,9 @@ def test_a_sweep_ends_what_carries_the_mark_wherever_it_has_gone_and_nothing_els
 
 def test_the_group_of_an_agent_is_ended_where_nothing_carries_a_mark(folder: Folder) -> None:
     folder.prepare(TASK, "", {})
-    with subprocess.Popen(["sh", "-c", "sleep 1000 & wait"], start_new_session=True, env={"PATH": os.environ["PATH"]}) as agent:
+    with subprocess.Popen(
+        ["sh", "-c", "sleep 1000 & wait"], start_new_session=True, env={"PATH": os.environ["PATH"]}
+    ) as agent:
         folder.agent_is(agent.pid)
         assert folder.sweep()
         assert agent.wait(10) == -9

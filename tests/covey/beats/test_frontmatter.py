@@ -11,14 +11,25 @@ from covey.beats.frontmatter import LONGEST_HEAD, split
 
 
 def test_the_head_is_read_as_texts_lists_and_tables_and_the_rest_is_body() -> None:
-    front = split("---\ninterval: 30m\nmaxTurns: 3\nbudget: {run: 0.50}\nnotify: [ok, error]\nquiet: 22:00-07:00\n---\n# Do\n\nthis\n")
-    assert front.head == {"interval": "30m", "maxTurns": "3", "budget": {"run": "0.50"}, "notify": ["ok", "error"], "quiet": "22:00-07:00"}
+    front = split(
+        "---\ninterval: 30m\nmaxTurns: 3\nbudget: {run: 0.50}\nnotify: [ok, error]\nquiet: 22:00-07:00\n---\n# Do\n\nthis\n"
+    )
+    assert front.head == {
+        "interval": "30m",
+        "maxTurns": "3",
+        "budget": {"run": "0.50"},
+        "notify": ["ok", "error"],
+        "quiet": "22:00-07:00",
+    }
     assert front.body == "# Do\n\nthis\n"
     assert front.problems == ()
     assert front.lines["maxTurns"] == 3
 
 
-@pytest.mark.parametrize("text", ["", "\n", "# Do this\n", "Do\n---\nthis: that\n---\n", "----\na: b\n----\n", "--- \x00x\n", " ---\na: b\n---\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "\n", "# Do this\n", "Do\n---\nthis: that\n---\n", "----\na: b\n----\n", "--- \x00x\n", " ---\na: b\n---\n"],
+)
 def test_without_a_head_everything_is_body(text: str) -> None:
     assert split(text)[:3] == ({}, text, ())
 

@@ -37,8 +37,18 @@ class Here:
         (self.workspace / "HEARTBEAT.md").write_text("Look.\n")
 
     def start(self, **environment: str) -> subprocess.Popen[str]:
-        kept = {"PATH": f"{self.agent.folder}:{os.environ['PATH']}", "HOME": str(self.folder), "COVEY_HOME": str(self.home), **environment}
-        return subprocess.Popen([sys.executable, "-c", COMMAND, str(self.home), str(self.workspace)], env=kept, stdout=subprocess.PIPE, text=True)
+        kept = {
+            "PATH": f"{self.agent.folder}:{os.environ['PATH']}",
+            "HOME": str(self.folder),
+            "COVEY_HOME": str(self.home),
+            **environment,
+        }
+        return subprocess.Popen(
+            [sys.executable, "-c", COMMAND, str(self.home), str(self.workspace)],
+            env=kept,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def run(self, **environment: str) -> dict[str, Any]:
         with self.start(**environment) as process:
@@ -104,7 +114,9 @@ def test_whoever_is_killed_leaves_the_run_to_the_next_daemon(here: Here) -> None
     async def main() -> None:
         async with living(here.folder) as node:
             await node.rest()
-            assert [(one.run, one.outcome, one.summary) for one in await node.runs()] == [(run, "attention", "it rains")]
+            assert [(one.run, one.outcome, one.summary) for one in await node.runs()] == [
+                (run, "attention", "it rains")
+            ]
 
     asyncio.run(main())
     assert here.agent.starts == [run]

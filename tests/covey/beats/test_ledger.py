@@ -21,18 +21,47 @@ from covey.kernel.events import Events
 from covey.kernel.store import Store
 
 NOW = 1_800_000_000.0
-BEAT = Beat(name="api", workspace="/w", file="/w/HEARTBEAT.md", schedule=Cron("0 9 * * *"), probe=Probe(command="true"), deny=("Bash(sudo:*)",))
-STANDING = Standing(file=BEAT.file, plan=planner.Standing(rhythm="r", anchor=NOW, offset=1.5, last_slot=NOW), reason="x", budget_from=2.0)
+BEAT = Beat(
+    name="api",
+    workspace="/w",
+    file="/w/HEARTBEAT.md",
+    schedule=Cron("0 9 * * *"),
+    probe=Probe(command="true"),
+    deny=("Bash(sudo:*)",),
+)
+STANDING = Standing(
+    file=BEAT.file,
+    plan=planner.Standing(rhythm="r", anchor=NOW, offset=1.5, last_slot=NOW),
+    reason="x",
+    budget_from=2.0,
+)
 
 
 def run(number: int, **fields: Any) -> Run:
-    plain = {"file": BEAT.file, "beat": "api", "workspace": "/w", "agent": "claude", "why": "schedule", "spec": BEAT, "queued_at": NOW + number}
+    plain = {
+        "file": BEAT.file,
+        "beat": "api",
+        "workspace": "/w",
+        "agent": "claude",
+        "why": "schedule",
+        "spec": BEAT,
+        "queued_at": NOW + number,
+    }
     return Run(run=f"01RUN{number:021}", **{**plain, **fields})
 
 
 def over(number: int, **fields: Any) -> Run:
     return run(
-        number, **{"state": "done", "began_at": NOW + number, "ended_at": NOW + number + 1, "outcome": "ok", "cost_usd": 0.5, "tokens": 7, **fields}
+        number,
+        **{
+            "state": "done",
+            "began_at": NOW + number,
+            "ended_at": NOW + number + 1,
+            "outcome": "ok",
+            "cost_usd": 0.5,
+            "tokens": 7,
+            **fields,
+        },
     )
 
 
@@ -116,7 +145,12 @@ def test_history_is_newest_first_and_can_be_narrowed(tmp_path: Path) -> None:
     async def work(ledger: Ledger, _: Events) -> None:
         for number in range(6):
             await ledger.take_in(
-                {"run": to_builtins(over(number, beat=f"b{number % 2}", outcome=("ok", "attention", "error")[number % 3])), "turns": []}
+                {
+                    "run": to_builtins(
+                        over(number, beat=f"b{number % 2}", outcome=("ok", "attention", "error")[number % 3])
+                    ),
+                    "turns": [],
+                }
             )
         assert [one.queued_at - NOW for one in await ledger.history()] == [5, 4, 3, 2, 1, 0]
         assert [one.queued_at - NOW for one in await ledger.history(name="b1", limit=2)] == [5, 3]
@@ -135,7 +169,11 @@ def test_complaints_stay_until_they_are_withdrawn(tmp_path: Path) -> None:
         assert await ledger.complaints() == {"a": ("t2", "d")}
         await ledger.withdraw("a", "well")
         assert await ledger.complaints() == {}
-        assert [event.kind for event in await events.history()] == ["attention.asked", "attention.asked", "attention.settled"]
+        assert [event.kind for event in await events.history()] == [
+            "attention.asked",
+            "attention.asked",
+            "attention.settled",
+        ]
 
     with_ledger(tmp_path, work)
 
@@ -159,7 +197,9 @@ def test_a_long_past_does_not_make_it_slow(tmp_path: Path) -> None:
         plain = time.perf_counter() - began
         began = time.perf_counter()
         for _again in range(5):
-            await ledger._store.read(lambda connection: connection.execute("SELECT sum(length(spec)) FROM beat_run").fetchone())
+            await ledger._store.read(
+                lambda connection: connection.execute("SELECT sum(length(spec)) FROM beat_run").fetchone()
+            )
         assert plain < 20 * (time.perf_counter() - began), "no question reads the whole table"
 
     with_ledger(tmp_path, work)

@@ -77,7 +77,9 @@ def test_a_disk_that_takes_only_a_part_is_an_error_and_the_line_is_written_again
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))\n"
         f"HeartbeatLog(Path(sys.argv[1])).append({{'run': '{B}', 'text': 'x' * 500}})\n"
     )
-    ended = subprocess.run([sys.executable, "-c", full, str(log.path.parent)], capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", full, str(log.path.parent)], capture_output=True, text=True, timeout=60, check=False
+    )
     assert "File too large" in ended.stderr
     assert log.path.stat().st_size == 200
     assert not log.has(B)
@@ -87,7 +89,15 @@ def test_a_disk_that_takes_only_a_part_is_an_error_and_the_line_is_written_again
 
 def test_a_workspace_has_a_file_of_its_own(log: HeartbeatLog) -> None:
     assert slug("/src/api") == "src-api"
-    assert len({slug(workspace) for workspace in ("/src/my/api", "/src/my-api", "/src/my api", "/src/my--api", "/src/my/api/")}) == 5
+    assert (
+        len(
+            {
+                slug(workspace)
+                for workspace in ("/src/my/api", "/src/my-api", "/src/my api", "/src/my--api", "/src/my/api/")
+            }
+        )
+        == 5
+    )
     assert len(slug("/" + "x" * 4000)) < 255
     assert slug("/") == "root"
     log.keep_conversation("/src/api", {"run": A})

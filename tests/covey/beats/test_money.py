@@ -17,7 +17,15 @@ from covey.beats.beat import Budget
 from covey.beats.money import Spent
 from covey.beats.report import Usage
 
-ZONES = ["Europe/Berlin", "America/Santiago", "America/Havana", "Asia/Beirut", "Australia/Lord_Howe", "Pacific/Apia", "UTC"]
+ZONES = [
+    "Europe/Berlin",
+    "America/Santiago",
+    "America/Havana",
+    "Asia/Beirut",
+    "Australia/Lord_Howe",
+    "Pacific/Apia",
+    "UTC",
+]
 """Some change their clocks at midnight, or by half an hour, or have left out a day."""
 
 
@@ -39,7 +47,10 @@ def test_a_day_is_one_of_the_beats_zone() -> None:
     began, ends = money.day(now, "Europe/Berlin")
     assert ends - began == 23 * 3600, "the clocks go forward"
     assert money.day(now, "UTC") != (began, ends)
-    assert money.month(now, "Europe/Berlin") == (at("2026-03-01T00:00", "Europe/Berlin"), at("2026-04-01T00:00", "Europe/Berlin"))
+    assert money.month(now, "Europe/Berlin") == (
+        at("2026-03-01T00:00", "Europe/Berlin"),
+        at("2026-04-01T00:00", "Europe/Berlin"),
+    )
 
 
 @pytest.mark.usefixtures("in_berlin")
@@ -69,13 +80,18 @@ def test_a_budget_is_used_up_when_it_is_reached() -> None:
     noon = at("2026-05-05T12:00", "UTC")
     budget = Budget(day_usd=1.0, month_usd=10.0, day_tokens=1000)
     assert money.used_up(budget, Spent(3, 0.99, 999), Spent(30, 9.99, 0), noon, "UTC") is None
-    assert money.used_up(budget, Spent(3, 1.0, 0), Spent(), noon, "UTC") == ("daily budget reached: $1 of $1", at("2026-05-06T00:00", "UTC"))
+    assert money.used_up(budget, Spent(3, 1.0, 0), Spent(), noon, "UTC") == (
+        "daily budget reached: $1 of $1",
+        at("2026-05-06T00:00", "UTC"),
+    )
     assert money.used_up(budget, Spent(3, 0.5, 1000), Spent(), noon, "UTC") == (
         "daily budget reached: 1,000 tokens of 1,000 tokens",
         at("2026-05-06T00:00", "UTC"),
     )
     stop = money.used_up(budget, Spent(3, 1.0, 1000), Spent(30, 10.5, 0), noon, "UTC")
-    assert stop == ("monthly budget reached: $10.5 of $10", at("2026-06-01T00:00", "UTC")), "the longer stop is the one that holds"
+    assert stop == ("monthly budget reached: $10.5 of $10", at("2026-06-01T00:00", "UTC")), (
+        "the longer stop is the one that holds"
+    )
     assert money.stops(stop.reason)
 
 
@@ -97,7 +113,9 @@ def test_what_was_not_measured_does_not_count() -> None:
         (Usage(), money.Prices(usd_per_run=0.3), False, None),
     ],
 )
-def test_a_cost_that_was_not_told_is_estimated(usage: Usage, prices: money.Prices, timed_out: object, cost: float | None) -> None:
+def test_a_cost_that_was_not_told_is_estimated(
+    usage: Usage, prices: money.Prices, timed_out: object, cost: float | None
+) -> None:
     assert money.estimated(usage, prices, Budget(run_usd=0.2), timed_out=bool(timed_out)) == cost
 
 

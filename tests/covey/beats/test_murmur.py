@@ -21,8 +21,21 @@ from murli import AgentError
 DOCUMENT = {
     "workspaces": [
         {"path": "/home/theo/my-project", "interval": "30m", "maxTurns": 3, "lastRun": "2026-02-03T10:00:00Z"},
-        {"path": "/home/theo/other", "interval": "1h", "maxTurns": 5, "permissions": {"deny": ["Bash(curl *)", "Bash(wget *)"]}, "lastRun": None},
-        {"path": "/home/theo/trusted", "cron": "0 9 * * *", "tz": "Europe/Berlin", "permissions": "skip", "agent": "claude-code", "lastRun": None},
+        {
+            "path": "/home/theo/other",
+            "interval": "1h",
+            "maxTurns": 5,
+            "permissions": {"deny": ["Bash(curl *)", "Bash(wget *)"]},
+            "lastRun": None,
+        },
+        {
+            "path": "/home/theo/trusted",
+            "cron": "0 9 * * *",
+            "tz": "Europe/Berlin",
+            "permissions": "skip",
+            "agent": "claude-code",
+            "lastRun": None,
+        },
     ]
 }
 BLOCKS = """\
@@ -92,7 +105,11 @@ def test_what_is_there_is_left_alone_byte_for_byte(home: Home, source: Path) -> 
     assert result["present"] == ["/home/theo/other"]
     text = Path(home.config_file).read_text()
     assert text.startswith(mine + "\n\n[[beats.workspace]]\n")
-    assert [table["path"] for table in tomllib.loads(text)["beats"]["workspace"]] == ["~/other/", "/home/theo/my-project", "/home/theo/trusted"]
+    assert [table["path"] for table in tomllib.loads(text)["beats"]["workspace"]] == [
+        "~/other/",
+        "/home/theo/my-project",
+        "/home/theo/trusted",
+    ]
 
 
 def test_settings_can_be_changed_before_and_after(home: Home, source: Path) -> None:
@@ -100,7 +117,11 @@ def test_settings_can_be_changed_before_and_after(home: Home, source: Path) -> N
     import_file(home, str(source), "/home/theo")
     set_value(home, SETTINGS, "beats.jitter_s", "5")
     config = Config.load(home, SETTINGS)
-    assert (config.get("beats.max_concurrent"), config.get("beats.jitter_s"), len(config.get("beats.workspace"))) == (2, 5.0, 3)
+    assert (config.get("beats.max_concurrent"), config.get("beats.jitter_s"), len(config.get("beats.workspace"))) == (
+        2,
+        5.0,
+        3,
+    )
 
 
 def test_a_file_with_carriage_returns_keeps_them(home: Home, source: Path) -> None:
@@ -109,7 +130,9 @@ def test_a_file_with_carriage_returns_keeps_them(home: Home, source: Path) -> No
     assert Path(home.config_file).read_bytes() == b"[log]\r\nmax_mb = 5\r\n\r\n" + BLOCKS.replace("\n", "\r\n").encode()
 
 
-@pytest.mark.parametrize("odd", ['[beats]\nworkspace = [{ path = "/a" }]\n', "beats = { max_concurrent = 2 }\n", "beats = 3\n"])
+@pytest.mark.parametrize(
+    "odd", ['[beats]\nworkspace = [{ path = "/a" }]\n', "beats = { max_concurrent = 2 }\n", "beats = 3\n"]
+)
 def test_a_file_that_cannot_be_edited_safely_is_left_to_an_editor(home: Home, source: Path, odd: str) -> None:
     Path(home.config_file).write_text(odd)
     with pytest.raises(AgentError, match="cannot be edited safely; it was not touched") as caught:
@@ -165,15 +188,34 @@ TREES = st.recursive(
     max_leaves=5,
 )
 FIELDS = st.sampled_from(
-    ["interval", "cron", "tz", "maxTurns", "max_turns", "permissions", "lastRun", "agent", "model", "name", "notify", "budget", "x"]
+    [
+        "interval",
+        "cron",
+        "tz",
+        "maxTurns",
+        "max_turns",
+        "permissions",
+        "lastRun",
+        "agent",
+        "model",
+        "name",
+        "notify",
+        "budget",
+        "x",
+    ]
 )
 WORKSPACES = st.fixed_dictionaries({"path": st.sampled_from(["/a", "/b/c", "~/d"]) | st.text()}).flatmap(
     lambda path: st.dictionaries(FIELDS, st.sampled_from(["30m", 3, "3", "skip", {"deny": ["Edit"]}, {"day": 2}, ["ok"]]) | TREES, max_size=4).map(lambda more: {**more, **path})
 )  # fmt: skip
 
 
-@given(st.lists(WORKSPACES | TREES, max_size=4), st.sampled_from(["", "# x", "[log]\nlevel = 'info'\n", "[[beats.workspace]]\npath = '/a'\n"]))
-def test_whatever_is_taken_over_the_configuration_can_be_loaded_and_a_second_time_adds_nothing(workspaces: list[Any], text: str) -> None:
+@given(
+    st.lists(WORKSPACES | TREES, max_size=4),
+    st.sampled_from(["", "# x", "[log]\nlevel = 'info'\n", "[[beats.workspace]]\npath = '/a'\n"]),
+)
+def test_whatever_is_taken_over_the_configuration_can_be_loaded_and_a_second_time_adds_nothing(
+    workspaces: list[Any], text: str
+) -> None:
     tables, _, _ = read_murmur(json.dumps({"workspaces": workspaces}))
     after, added, _ = append_to(text, tables, "/home/theo")
     assert after.startswith(text)

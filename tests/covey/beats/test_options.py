@@ -32,10 +32,20 @@ from covey.kernel.settings import SETTINGS, Tables
         ("model", "openrouter/a.b/c:free", "model", "openrouter/a.b/c:free"),
         ("permissions", "skip", "deny", ()),
         ("permissions", {"deny": ["Edit"]}, "deny", (*DEFAULT_DENY, "Edit")),
-        ("budget", {"run": "0.50", "day": "$2", "monthTokens": "1.5M"}, "budget", Budget(run_usd=0.5, day_usd=2.0, month_tokens=1_500_000)),
+        (
+            "budget",
+            {"run": "0.50", "day": "$2", "monthTokens": "1.5M"},
+            "budget",
+            Budget(run_usd=0.5, day_usd=2.0, month_tokens=1_500_000),
+        ),
         ("budget", {"runTokens": "50k", "dayTokens": "50_000"}, "budget", Budget(run_tokens=50_000, day_tokens=50_000)),
         ("probe", "git status --short", "probe", Probe(command="git status --short")),
-        ("probe", {"command": "ls", "when": "changed", "timeout": "5s"}, "probe", Probe(command="ls", when="changed", timeout_s=5.0)),
+        (
+            "probe",
+            {"command": "ls", "when": "changed", "timeout": "5s"},
+            "probe",
+            Probe(command="ls", when="changed", timeout_s=5.0),
+        ),
         ("overlap", "queue", "overlap", "queue"),
         ("quiet", "22:00-07:00", "quiet", Quiet(1320, 420)),
         ("quiet", "18:30 - 24:00", "quiet", Quiet(1110, 0)),
@@ -61,7 +71,11 @@ def test_an_option_is_read_into_its_field(name: str, value: Any, field: str, rea
         ("description", "a\x00b", "'a\\x00b' holds characters that cannot be printed"),
         ("description", "\ud800", "holds characters that cannot be printed"),
         ("interval", "5s", "5s is too short"),
-        ("cron", "0 9 * *", "has to have five fields: minute, hour, day of month, month, day of week; such as 0 9 * * 1-5"),
+        (
+            "cron",
+            "0 9 * *",
+            "has to have five fields: minute, hour, day of month, month, day of week; such as 0 9 * * 1-5",
+        ),
         ("cron", "* * * * * *", "has to have five fields"),
         ("cron", "@daily", "has to have five fields"),
         ("cron", "0 25 * * *", "'0 25 * * *' is no cron expression: bad hour"),
@@ -80,7 +94,11 @@ def test_an_option_is_read_into_its_field(name: str, value: Any, field: str, rea
         ("budget", {"daily": "2"}, "'daily' is not known here; did you mean day?"),
         ("budget", {"day": "two"}, "day: 'two' is no amount of dollars: write one such as 0.50 or $2"),
         ("budget", {"day": "0"}, "day: '0' is no amount of dollars"),
-        ("budget", {"dayTokens": "0.1"}, "dayTokens: '0.1' is no number of tokens: write one such as 50000, 50k or 1.5M"),
+        (
+            "budget",
+            {"dayTokens": "0.1"},
+            "dayTokens: '0.1' is no number of tokens: write one such as 50000, 50k or 1.5M",
+        ),
         ("probe", {"when": "changed"}, "has no command: say which one to run"),
         ("probe", {"command": "ls", "when": "always"}, "when: has to be one of fails, changed, not 'always'"),
         ("overlap", "none", "has to be one of skip, queue, parallel, not 'none'"),
@@ -103,7 +121,11 @@ def test_a_wrong_value_is_refused_with_what_to_write(name: str, value: Any, said
 
 
 def test_every_mistake_is_found_at_once() -> None:
-    assert [name for name, _ in options.read({"interval": "1", "tz": "x", "overlap": "y", "model": "m"})[1]] == ["interval", "tz", "overlap"]
+    assert [name for name, _ in options.read({"interval": "1", "tz": "x", "overlap": "y", "model": "m"})[1]] == [
+        "interval",
+        "tz",
+        "overlap",
+    ]
 
 
 def test_a_beat_has_one_schedule() -> None:
@@ -123,7 +145,11 @@ def test_names_are_understood_in_both_spellings_and_a_wrong_one_brings_the_neare
 
 def test_the_head_replaces_the_configuration_option_by_option_and_a_schedule_of_either_kind() -> None:
     config = {"interval": "30m", "agent": "codex", "budget": {"day": "1"}}
-    assert options.merged(config, {"cron": "0 9 * * *", "budget": {"run": "2"}}) == {"cron": "0 9 * * *", "agent": "codex", "budget": {"run": "2"}}
+    assert options.merged(config, {"cron": "0 9 * * *", "budget": {"run": "2"}}) == {
+        "cron": "0 9 * * *",
+        "agent": "codex",
+        "budget": {"run": "2"},
+    }
     assert options.merged({"cron": "0 9 * * *"}, {"interval": "1h"}) == {"interval": "1h"}
     assert options.merged(config, {}) == config
 
@@ -137,11 +163,15 @@ def test_values_of_toml_and_yaml_are_the_same_in_the_end() -> None:
 def test_config_toml_takes_every_option_and_no_other() -> None:
     setting = SETTINGS["beats.workspace"]
     assert isinstance(setting, Tables)
-    assert set(setting.columns) == {"path"} | {written for name in options.READERS for written in options.spellings(name)}
+    assert set(setting.columns) == {"path"} | {
+        written for name in options.READERS for written in options.spellings(name)
+    }
 
 
 TREES = st.recursive(
-    st.text(max_size=20), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3), max_leaves=6
+    st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
 )
 PLAUSIBLE = st.text(alphabet="0123456789*/-,LW#:smhdkM$ .", max_size=20)
 

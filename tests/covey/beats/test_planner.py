@@ -12,7 +12,23 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from covey.beats.beat import Beat, Cron, Interval, Overlap, Quiet
-from covey.beats.planner import BACKOFF_S, WAKE_S, Skip, Standing, Start, backoff, decide, due, ended, late, park, resumed, take_up, taken, wake
+from covey.beats.planner import (
+    BACKOFF_S,
+    WAKE_S,
+    Skip,
+    Standing,
+    Start,
+    backoff,
+    decide,
+    due,
+    ended,
+    late,
+    park,
+    resumed,
+    take_up,
+    taken,
+    wake,
+)
 from covey.beats.report import ErrorKind, Failure
 from covey.beats.schedule import MISSED_LIMIT, next_slot, offset
 from tests.covey.beats.wall_clock import Wanted, beat, local, moments, utc, wanted
@@ -84,7 +100,9 @@ def test_a_month_of_200_beats_has_exact_counts_and_no_drift() -> None:
         heappush(agenda, (wake([(one, standing)], now, most_s=inf), number))
     for (one, cron), standing, found in zip(beats, standings, starts, strict=True):
         if isinstance(one.schedule, Interval):
-            expected = [START + step * one.schedule.seconds for step in range(int((END - START) / one.schedule.seconds) + 1)]
+            expected = [
+                START + step * one.schedule.seconds for step in range(int((END - START) / one.schedule.seconds) + 1)
+            ]
         else:
             assert cron is not None
             expected = [float(moment) for moment in moments(cron, one.tz, START, END)]
@@ -261,7 +279,9 @@ def test_nothing_starts_in_quiet_hours_and_what_was_missed_before_starts_after_t
     assert late(one, standing, awake) is None
     assert next_due(one, standing, awake) == morning
     assert wake([(one, standing)], morning - 3) == morning
-    assert decide(one, standing, morning) == Start(slot=local("Europe/Berlin", 2026, 10, 24, 15) + standing.offset, missed=0)
+    assert decide(one, standing, morning) == Start(
+        slot=local("Europe/Berlin", 2026, 10, 24, 15) + standing.offset, missed=0
+    )
 
 
 def test_a_beat_is_late_from_its_first_slot_on_until_it_runs() -> None:
@@ -381,13 +401,17 @@ def test_whatever_happens_no_slot_repeats_and_policies_hold(
 
 @patient
 @given(
-    schedules=st.lists(st.sampled_from([7.0, 60.0, 3600.0, "* * * * *", "*/5 2 * * *", "30 2 * * *"]), min_size=1, max_size=5),
+    schedules=st.lists(
+        st.sampled_from([7.0, 60.0, 3600.0, "* * * * *", "*/5 2 * * *", "30 2 * * *"]), min_size=1, max_size=5
+    ),
     quiet=st.sampled_from([None, Quiet(22 * 60, 7 * 60), Quiet(150, 210)]),
     start=st.integers(utc(2026, 10, 23), utc(2026, 10, 26)),
     passed=st.floats(0, 2 * DAY),
     parked=st.one_of(st.none(), st.floats(0, 2 * DAY)),
 )
-def test_nobody_sleeps_past_a_slot(schedules: list[str | float], quiet: Quiet | None, start: int, passed: float, parked: float | None) -> None:
+def test_nobody_sleeps_past_a_slot(
+    schedules: list[str | float], quiet: Quiet | None, start: int, passed: float, parked: float | None
+) -> None:
     now = start + passed
     beats = []
     for number, schedule in enumerate(schedules):

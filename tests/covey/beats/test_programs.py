@@ -15,7 +15,9 @@ from tests.covey.beats.agents.running import beat
 from tests.covey.beats.pretended import Pretended
 
 
-def test_the_daemons_own_folders_come_first_then_where_people_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_daemons_own_folders_come_first_then_where_people_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", "/nowhere:/usr/bin")
     local = Pretended(tmp_path / ".local" / "bin")
@@ -34,7 +36,9 @@ def test_a_folder_that_depends_on_where_one_stands_is_none(tmp_path: Path, monke
     assert programs.find("claude") is None, "it would be looked for in the workspace"
 
 
-def test_the_agent_finds_what_lies_beside_it_and_knows_nothing_of_the_daemons_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_agent_finds_what_lies_beside_it_and_knows_nothing_of_the_daemons_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     agent = Pretended(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{agent.folder}:/usr/bin")
     (tmp_path / "HEARTBEAT.md").write_text("Look.\n")

@@ -30,8 +30,18 @@ class Runner:
         self.workspace = path
 
     def prepare(self, command: str = "cat", probe: dict[str, Any] | None = None, **task: Any) -> None:
-        wanted = {"command": "true", "when": "fails", "timeout_s": 20, "previous": "", **probe} if probe is not None else None
-        plain = {"cwd": str(self.workspace), "argv": ["/bin/sh", "-c", command], "environment": {}, "timeout_s": 20, "probe": wanted}
+        wanted = (
+            {"command": "true", "when": "fails", "timeout_s": 20, "previous": "", **probe}
+            if probe is not None
+            else None
+        )
+        plain = {
+            "cwd": str(self.workspace),
+            "argv": ["/bin/sh", "-c", command],
+            "environment": {},
+            "timeout_s": 20,
+            "probe": wanted,
+        }
         self.folder.prepare({**plain, **task}, "the prompt", {})
 
     def start(self, **environment: str) -> subprocess.Popen[bytes]:
@@ -97,7 +107,9 @@ def test_what_cannot_be_started_says_so(one: Runner) -> None:
 
 
 @pytest.mark.parametrize("task", [{"cwd": "/no/such/folder"}, {"argv": ["/bin/echo", "a\0b"]}])
-def test_a_workspace_that_has_gone_and_a_word_that_no_program_takes_are_last_words_too(one: Runner, task: dict[str, Any]) -> None:
+def test_a_workspace_that_has_gone_and_a_word_that_no_program_takes_are_last_words_too(
+    one: Runner, task: dict[str, Any]
+) -> None:
     one.prepare(**task)
     word = one.run()
     assert word["why"] == "start"
@@ -168,7 +180,9 @@ def test_a_run_that_was_stopped_before_its_runner_came_never_begins(one: Runner)
         ({"command": "sleep 1000", "timeout_s": 0.3}, "probe_timeout", False),
     ],
 )
-def test_a_probe_decides_whether_the_agent_is_started(one: Runner, probe: dict[str, Any], means: str, *, runs: bool) -> None:
+def test_a_probe_decides_whether_the_agent_is_started(
+    one: Runner, probe: dict[str, Any], means: str, *, runs: bool
+) -> None:
     if "previous" in probe:
         probe = {**probe, "previous": hashlib.sha256(probe["previous"].encode()).hexdigest()}
     one.prepare("echo agent", probe=probe)
@@ -181,7 +195,10 @@ def test_a_probe_decides_whether_the_agent_is_started(one: Runner, probe: dict[s
 def test_a_probe_that_is_ended_from_outside_starts_no_agent(one: Runner) -> None:
     one.prepare("echo agent", probe={"command": "echo asked; sleep 1000"})
     with one.start() as process:
-        until(lambda: (one.folder.path / "probe").exists() and (one.folder.path / "probe").read_text() == "asked\n", "the probe")
+        until(
+            lambda: (one.folder.path / "probe").exists() and (one.folder.path / "probe").read_text() == "asked\n",
+            "the probe",
+        )
         process.terminate()
         assert process.wait(LIMIT_S) == 0
     assert one.folder.ended

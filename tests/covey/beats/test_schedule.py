@@ -60,7 +60,17 @@ def test_a_year_of_cron_has_each_moment_of_the_wall_clock_once(zone: str) -> Non
 
 @pytest.mark.parametrize("zone", ZONES[:2])
 @pytest.mark.parametrize(
-    "expression", ["*/15 * * * *", "30 2 * * *", "0,30 1-3 * * 1-5", "0 9 L * *", "0 0 29 2 *", "5 4 * * SUN#2", "20,40 30 1 * * *", "1 2 3 4 5"]
+    "expression",
+    [
+        "*/15 * * * *",
+        "30 2 * * *",
+        "0,30 1-3 * * 1-5",
+        "0 9 L * *",
+        "0 0 29 2 *",
+        "5 4 * * SUN#2",
+        "20,40 30 1 * * *",
+        "1 2 3 4 5",
+    ],
 )
 def test_where_clocks_move_by_an_hour_the_moments_are_those_of_cronsim(zone: str, expression: str) -> None:
     start, end = utc(2026, 1, 1), utc(2029, 1, 1) if "*/15" not in expression else utc(2026, 12, 1)
@@ -89,7 +99,9 @@ def test_where_clocks_move_by_an_hour_the_moments_are_those_of_cronsim(zone: str
         ("America/Nuuk", "30 23 * * *", 1, 1),
     ],
 )
-def test_the_days_on_which_clocks_change_have_as_many_as_debian_would_run(zone: str, expression: str, gap: int, repeat: int) -> None:
+def test_the_days_on_which_clocks_change_have_as_many_as_debian_would_run(
+    zone: str, expression: str, gap: int, repeat: int
+) -> None:
     days = {
         "Europe/Berlin": ((2026, 3, 29), (2026, 10, 25)),
         "Australia/Lord_Howe": ((2026, 10, 4), (2026, 4, 5)),
@@ -99,9 +111,13 @@ def test_the_days_on_which_clocks_change_have_as_many_as_debian_would_run(zone: 
     for (year, month, day), count in zip(days, (gap, repeat), strict=True):
         start, end = local(zone, year, month, day), local(zone, year, month, day + 1)
         one = beat(expression, tz=zone)
-        found = walked(one, start, end if zone != "America/Nuuk" else end + 60)  # where the gap ends at midnight, and the moment lies there
+        found = walked(
+            one, start, end if zone != "America/Nuuk" else end + 60
+        )  # where the gap ends at midnight, and the moment lies there
         assert len(found) == count
-        assert latest_slot(one, start, 0.0, -inf, found[-1] if found else end - 1) == ((found[-1], min(count - 1, MISSED_LIMIT)) if found else None)
+        assert latest_slot(one, start, 0.0, -inf, found[-1] if found else end - 1) == (
+            (found[-1], min(count - 1, MISSED_LIMIT)) if found else None
+        )
 
 
 def test_a_skipped_time_comes_when_the_gap_ends_and_a_repeated_one_only_the_first_time() -> None:
@@ -109,7 +125,12 @@ def test_a_skipped_time_comes_when_the_gap_ends_and_a_repeated_one_only_the_firs
     assert next_slot(one, 0, 0.0, local("Europe/Berlin", 2026, 3, 29, 1)) == local("Europe/Berlin", 2026, 3, 29, 3)
     first = local("Europe/Berlin", 2026, 10, 25, 2, 30)
     assert next_slot(one, 0, 0.0, first - 1) == first
-    for after in (first, first + 1800, local("Europe/Berlin", 2026, 10, 25, 2, 15, fold=1), local("Europe/Berlin", 2026, 10, 25, 2, 45, fold=1)):
+    for after in (
+        first,
+        first + 1800,
+        local("Europe/Berlin", 2026, 10, 25, 2, 15, fold=1),
+        local("Europe/Berlin", 2026, 10, 25, 2, 45, fold=1),
+    ):
         assert next_slot(one, 0, 0.0, after) == local("Europe/Berlin", 2026, 10, 26, 2, 30)
         assert latest_slot(one, 0, 0.0, first - 90_000, after) == (first, 1)
 
@@ -157,7 +178,9 @@ def test_a_cron_slot_before_the_anchor_does_not_count_even_if_its_offset_passes_
         st.sampled_from([Cron("* * * * *"), Cron("0 9 * * *"), Cron("*/5 8-18 * * 1-5"), Cron("20,50 0 9 * * *")]),
     ),
 )
-def test_an_offset_stays_below_its_limits_and_is_always_the_same(name: str, limit: float, schedule: Interval | Cron) -> None:
+def test_an_offset_stays_below_its_limits_and_is_always_the_same(
+    name: str, limit: float, schedule: Interval | Cron
+) -> None:
     shift = offset(name, schedule, limit)
     assert shift == offset(name, schedule, limit)
     assert 0 <= shift <= limit
@@ -177,17 +200,28 @@ def test_offsets_spread_beats_that_are_due_together() -> None:
 
 def test_slots_that_were_slept_through_are_counted_exactly_up_to_the_limit() -> None:
     start, month = utc(2026, 3, 1), 31 * 86_400
-    assert latest_slot(beat("0 * * * *", tz="Europe/Berlin"), start, 0.0, start, start + month) == (start + month, 31 * 24 - 1)
-    assert latest_slot(beat("* * * * *", tz="Europe/Berlin"), start, 3.0, start, start + month + 30) == (start + month + 3, MISSED_LIMIT)
+    assert latest_slot(beat("0 * * * *", tz="Europe/Berlin"), start, 0.0, start, start + month) == (
+        start + month,
+        31 * 24 - 1,
+    )
+    assert latest_slot(beat("* * * * *", tz="Europe/Berlin"), start, 3.0, start, start + month + 30) == (
+        start + month + 3,
+        MISSED_LIMIT,
+    )
     assert latest_slot(beat(1.0), start, 0.0, start, start + month) == (start + month, MISSED_LIMIT)
-    assert latest_slot(beat("30 2 * * *", tz="Europe/Berlin"), start, 0.0, -inf, start + month) == (local("Europe/Berlin", 2026, 3, 31, 2, 30), 30)
+    assert latest_slot(beat("30 2 * * *", tz="Europe/Berlin"), start, 0.0, -inf, start + month) == (
+        local("Europe/Berlin", 2026, 3, 31, 2, 30),
+        30,
+    )
     ten_years = start + 3652 * 86_400
     slot, missed = latest_slot(beat("0 0 29 2 *"), start, 0.0, start, ten_years) or (0, 0)
     assert (slot, missed) == (utc(2036, 2, 29), 2)
     assert latest_slot(beat("0 0 29 2 *"), start, 0.0, start, start + month) is None
 
 
-SCHEDULES = st.one_of(st.sampled_from([cron.expression for cron in CRONS]), st.sampled_from([600.0, 1800.0, 3600.0, 5400.0, 86_400.0]))
+SCHEDULES = st.one_of(
+    st.sampled_from([cron.expression for cron in CRONS]), st.sampled_from([600.0, 1800.0, 3600.0, 5400.0, 86_400.0])
+)
 QUIETS = st.one_of(st.none(), st.builds(Quiet, st.integers(0, 1439), st.integers(0, 1439)))
 
 
@@ -222,7 +256,9 @@ def test_quiet_hours_that_come_twice_in_a_night_leave_the_slots_between_them() -
 
 
 @patient
-@given(schedule=SCHEDULES, zone=st.sampled_from(ZONES), quiet=QUIETS, start=st.integers(utc(2026, 3, 25), utc(2026, 4, 8)))
+@given(
+    schedule=SCHEDULES, zone=st.sampled_from(ZONES), quiet=QUIETS, start=st.integers(utc(2026, 3, 25), utc(2026, 4, 8))
+)
 def test_quiet_hours_take_away_what_the_wall_clock_shows_in_them_and_nothing_else(
     schedule: str | float, zone: str, quiet: Quiet | None, start: int
 ) -> None:
@@ -242,7 +278,9 @@ def test_quiet_hours_take_away_what_the_wall_clock_shows_in_them_and_nothing_els
 def test_loud_is_the_first_moment_outside_the_quiet_hours(zone: str, quiet: Quiet, moment: float) -> None:
     free = loud(beat(60.0, tz=zone, quiet=quiet), moment)
     assert not is_quiet(quiet, zone, free)
-    assert free == moment or all(is_quiet(quiet, zone, minute) for minute in (moment, *range(int(moment // 60 + 1) * 60, int(free), 60)))
+    assert free == moment or all(
+        is_quiet(quiet, zone, minute) for minute in (moment, *range(int(moment // 60 + 1) * 60, int(free), 60))
+    )
 
 
 def is_quiet(quiet: Quiet, zone: str, moment: float) -> bool:
@@ -277,6 +315,10 @@ def test_without_a_zone_the_clock_of_the_machine_counts() -> None:
         (local("Europe/Berlin", 2026, 10, 25, 2, 15, fold=1), local("Europe/Berlin", 2026, 10, 26, 2, 30)),
     ):
         said = subprocess.run(
-            [sys.executable, "-c", code, str(after)], env={**os.environ, "TZ": "Europe/Berlin"}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", code, str(after)],
+            env={**os.environ, "TZ": "Europe/Berlin"},
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert float(said.stdout) == expected

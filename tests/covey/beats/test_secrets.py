@@ -15,7 +15,12 @@ from covey.beats.secrets import KEPT_CHARACTERS, redacted_text
 from tests.covey.beats.living import Living
 from tests.covey.beats.world import World
 
-KEYS = ("sk-ant-api03-AAAAbbbbCCCCddddEEEE", "ghp_0123456789abcdefABCDEF0123456789", "AKIAIOSFODNN7EXAMPLE", "hunter2hunter2")
+KEYS = (
+    "sk-ant-api03-AAAAbbbbCCCCddddEEEE",
+    "ghp_0123456789abcdefABCDEF0123456789",
+    "AKIAIOSFODNN7EXAMPLE",
+    "hunter2hunter2",
+)
 """Made up: they have the shape of keys and open nothing."""
 AGENT = """\
 #!/bin/sh
@@ -32,14 +37,26 @@ def agent(folder: Path, *, code: int) -> None:
     """A `claude` that prints secrets in every place in which it can."""
     asked = {"command": f"curl -H 'Authorization: Bearer {KEYS[1]}' {'x' * 150} {KEYS[0]}", "apiKey": KEYS[3]}
     lines: list[dict[str, Any]] = [
-        {"type": "assistant", "message": {"id": "m", "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": asked}]}},
+        {
+            "type": "assistant",
+            "message": {"id": "m", "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": asked}]},
+        },
         {"type": "user", "message": {"content": [{"tool_use_id": "t", "content": f"AWS_ACCESS_KEY_ID={KEYS[2]}"}]}},
         {"type": "assistant", "message": {"id": "n", "content": [{"type": "text", "text": f"The key is {KEYS[0]}"}]}},
     ]
     if code == 0:
         denied = [{"tool_name": "Bash", "tool_input": {"command": f"echo {KEYS[1]}"}}]
         answer = f"ATTENTION: the key {KEYS[0]} is in the repository"
-        lines.append({"type": "result", "is_error": False, "result": answer, "total_cost_usd": 0.1, "num_turns": 1, "permission_denials": denied})
+        lines.append(
+            {
+                "type": "result",
+                "is_error": False,
+                "result": answer,
+                "total_cost_usd": 0.1,
+                "num_turns": 1,
+                "permission_denials": denied,
+            }
+        )
     program = folder / "claude"
     program.write_text(AGENT % ("\n".join(map(json.dumps, lines)), KEYS[3], code))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -61,7 +78,12 @@ def test_what_an_agent_prints_is_kept_without_its_secrets(world: World, code: in
         assert len(await node.told("attention.asked")) == 1
 
     world.live(work)
-    kept = [Path(folder) / name for folder, _, names in os.walk(world.folder) for name in names if "bin" not in Path(folder).parts]
+    kept = [
+        Path(folder) / name
+        for folder, _, names in os.walk(world.folder)
+        for name in names
+        if "bin" not in Path(folder).parts
+    ]
     assert {"node.db", "heartbeats.jsonl"} <= {file.name for file in kept}
     assert any(file.name.startswith("last-beat-") for file in kept)
     found = {(file.name, key) for file in kept for key in KEYS if key.encode() in file.read_bytes()}
@@ -80,7 +102,14 @@ def test_a_probe_that_cannot_run_is_told_without_secrets(world: World) -> None:
 
 
 def test_numbers_and_what_controls_a_run_stay_as_they_are() -> None:
-    line = {"type": "result", "session_id": "0f0f", "usage": {"input_tokens": 5}, "is_error": False, "result": "HEARTBEAT_OK", "cost": None}
+    line = {
+        "type": "result",
+        "session_id": "0f0f",
+        "usage": {"input_tokens": 5},
+        "is_error": False,
+        "result": "HEARTBEAT_OK",
+        "cost": None,
+    }
     assert read(json.dumps(line)) == line
 
 

@@ -45,7 +45,11 @@ async def end(node: Living) -> None:
 
 async def about(node: Living, kind: str, key: str) -> list[str]:
     """What was asked, or settled, about a matter."""
-    return [event.data.get("title") or event.data["why"] for event in await node.told(f"attention.{kind}") if event.subject.startswith(key)]
+    return [
+        event.data.get("title") or event.data["why"]
+        for event in await node.told(f"attention.{kind}")
+        if event.subject.startswith(key)
+    ]
 
 
 # Overlap and the limit.
@@ -153,7 +157,12 @@ def test_a_pause_also_holds_for_a_run_that_waits(world: World) -> None:
         assert not node.beats.queued
         await end(node)
         (gone,) = [run for run in await node.runs() if run.beat == waits]
-        assert (gone.state, gone.outcome, gone.error_kind, gone.error) == ("done", None, "withdrawn", "it was not begun: the beat was paused")
+        assert (gone.state, gone.outcome, gone.error_kind, gone.error) == (
+            "done",
+            None,
+            "withdrawn",
+            "it was not begun: the beat was paused",
+        )
         assert gone.file not in node.beats.latest, "what was never begun is no last run"
         assert [line["beat"] for line in world.log] != [gone.beat], "nor a heartbeat"
         assert len(world.agent.starts) == 1
@@ -256,7 +265,12 @@ def test_attention_stays_open_while_nothing_changes_and_is_settled_by_ok(world: 
         assert await about(node, "asked", "beat:") == ["api: it is broken"]
         await node.advance(60)
         look, still = await node.runs()
-        assert (still.probe, still.outcome, still.summary, still.looked_at) == ("unchanged", "attention", "it is broken", look.ended_at)
+        assert (still.probe, still.outcome, still.summary, still.looked_at) == (
+            "unchanged",
+            "attention",
+            "it is broken",
+            look.ended_at,
+        )
         assert node.beats.standings[still.file].streak == 2
         assert await about(node, "settled", "beat:") == []
         assert len(await about(node, "asked", "beat:")) == 1, "nobody is told again of what has not changed"
@@ -315,7 +329,9 @@ def test_who_wants_no_news_gets_none(world: World) -> None:
 # Errors.
 
 
-def test_a_program_that_is_missing_is_an_error_of_its_own_and_is_backed_off_from(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_is_missing_is_an_error_of_its_own_and_is_backed_off_from(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.beat("api")
     monkeypatch.setenv("PATH", "/nowhere")
 
@@ -352,7 +368,9 @@ def test_a_run_whose_instructions_have_gone_while_it_waited_is_an_error(world: W
 
 
 @pytest.mark.parametrize("what", ["file", "workspace"])
-def test_a_heartbeat_whose_file_is_missing_is_an_error_in_the_log_each_time_it_goes_away(world: World, what: str) -> None:
+def test_a_heartbeat_whose_file_is_missing_is_an_error_in_the_log_each_time_it_goes_away(
+    world: World, what: str
+) -> None:
     workspace = world.beat("api")
     file = workspace / "HEARTBEAT.md"
 
@@ -389,7 +407,11 @@ def test_a_workspace_that_never_had_a_heartbeat_is_an_error_in_the_log_once(worl
     world.live(work)
     world.live(work)
     (line,) = world.log
-    assert (line["outcome"], line["errorKind"], line["workspace"]) == ("error", "prompt_missing", str(world.workspaces[0]))
+    assert (line["outcome"], line["errorKind"], line["workspace"]) == (
+        "error",
+        "prompt_missing",
+        str(world.workspaces[0]),
+    )
 
 
 def test_a_rate_limit_parks_the_beat_until_the_reset(world: World) -> None:
@@ -404,7 +426,11 @@ def test_a_rate_limit_parks_the_beat_until_the_reset(world: World) -> None:
     async def work(node: Living) -> None:
         await node.rest()
         (item,) = (await view.listed(node.beats, clock.time()))["items"]
-        assert (item["state"], item["reason"], item["next_at"]) == ("parked", "rate limit: no", "2027-01-15T09:00:00.000Z")
+        assert (item["state"], item["reason"], item["next_at"]) == (
+            "parked",
+            "rate limit: no",
+            "2027-01-15T09:00:00.000Z",
+        )
         for _ in range(59):
             await node.advance(60)
         assert len(world.agent.starts) == 1
@@ -437,7 +463,9 @@ def test_a_run_over_its_budget_pauses_the_beat_and_somebody_is_told_until_it_is_
 
 @pytest.mark.parametrize("ends", ["hangs", "dies"])
 @pytest.mark.parametrize("budget", ["day: 0.01", "month: 0.01", "run: 0.01", "day: 0.01, run: 0.01"])
-def test_a_run_that_ends_before_it_tells_its_cost_counts_against_a_dollar_budget(world: World, ends: str, budget: str) -> None:
+def test_a_run_that_ends_before_it_tells_its_cost_counts_against_a_dollar_budget(
+    world: World, ends: str, budget: str
+) -> None:
     world.beat("api", f"budget: {{{budget}}}\ntimeout: 1s")
     world.agent.wish(streams=24_000_000, seconds=LONG if ends == "hangs" else 0, dies=True)
 
@@ -446,7 +474,11 @@ def test_a_run_that_ends_before_it_tells_its_cost_counts_against_a_dollar_budget
         for _ in range(3):
             await node.advance(60)
         (run,) = await node.runs()
-        assert (run.error_kind, run.cost_usd, run.cost_estimated) == ("timeout" if ends == "hangs" else "crash", 360.0, True)
+        assert (run.error_kind, run.cost_usd, run.cost_estimated) == (
+            "timeout" if ends == "hangs" else "crash",
+            360.0,
+            True,
+        )
         (item,) = (await view.listed(node.beats, node.clock.time()))["items"]
         assert item["state"] == "paused"
         assert world.log[0]["costEstimated"]
@@ -501,7 +533,9 @@ def test_a_budget_for_all_is_one_matter_however_many_beats_it_stops(world: World
         assert len(world.agent.starts) == 2, "the third waited, and was not begun when the others had spent it all"
         assert await about(node, "asked", "") == ["all beats together: daily budget reached: $0.5 of $0.5"]
         refused = [run for run in await node.runs() if run.error_kind == "withdrawn"]
-        assert [run.error for run in refused] == ["it was not begun: all beats together: daily budget reached: $0.5 of $0.5"]
+        assert [run.error for run in refused] == [
+            "it was not begun: all beats together: daily budget reached: $0.5 of $0.5"
+        ]
         node.settings["beats.day_usd"] = 100.0
         await node.advance(60)
         assert len(world.agent.starts) == 5, "a budget that was raised is enough"
@@ -560,7 +594,9 @@ def test_a_clock_that_jumps_ahead_makes_one_run_and_one_that_jumps_back_none(wor
 
 
 @pytest.mark.parametrize("days", [1, 1000])
-def test_a_clock_that_was_ahead_does_not_silence_a_beat(world: World, caplog: pytest.LogCaptureFixture, days: int) -> None:
+def test_a_clock_that_was_ahead_does_not_silence_a_beat(
+    world: World, caplog: pytest.LogCaptureFixture, days: int
+) -> None:
     world.beat("api")
 
     async def work(node: Living) -> None:

@@ -21,7 +21,9 @@ def test_the_template_can_run_as_it_is() -> None:
 
 
 def test_what_the_template_offers_in_comments_is_valid_too() -> None:
-    head = split(TEMPLATE.replace("interval: 30m\n", "").replace("# Or at fixed times:  ", "").replace("  and  ", "\n")).head
+    head = split(
+        TEMPLATE.replace("interval: 30m\n", "").replace("# Or at fixed times:  ", "").replace("  and  ", "\n")
+    ).head
     assert set(head) == {"cron", "tz"}
     assert options.read(head)[1] == []
 
@@ -49,7 +51,9 @@ def test_a_relative_path_is_meant_from_here(tmp_path: Path, monkeypatch: pytest.
     assert init(".")["file"] == str(tmp_path / "HEARTBEAT.md")
 
 
-@pytest.mark.parametrize(("path", "said"), [("gone", "does not exist"), ("file", "is not a folder"), ("a\x00b", "cannot be written")])
+@pytest.mark.parametrize(
+    ("path", "said"), [("gone", "does not exist"), ("file", "is not a folder"), ("a\x00b", "cannot be written")]
+)
 def test_where_nothing_can_be_written_is_said_so(tmp_path: Path, path: str, said: str) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(AgentError, match=said) as caught:

@@ -115,7 +115,11 @@ def test_an_answer_is_quiet_only_if_its_last_line_is_one_of_the_two_forms(text: 
     assert verdict.summary.isprintable()
 
 
-@given(st.sampled_from(["ok", "attention", "error", ""]), st.text(), st.dictionaries(st.text(), st.none() | st.booleans() | st.text()))
+@given(
+    st.sampled_from(["ok", "attention", "error", ""]),
+    st.text(),
+    st.dictionaries(st.text(), st.none() | st.booleans() | st.text()),
+)
 def test_a_structured_verdict_may_say_more_but_only_ok_is_ok(word: str, summary: str, more: dict[str, object]) -> None:
     verdict = judged(json.dumps({**more, "heartbeat": word, "summary": summary}))
     assert verdict.outcome == ("ok" if word == "ok" else "attention")

@@ -38,7 +38,13 @@ class Scene:
 
     def covey(self, *words: str) -> Ran:
         ended = subprocess.run(
-            [COMMAND, *words], cwd=self.workspace, env=self.environment, capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+            [COMMAND, *words],
+            cwd=self.workspace,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT,
+            check=False,
         )
         return Ran(ended.returncode, ended.stdout, ended.stderr)
 
@@ -83,7 +89,9 @@ def test_the_verification_plan_of_the_document_holds_step_by_step(scene: Scene) 
     assert json.loads(conversation.read_text())["turns"] == logged(scene.home)[-1]["turns"]
     # 5: start, wait, and there are entries
     heartbeat.write_text(heartbeat.read_text().replace("interval: 30m", "interval: 10s"))
-    (scene.home / "config.toml").write_text(f'[beats]\njitter_s = 0\n\n[[beats.workspace]]\npath = "{scene.workspace}"\n')
+    (scene.home / "config.toml").write_text(
+        f'[beats]\njitter_s = 0\n\n[[beats.workspace]]\npath = "{scene.workspace}"\n'
+    )
     assert scene.covey("up").code == 0
     until(lambda: len(logged(scene.home)) == 3, "the first scheduled run")
     # 6: a check that fails is attention, and a person hears of it
@@ -96,10 +104,16 @@ def test_the_verification_plan_of_the_document_holds_step_by_step(scene: Scene) 
     assert status["pid"] > 0
     assert status["beats"]["total"] == 1
     (listed,) = scene.covey("beats", "list").result["items"]
-    assert (listed["state"] in {"scheduled", "running"}, listed["last"]["outcome"], listed["workspace"]) == (True, "attention", str(scene.workspace))
+    assert (listed["state"] in {"scheduled", "running"}, listed["last"]["outcome"], listed["workspace"]) == (
+        True,
+        "attention",
+        str(scene.workspace),
+    )
     shown = scene.covey("beats", "show", listed["last"]["run"]).result
     assert shown["turns"][0]["toolCalls"][0]["input"]["command"] == "ls missing"
-    assert {run["run"] for run in scene.covey("beats", "history").result["items"]} >= {line["run"] for line in logged(scene.home)}
+    assert {run["run"] for run in scene.covey("beats", "history").result["items"]} >= {
+        line["run"] for line in logged(scene.home)
+    }
     # 8: stop is clean
     assert scene.covey("down").code == 0
     until(lambda: not birth(status["pid"]), "its end")

@@ -122,7 +122,10 @@ def test_rhythms_are_words() -> None:
 
 def test_a_run_is_found_by_its_end_if_only_one_ends_so() -> None:
     beat = Beat(name="api", workspace="/w", file="/w/H", schedule=Interval(60.0))
-    one, two = (Run(run=run, file="", beat="api", workspace="/w", agent="claude", why="hand", spec=beat, queued_at=0.0) for run in ("01AX", "01BX"))
+    one, two = (
+        Run(run=run, file="", beat="api", workspace="/w", agent="claude", why="hand", spec=beat, queued_at=0.0)
+        for run in ("01AX", "01BX")
+    )
     assert view.one_of([one], "AX") is one
     with pytest.raises(AgentError, match="there is no run"):
         view.one_of([], "Z")

@@ -62,7 +62,11 @@ def moments(cron: Wanted, zone: str, start: int, end: int) -> list[int]:
     """Those of the expression between two moments, as Debian's cron has them."""
     shown = readings(zone, start, end)
     if not cron.fixed:
-        return [at.moment for at in shown if at.minute in cron.minutes and at.hour in cron.hours and at.day.isoweekday() % 7 in cron.weekdays]
+        return [
+            at.moment
+            for at in shown
+            if at.minute in cron.minutes and at.hour in cron.hours and at.day.isoweekday() % 7 in cron.weekdays
+        ]
     days: dict[date, dict[tuple[int, int], int]] = {}
     for at in shown:
         days.setdefault(at.day, {}).setdefault((at.hour, at.minute), at.moment)
@@ -87,8 +91,23 @@ def local(zone: str, *when: int, fold: int = 0) -> int:
 
 
 def beat(
-    schedule: str | float, *, name: str = "b", tz: str = "UTC", quiet: Quiet | None = None, overlap: Overlap = "skip", last_run: float | None = None
+    schedule: str | float,
+    *,
+    name: str = "b",
+    tz: str = "UTC",
+    quiet: Quiet | None = None,
+    overlap: Overlap = "skip",
+    last_run: float | None = None,
 ) -> Beat:
     """Text is a cron expression, a number an interval."""
     when = Cron(schedule) if isinstance(schedule, str) else Interval(schedule)
-    return Beat(name=name, workspace="/w", file="/w/HEARTBEAT.md", schedule=when, tz=tz, quiet=quiet, overlap=overlap, last_run=last_run)
+    return Beat(
+        name=name,
+        workspace="/w",
+        file="/w/HEARTBEAT.md",
+        schedule=when,
+        tz=tz,
+        quiet=quiet,
+        overlap=overlap,
+        last_run=last_run,
+    )

@@ -34,7 +34,9 @@ class World:
             self.workspaces.append(workspace)
         return workspace
 
-    def live(self, work: Callable[[Living], Awaitable[None]], clock: ManualClock | None = None, **settings: Any) -> None:
+    def live(
+        self, work: Callable[[Living], Awaitable[None]], clock: ManualClock | None = None, **settings: Any
+    ) -> None:
         async def main() -> None:
             async with living(self.folder, *self.workspaces, clock=clock, **settings) as node:
                 await work(node)

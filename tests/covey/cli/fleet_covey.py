@@ -39,7 +39,9 @@ class FleetCovey(Covey):
 @contextmanager
 def serving(covey: FleetCovey, end: signal.Signals = signal.SIGTERM) -> Iterator[None]:
     """The daemon with its fleet, until it is ended."""
-    with subprocess.Popen([*PROGRAM, "serve", str(covey.home)], env=covey.environment(), stdout=subprocess.PIPE, text=True) as daemon:
+    with subprocess.Popen(
+        [*PROGRAM, "serve", str(covey.home)], env=covey.environment(), stdout=subprocess.PIPE, text=True
+    ) as daemon:
         assert daemon.stdout is not None
         assert daemon.stdout.readline() == "ready\n"
         try:

@@ -49,7 +49,11 @@ class Fleet:
 
     async def listed(self, call: Call) -> object:
         scope = call.operation.name.partition(".")[2]
-        extra = {name: call.params[name] for name in ("with_agent_status", "group_by", "agent_summary", "sort") if name in call.params}
+        extra = {
+            name: call.params[name]
+            for name in ("with_agent_status", "group_by", "agent_summary", "sort")
+            if name in call.params
+        }
         return getattr(view, scope)(self.rows(), TARGETS, Filters.of(call.params, TARGETS), time.time(), **extra)
 
     async def why(self, call: Call) -> object:

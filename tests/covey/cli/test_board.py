@@ -99,7 +99,9 @@ def test_enter_says_why_and_any_key_goes_back() -> None:
 
 
 def test_what_is_waited_for_stands_below_in_full() -> None:
-    lines = board([row("host/api:2.1", "%14", "waiting_approval", detail=LONG), row("host/web:0.0", "%2", detail=LONG)]).lines(80, 24)
+    lines = board(
+        [row("host/api:2.1", "%14", "waiting_approval", detail=LONG), row("host/web:0.0", "%2", detail=LONG)]
+    ).lines(80, 24)
     below = " ".join(" ".join(lines[4:]).split())
     assert LONG in below
     assert below.count("step-39") == 1
@@ -124,9 +126,15 @@ def test_nobody_is_told_how_to_begin() -> None:
 
 @settings(deadline=None)
 @given(
-    ROWS, st.lists(st.sampled_from(KEYS), max_size=12), st.integers(40, 200), st.integers(3, 40), st.sampled_from(["panes", "windows", "sessions"])
+    ROWS,
+    st.lists(st.sampled_from(KEYS), max_size=12),
+    st.integers(40, 200),
+    st.integers(3, 40),
+    st.sampled_from(["panes", "windows", "sessions"]),
 )
-def test_nothing_wraps_or_runs_over_whatever_is_typed(rows: list[Row], typed: list[str], columns: int, height: int, scope: str) -> None:
+def test_nothing_wraps_or_runs_over_whatever_is_typed(
+    rows: list[Row], typed: list[str], columns: int, height: int, scope: str
+) -> None:
     asked = board([*rows, row("host/x:0.0", "%99", "waiting_input", detail=LONG)], scope)
     lines = pressed(asked, *typed, columns=columns, rows=height)
     assert len(lines) <= height

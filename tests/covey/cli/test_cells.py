@@ -29,7 +29,9 @@ def test_only_what_can_be_seen_is_left(text: str, expected: str) -> None:
     assert clean(text) == expected
 
 
-@pytest.mark.parametrize(("text", "cells"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("🚀", 2), ("👩\u200d💻", 4), ("▲●○✗", 4), ("", 0)])
+@pytest.mark.parametrize(
+    ("text", "cells"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("🚀", 2), ("👩\u200d💻", 4), ("▲●○✗", 4), ("", 0)]
+)
 def test_width_is_counted_in_cells(text: str, cells: int) -> None:
     assert width(text) == cells
 
@@ -60,7 +62,11 @@ def test_the_middle_is_left_out_and_both_ends_are_kept() -> None:
 
 def test_a_word_that_is_longer_than_a_line_is_broken_and_not_cut() -> None:
     assert wrapped("rm -rf /srv/build/output", 10) == ["rm -rf", "/srv/build", "/output"]
-    assert hanging("  because", "a " + "b" * 30, 30) == ["  because a", "          " + "b" * 20, "          " + "b" * 10]
+    assert hanging("  because", "a " + "b" * 30, 30) == [
+        "  because a",
+        "          " + "b" * 20,
+        "          " + "b" * 10,
+    ]
 
 
 @given(st.text(), st.integers(2, 40))

@@ -218,7 +218,9 @@ def test_a_saved_screen_is_read_where_the_caller_stands_and_with_what_is_written
     assert (read.result["state"], read.result["rule"]) == ("waiting_input", "asks")
     assert [tried["source"] for tried in read.result["tried"]] == ["screen"]
     assert "broken.toml" in read.stderr
-    titled = covey.run("adapters", "explain", "tiny", "--screen", "-", "--title", "tiny sleeps", stdin="from a pipe\nWell?").result
+    titled = covey.run(
+        "adapters", "explain", "tiny", "--screen", "-", "--title", "tiny sleeps", stdin="from a pipe\nWell?"
+    ).result
     assert titled["detail"] == "from a pipe"
     assert [tried["rule"] for tried in titled["tried"] if tried["source"] == "title"] == ["works"]
 
@@ -269,21 +271,28 @@ def test_a_dry_run_of_an_integration_is_a_plan(seen: FleetCovey) -> None:
     assert (planned["status"], planned["result"]["state"]) == ("plan", "absent")
     assert all(file["about"] and not file["diff"] for file in planned["result"]["files"])
     assert [one["version"] for one in planned["result"]["programs"]] == ["2.1.325"]
-    assert all(file["diff"] for file in seen.run("integrate", "claude", "--dry-run", "--verbose", PATH=path).result["files"])
+    assert all(
+        file["diff"] for file in seen.run("integrate", "claude", "--dry-run", "--verbose", PATH=path).result["files"]
+    )
     done = json.loads(seen.run("integrate", "claude", PATH=path).stdout)
     assert (done["status"], done["result"]["state"]) == ("ok", "installed")
     undone = json.loads(seen.run("integrate", "claude", "--remove").stdout)
     assert (undone["status"], undone["result"]["state"]) == ("ok", "absent")
 
 
-def test_an_integration_that_the_installed_version_may_refuse_is_not_made_and_one_that_it_does_refuse_is_found(seen: FleetCovey) -> None:
+def test_an_integration_that_the_installed_version_may_refuse_is_not_made_and_one_that_it_does_refuse_is_found(
+    seen: FleetCovey,
+) -> None:
     old = claude_on_path(seen.folder, "2.0.76")
     refused = seen.run("integrate", "claude", PATH=old)
     assert (refused.code, json.loads(refused.stderr or refused.stdout)["error"]) == (1, "not_accepted")
     assert not (seen.folder / ".claude" / "settings.json").exists()
     planned = seen.run("integrate", "claude", "--dry-run", PATH=old).result
     assert "would be refused without --any-version" in planned["notes"][0]
-    assert seen.run("integrate", "claude", "--any-version", PATH=claude_on_path(seen.folder, "2.1.325")).result["state"] == "installed"
+    assert (
+        seen.run("integrate", "claude", "--any-version", PATH=claude_on_path(seen.folder, "2.1.325")).result["state"]
+        == "installed"
+    )
     looked = json.loads(seen.run("doctor", PATH=claude_on_path(seen.folder, "2.1.77")).stdout)["result"]
     told = next(finding for finding in looked["findings"] if finding["name"] == "claude hooks")
     assert (told["status"], told["fix"]) == ("fail", "covey integrate claude")
@@ -312,7 +321,12 @@ def test_watch_through_a_pipe_is_one_object_a_line(seen: FleetCovey) -> None:
 
 
 def test_a_watch_can_be_filtered_as_a_list_can(seen: FleetCovey) -> None:
-    for words, total in ((["--needs-action"], 2), (["--state", "running,idle"], 3), (["--agent", "codex"], 1), (["--session", "web"], 3)):
+    for words, total in (
+        (["--needs-action"], 2),
+        (["--state", "running,idle"], 3),
+        (["--agent", "codex"], 1),
+        (["--session", "web"], 3),
+    ):
         line = json.loads(seen.run("watch", "--once", *words).stdout.splitlines()[0])
         assert (line["summary"]["total"], len(line["items"])) == (total, total)
 
@@ -338,7 +352,16 @@ def test_a_list_has_the_order_that_was_asked_for(seen: FleetCovey) -> None:
 
 def test_every_column_is_shown_when_asked_for(seen: FleetCovey, terminals: list[Terminal]) -> None:
     terminals.append(Terminal(seen, "ps", "--wide", columns=200, NO_COLOR="1"))
-    assert plain(terminals[-1].ended()[1])[0].split() == ["STATE", "AGENT", "VERSION", "WHERE", "PANE", "SURE", "FOR", "WHAT"]
+    assert plain(terminals[-1].ended()[1])[0].split() == [
+        "STATE",
+        "AGENT",
+        "VERSION",
+        "WHERE",
+        "PANE",
+        "SURE",
+        "FOR",
+        "WHAT",
+    ]
 
 
 def test_watch_as_a_table_can_be_piped_too(seen: FleetCovey) -> None:
@@ -364,7 +387,9 @@ def test_a_limit_holds_for_people_too(seen: FleetCovey, terminals: list[Terminal
     assert "idle" not in shown
 
 
-def test_a_live_table_is_left_by_ctrl_c_and_leaves_the_terminal_as_it_was(seen: FleetCovey, terminals: list[Terminal]) -> None:
+def test_a_live_table_is_left_by_ctrl_c_and_leaves_the_terminal_as_it_was(
+    seen: FleetCovey, terminals: list[Terminal]
+) -> None:
     terminal = Terminal(seen, "watch")
     terminals.append(terminal)
     shown = terminal.until("covey why")
@@ -381,7 +406,9 @@ def test_a_live_table_is_left_by_ctrl_c_and_leaves_the_terminal_as_it_was(seen: 
     assert terminal.current_modes() == terminal.modes
 
 
-def test_on_a_terminal_without_a_cursor_the_table_is_printed_when_it_changes(seen: FleetCovey, terminals: list[Terminal]) -> None:
+def test_on_a_terminal_without_a_cursor_the_table_is_printed_when_it_changes(
+    seen: FleetCovey, terminals: list[Terminal]
+) -> None:
     terminal = Terminal(seen, "watch", TERM="dumb")
     terminals.append(terminal)
     shown = terminal.until("covey why vm1/web:1.0")
@@ -396,7 +423,11 @@ def test_pictures_that_show_the_same_are_not_repeated() -> None:
     same = {"items": [item], "targets": [{"health": "ok"}]}
     older = {**same, "items": [{**item, "age_ms": 2000}]}
     down = {**older, "targets": [{"health": "down"}]}
-    assert list(different(iter([same, older, down, down, {**down, "lost": True}]))) == [same, down, {**down, "lost": True}]
+    assert list(different(iter([same, older, down, down, {**down, "lost": True}]))) == [
+        same,
+        down,
+        {**down, "lost": True},
+    ]
 
 
 def test_a_live_table_follows_the_size_of_the_terminal(seen: FleetCovey, terminals: list[Terminal]) -> None:
@@ -414,7 +445,9 @@ def test_a_live_table_follows_the_size_of_the_terminal(seen: FleetCovey, termina
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there can a signal be sent to one thread")
-def test_an_interrupt_that_comes_to_another_thread_ends_the_table_too(seen: FleetCovey, terminals: list[Terminal]) -> None:
+def test_an_interrupt_that_comes_to_another_thread_ends_the_table_too(
+    seen: FleetCovey, terminals: list[Terminal]
+) -> None:
     """As the kernel does it when the main thread has another signal to see to."""
     terminal = Terminal(seen, "watch", "--interval", "1h")
     terminals.append(terminal)
@@ -425,7 +458,9 @@ def test_an_interrupt_that_comes_to_another_thread_ends_the_table_too(seen: Flee
     assert terminal.ended()[0] == 0
 
 
-def test_a_suspended_table_gives_the_terminal_back_and_takes_it_again(seen: FleetCovey, terminals: list[Terminal]) -> None:
+def test_a_suspended_table_gives_the_terminal_back_and_takes_it_again(
+    seen: FleetCovey, terminals: list[Terminal]
+) -> None:
     terminal = Terminal(seen, "watch", "--interval", "1h")
     terminals.append(terminal)
     terminal.until("covey why")
@@ -457,7 +492,11 @@ def test_a_watcher_outlives_the_daemon_and_goes_on_with_the_next(covey: Covey, e
     alone = FleetCovey(covey.folder)
     with serving(alone, end):
         watcher = subprocess.Popen(
-            [*PROGRAM, "covey", "watch"], env=alone.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [*PROGRAM, "covey", "watch"],
+            env=alone.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
         assert watcher.stdout is not None
         first = json.loads(watcher.stdout.readline())

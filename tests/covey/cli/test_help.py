@@ -41,4 +41,6 @@ def test_help_fits_80_columns_and_what_is_broken_keeps_its_indent(covey: Covey, 
 
 def test_a_verb_of_its_own_builds_no_overview() -> None:
     program = "import sys; from covey.cli.build import build, wanted; build(wanted(['status'])); print('covey.cli.overview' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"
+    )

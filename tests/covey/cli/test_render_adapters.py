@@ -23,8 +23,20 @@ EXPLAINED = {
         {"source": "title", "rule": "works", "state": "running", "why": "nothing matches 'y'"},
     ],
 }
-FILE = {"path": "/x/settings.json", "change": "change", "about": "a hook for each of 17 events", "backup": "/x/settings.json.bak", "diff": ""}
-INTEGRATED: dict[str, Any] = {"agent": "claude", "state": "installed", "changed": True, "files": [FILE], "notes": ["Restart claude."]}
+FILE = {
+    "path": "/x/settings.json",
+    "change": "change",
+    "about": "a hook for each of 17 events",
+    "backup": "/x/settings.json.bak",
+    "diff": "",
+}
+INTEGRATED: dict[str, Any] = {
+    "agent": "claude",
+    "state": "installed",
+    "changed": True,
+    "files": [FILE],
+    "notes": ["Restart claude."],
+}
 
 
 def adapter(agent: str, state: str = "absent", detail: str = "", **capabilities: bool) -> dict[str, Any]:
@@ -85,7 +97,11 @@ def test_the_lines_that_would_change_fit_the_terminal_and_end_somewhere() -> Non
 
 
 def test_adapters_are_listed_with_what_differs() -> None:
-    items = [adapter("claude"), adapter("codex", "outdated", "the hook program itself is missing"), adapter("mine", "none", supports_completed=False)]
+    items = [
+        adapter("claude"),
+        adapter("codex", "outdated", "the hook program itself is missing"),
+        adapter("mine", "none", supports_completed=False),
+    ]
     problems = [{"problem": "mine.toml, line 3: no such key", "suggestion": "Write screens."}]
     assert render_adapters.adapters({"items": items, "problems": problems}, NARROW).split("\n") == [
         "  AGENT   INTEGRATION  MEASURED  INSTALLED  RUNNING  NOTE",
@@ -104,7 +120,10 @@ def test_versions_that_were_never_measured_and_those_that_are_not_understood_are
     item = {
         **adapter("claude", "installed"),
         "installed": [{"path": "/x/claude", "version": "1.2.0", "note": ""}],
-        "running": [{"version": "1.3.0", "count": 2, "note": "Claude 1.3.0 is newer than 1.2.0"}, {"version": "", "count": 1, "note": ""}],
+        "running": [
+            {"version": "1.3.0", "count": 2, "note": "Claude 1.3.0 is newer than 1.2.0"},
+            {"version": "", "count": 1, "note": ""},
+        ],
         "drift": [{"version": "1.3.0", "counts": {"screen": 4, "contradiction": 1}, "alarming": True}],
     }
     assert render_adapters.adapters({"items": [item], "problems": []}, NARROW).split("\n") == [

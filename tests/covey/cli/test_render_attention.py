@@ -29,7 +29,9 @@ def item(number: int = 1, **changes: Any) -> dict[str, Any]:
 
 
 def lines(items: list[dict[str, Any]], columns: int = 80, count: int | None = None) -> list[str]:
-    return listed({"items": items, "open": len(items) if count is None else count}, Paint(columns, colour=False)).splitlines()
+    return listed(
+        {"items": items, "open": len(items) if count is None else count}, Paint(columns, colour=False)
+    ).splitlines()
 
 
 def test_nothing_is_said_to_be_nothing() -> None:
@@ -57,7 +59,13 @@ def test_only_an_item_that_can_be_put_away_is_recommended_for_that() -> None:
 
 def test_closed_ones_are_marked_and_say_why() -> None:
     shown = lines([item(closed_at="2026-01-01T00:00:00.000Z", closed_why="the last run was ok")], count=0)
-    assert shown == ["  ID      FOR    WHAT", "○ PW0001  4m     nightly: 1 tests fail", "    the last run was ok", "", "Nothing needs you"]
+    assert shown == [
+        "  ID      FOR    WHAT",
+        "○ PW0001  4m     nightly: 1 tests fail",
+        "    the last run was ok",
+        "",
+        "Nothing needs you",
+    ]
 
 
 def test_what_a_limit_hides_is_told() -> None:
@@ -74,7 +82,9 @@ def test_what_a_limit_hides_is_told() -> None:
 def test_what_is_to_be_approved_and_what_to_type_are_never_cut(columns: int) -> None:
     command = "Shell: rm -rf build/output/intermediate && git commit --all --message 'clean up' && git push --force origin main"
     folder = "/srv/" + "long-folder-name/" * 6
-    asked = item(title=f"codex host/api:0.0 asks for approval: {command}", detail=f"{command}\nin {folder}\ncovey why %3")
+    asked = item(
+        title=f"codex host/api:0.0 asks for approval: {command}", detail=f"{command}\nin {folder}\ncovey why %3"
+    )
     shown = lines([asked], columns)
     assert all(width(line) <= columns for line in shown)
     assert "…" not in "".join(shown)
@@ -90,7 +100,9 @@ def test_nothing_wraps_and_nothing_acts_on_the_terminal(columns: int) -> None:
     assert all(width(line) <= columns for line in shown), shown
     assert not any("\x1b" in line or "\x07" in line for line in shown)
     assert width(done(wild, Paint(columns, colour=False))) <= columns
-    said = status_lines({"open": 3, "titles": ["\x1b[31m日本語 " * 20] * 3, "notify_problem": "x\x1b[1m" * 200}, columns)
+    said = status_lines(
+        {"open": 3, "titles": ["\x1b[31m日本語 " * 20] * 3, "notify_problem": "x\x1b[1m" * 200}, columns
+    )
     assert [width(line) <= columns and "\x1b" not in line for line in said] == [True, True]
 
 

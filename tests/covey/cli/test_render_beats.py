@@ -94,7 +94,11 @@ ALL = listed(
     beat("api", streak=41, last=run(), today=SPENT, month=SPENT),
     beat("web", streak=3, last=run(outcome="attention", summary="2 tests fail"), next_at=timestamp(NOW + 7300)),
     beat(
-        "docs", state="paused", reason="daily budget reached: $2 of $2", next_at=None, last=run(outcome="error", error_kind="timeout", error="late")
+        "docs",
+        state="paused",
+        reason="daily budget reached: $2 of $2",
+        next_at=None,
+        last=run(outcome="error", error_kind="timeout", error="late"),
     ),
     beat("new", state="broken", reason="line 2: interval: 5 has no unit", next_at=None),
     problems=("/src/new/HEARTBEAT.md, line 2: interval: 5 has no unit",),
@@ -117,8 +121,16 @@ def test_the_list_says_what_comes_next_and_what_was_last() -> None:
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_nothing_is_wider_than_the_terminal_and_colours_take_no_room(columns: int) -> None:
-    long = listed(*(beat("a-rather-long-name-" * 3, last=run(outcome="attention", summary="很长" * 100)) for _ in range(2)), problems=("x " * 200,))
-    history = {"items": [run(outcome="attention", beat="b" * 40, summary="y" * 300), run(state="running", outcome=None, duration_ms=None)]}
+    long = listed(
+        *(beat("a-rather-long-name-" * 3, last=run(outcome="attention", summary="很长" * 100)) for _ in range(2)),
+        problems=("x " * 200,),
+    )
+    history = {
+        "items": [
+            run(outcome="attention", beat="b" * 40, summary="y" * 300),
+            run(state="running", outcome=None, duration_ms=None),
+        ]
+    }
     shown = {**run(outcome="error", error_kind="crash", error="z " * 200, denials=["Bash(sudo ls)"]), "turns": TURNS}
     for text in (
         render_beats.beats(long, Paint(columns, colour=False), NOW),
@@ -164,7 +176,10 @@ def test_the_status_line_is_the_one_of_the_sketch() -> None:
         "reasons": ["daily budget reached: $2 of $2"],
         "next": {"name": "api-health", "at": timestamp(NOW + 250)},
     }
-    assert render_beats.status(summary, 80, NOW) == "beats      5 scheduled · next api-health in 4m · 1 paused (daily budget reached)"
+    assert (
+        render_beats.status(summary, 80, NOW)
+        == "beats      5 scheduled · next api-health in 4m · 1 paused (daily budget reached)"
+    )
     assert render_beats.status({**summary, "total": 0}, 80, NOW) == "beats      none · covey init  begins one"
     assert len(render_beats.status(summary, 40, NOW)) == 40
 
@@ -172,10 +187,23 @@ def test_the_status_line_is_the_one_of_the_sketch() -> None:
 def test_costs_are_told_with_their_budgets() -> None:
     items = [
         {"name": "cheap", "today": NOTHING, "month": NOTHING, "total": NOTHING, "budget": NO_BUDGET},
-        {"name": "dear", "today": SPENT, "month": SPENT, "total": SPENT, "budget": {**NO_BUDGET, "day_usd": 2.0, "run_tokens": 50_000}},
+        {
+            "name": "dear",
+            "today": SPENT,
+            "month": SPENT,
+            "total": SPENT,
+            "budget": {**NO_BUDGET, "day_usd": 2.0, "run_tokens": 50_000},
+        },
     ]
     others = {"today": NOTHING, "month": NOTHING, "total": {**NOTHING, "runs": 1}}
-    result = {"items": items, "others": others, "today": SPENT, "month": SPENT, "total": SPENT, "limits": {"day_usd": 5.0, "month_usd": 0.0}}
+    result = {
+        "items": items,
+        "others": others,
+        "today": SPENT,
+        "month": SPENT,
+        "total": SPENT,
+        "limits": {"day_usd": 5.0, "month_usd": 0.0},
+    }
     assert [line.rstrip() for line in render_beats.cost(result, NARROW).split("\n")] == [
         "  BEAT           TODAY  MONTH  IN ALL  RUNS  BUDGET",
         "  dear           $0.12  $0.12  $0.12   12    $2 a day, 50k tokens a run",
@@ -217,7 +245,17 @@ def test_a_conversation_shows_tools_and_answers_and_nothing_twice() -> None:
 
 
 def test_a_run_is_shown_with_when_where_and_for_how_much() -> None:
-    shown = {**run(why="schedule", slot=timestamp(NOW - 720), missed=3, denials=["Bash(sudo ls)"], outcome="attention", summary="look"), "turns": []}
+    shown = {
+        **run(
+            why="schedule",
+            slot=timestamp(NOW - 720),
+            missed=3,
+            denials=["Bash(sudo ls)"],
+            outcome="attention",
+            summary="look",
+        ),
+        "turns": [],
+    }
     lines = render_runs.show(shown, NARROW).split("\n")
     assert lines[0] == "▲ attention  api: look"
     assert lines[1].startswith("  beat     api · claude · due at ")
@@ -229,17 +267,29 @@ def test_a_run_is_shown_with_when_where_and_for_how_much() -> None:
 def test_a_result_is_one_line_when_all_is_well() -> None:
     assert render_runs.result_line(run(), NARROW) == "✓ ok  api  8.2s · $0.0012 · 2 turns"
     probed = run(probe="unchanged", cost_usd=None, tokens=None, num_turns=None)
-    assert render_runs.result_line(probed, NARROW).split("\n")[0] == "✓ ok (probe)  api: the probe found nothing new; no model was asked"
+    assert (
+        render_runs.result_line(probed, NARROW).split("\n")[0]
+        == "✓ ok (probe)  api: the probe found nothing new; no model was asked"
+    )
 
 
 def test_a_probe_that_still_fails_is_not_shown_as_ok() -> None:
     still = run(probe="unchanged", outcome="attention", summary="2 tests fail", looked_at=timestamp(time.time() - 1810))
-    assert render_runs.result_line(still, NARROW).split("\n")[0] == "▲ attention  api: still the same, told 30m ago: 2 tests fail"
+    assert (
+        render_runs.result_line(still, NARROW).split("\n")[0]
+        == "▲ attention  api: still the same, told 30m ago: 2 tests fail"
+    )
 
 
 def test_a_run_that_was_withdrawn_is_no_error() -> None:
     gone = run(
-        state="done", outcome=None, began_at=None, ended_at=None, duration_ms=None, error_kind="withdrawn", error="it was not begun: it was paused"
+        state="done",
+        outcome=None,
+        began_at=None,
+        ended_at=None,
+        duration_ms=None,
+        error_kind="withdrawn",
+        error="it was not begun: it was paused",
     )
     line = render_runs.history({"items": [gone]}, NARROW).split("\n")[1]
     assert line.startswith("○ withdrawn")
@@ -278,7 +328,11 @@ def test_every_kind_of_error_has_its_exit_code_and_its_advice(kind: str, code: i
 
 
 def test_a_rate_limit_says_when_the_provider_serves_again() -> None:
-    error = beat_wait.failed(run(outcome="error", error_kind="rate_limit", error="full", retry_at=timestamp(NOW + 7200)), known=False, now=NOW)
+    error = beat_wait.failed(
+        run(outcome="error", error_kind="rate_limit", error="full", retry_at=timestamp(NOW + 7200)),
+        known=False,
+        now=NOW,
+    )
     assert error.retry_after_ms == 7_200_000
     assert error.suggestion.endswith(", in 2h.")
 

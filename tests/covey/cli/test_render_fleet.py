@@ -79,12 +79,20 @@ def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_servers_are_named_where_a_target_has_several() -> None:
-    rows = [row("host/api:0.0", "%0", socket="/tmp/tmux-1000/default"), row("host/api:0.0", "%0", socket="/tmp/tmux-1000/work", runtime_id="b" * 16)]
+    rows = [
+        row("host/api:0.0", "%0", socket="/tmp/tmux-1000/default"),
+        row("host/api:0.0", "%0", socket="/tmp/tmux-1000/work", runtime_id="b" * 16),
+    ]
     result = answer(rows, targets=TARGETS[:1])
     assert sorted(column(render_fleet.panes(result, NARROW), "WHERE")) == ["api:0.0", "host@work/api:0.0"]
-    waiting = answer([row("host/api:0.0", "%0", "error", socket="/a/work", runtime_id="b" * 16), rows[0]], targets=TARGETS[:1])
+    waiting = answer(
+        [row("host/api:0.0", "%0", "error", socket="/a/work", runtime_id="b" * 16), rows[0]], targets=TARGETS[:1]
+    )
     assert render_fleet.panes(waiting, NARROW).endswith("covey why host@work/api:0.0")
-    alone = answer([row("host/api:0.0", "%0", "error", socket="/a/default"), row("host/api:0.0", "%1", socket="/a/work")], targets=TARGETS[:1])
+    alone = answer(
+        [row("host/api:0.0", "%0", "error", socket="/a/default"), row("host/api:0.0", "%1", socket="/a/work")],
+        targets=TARGETS[:1],
+    )
     assert render_fleet.panes(alone, NARROW).endswith("covey why host@default/api:0.0")
     assert render_fleet.panes(alone, WIDE).endswith("covey why %0")
 
@@ -94,13 +102,30 @@ def test_servers_are_named_where_a_target_has_several() -> None:
     "places",
     [
         [("tmux-lab-one", "api"), ("tmux-lab-two", "api"), ("tmux-lab-three", "api")],
-        [("work", "feature-payment-service-alpha"), ("work", "feature-payment-service-beta"), ("play", "feature-payment-service-beta")],
-        [("default", "alpha-of-the-payment-service"), ("default", "beta-of-the-payment-service"), ("other", "beta-of-the-payment-service")],
+        [
+            ("work", "feature-payment-service-alpha"),
+            ("work", "feature-payment-service-beta"),
+            ("play", "feature-payment-service-beta"),
+        ],
+        [
+            ("default", "alpha-of-the-payment-service"),
+            ("default", "beta-of-the-payment-service"),
+            ("other", "beta-of-the-payment-service"),
+        ],
     ],
 )
-def test_rows_of_several_servers_can_be_told_apart_on_narrow_terminals(columns: int, places: list[tuple[str, str]]) -> None:
+def test_rows_of_several_servers_can_be_told_apart_on_narrow_terminals(
+    columns: int, places: list[tuple[str, str]]
+) -> None:
     rows = [
-        row(f"host/{session}:0.0", f"%{number}", "waiting_approval", socket=f"/a/{server}", runtime_id=f"{number:016}", detail="Shell: rm -rf " * 9)
+        row(
+            f"host/{session}:0.0",
+            f"%{number}",
+            "waiting_approval",
+            socket=f"/a/{server}",
+            runtime_id=f"{number:016}",
+            detail="Shell: rm -rf " * 9,
+        )
         for number, (server, session) in enumerate(places)
     ]
     shown = render_fleet.panes(answer(rows, targets=TARGETS[:1]), Paint(columns, colour=False))
@@ -117,23 +142,39 @@ def test_a_target_that_is_shared_goes_first_and_only_if_names_stay_different() -
 
 
 def test_a_name_that_a_shell_would_read_otherwise_is_not_offered() -> None:
-    line = render_fleet.panes(answer([row("host/my work:0.0", "%4", "error")], targets=TARGETS[:1]), NARROW).split("\n")[-1]
+    line = render_fleet.panes(answer([row("host/my work:0.0", "%4", "error")], targets=TARGETS[:1]), NARROW).split(
+        "\n"
+    )[-1]
     assert line.endswith("  covey why %4")
 
 
 @pytest.mark.parametrize(("columns", "heads"), [(60, ""), (80, "FOLDER"), (100, "PANE FOLDER"), (200, "PANE FOLDER")])
 def test_columns_come_with_the_width(columns: int, heads: str) -> None:
-    head = render_fleet.panes(answer(here(api="/srv/api"), targets=TARGETS[:1]), Paint(columns, colour=False)).split("\n")[0]
+    head = render_fleet.panes(answer(here(api="/srv/api"), targets=TARGETS[:1]), Paint(columns, colour=False)).split(
+        "\n"
+    )[0]
     assert head.split() == ["STATE", "AGENT", "WHERE", *heads.split(), "FOR", "WHAT"]
 
 
 def test_wide_has_every_column() -> None:
     shown = render_fleet.panes(answer(here(api="/srv/api"), targets=TARGETS[:1]), Paint(200, colour=False, wide=True))
-    assert shown.split("\n")[0].split() == ["STATE", "AGENT", "VERSION", "WHERE", "PANE", "FOLDER", "SURE", "FOR", "WHAT"]
+    assert shown.split("\n")[0].split() == [
+        "STATE",
+        "AGENT",
+        "VERSION",
+        "WHERE",
+        "PANE",
+        "FOLDER",
+        "SURE",
+        "FOR",
+        "WHAT",
+    ]
     assert column(shown, "SURE") == ["high"]
     result = answer(here(api="/srv/api"), targets=TARGETS[:1])
     result["items"][0] |= {"version": "2.1.400", "version_note": "never measured"}
-    assert column(render_fleet.panes(result, Paint(200, colour=False, wide=True)), "VERSION") == ["2.1.400 (not measured)"]
+    assert column(render_fleet.panes(result, Paint(200, colour=False, wide=True)), "VERSION") == [
+        "2.1.400 (not measured)"
+    ]
 
 
 def test_several_broken_targets_leave_room_for_the_next_step() -> None:
@@ -192,11 +233,26 @@ def test_wide_characters_stay_aligned() -> None:
 
 def test_an_agent_cannot_write_on_the_terminal() -> None:
     evil = "\x1b]0;owned\x07\x1b[2J\x1b[31mrm -rf /\r\nall is well\x9b2K"
-    rows = [row("host/a\x1b[1mb:1.0", "%1", "waiting_approval", detail=evil, agent="cl\x07aude", title=evil, window_name=evil, cwd=evil)]
+    rows = [
+        row(
+            "host/a\x1b[1mb:1.0",
+            "%1",
+            "waiting_approval",
+            detail=evil,
+            agent="cl\x07aude",
+            title=evil,
+            window_name=evil,
+            cwd=evil,
+        )
+    ]
     for shown in (
         render_fleet.panes(answer(rows), NARROW),
-        render_fleet.windows(json.loads(encode(view.windows(rows, TARGETS, Filters(), NOW, with_agent_status=True))), NARROW),
-        render_fleet.sessions(json.loads(encode(view.sessions(rows, TARGETS, Filters(), NOW, agent_summary=True))), NARROW),
+        render_fleet.windows(
+            json.loads(encode(view.windows(rows, TARGETS, Filters(), NOW, with_agent_status=True))), NARROW
+        ),
+        render_fleet.sessions(
+            json.loads(encode(view.sessions(rows, TARGETS, Filters(), NOW, agent_summary=True))), NARROW
+        ),
         render_fleet.why(json.loads(encode(why(rows[0], judge([], NOW, Rules()), NOW))), NARROW),
     ):
         assert not any(letter < " " and letter != "\n" for letter in shown)
@@ -216,12 +272,21 @@ def test_long_names_give_way_to_what_is_waited_for() -> None:
 @settings(deadline=None)
 @given(ROWS, st.integers(40, 200), st.booleans(), st.text(max_size=80))
 def test_nothing_ever_wraps(rows: list[Row], columns: int, colour: bool, detail: str) -> None:  # noqa: FBT001
-    rows = [*rows, row("host/x:0.0", "%99", "waiting_input", detail=detail.encode("utf-8", "replace").decode(), runtime_id="f" * 16)]
+    rows = [
+        *rows,
+        row(
+            "host/x:0.0", "%99", "waiting_input", detail=detail.encode("utf-8", "replace").decode(), runtime_id="f" * 16
+        ),
+    ]
     paint = Paint(columns, colour=colour)
     for shown in (
         render_fleet.panes(answer(rows), paint),
-        render_fleet.windows(json.loads(encode(view.windows(rows, TARGETS, Filters(), NOW, with_agent_status=True))), paint),
-        render_fleet.sessions(json.loads(encode(view.sessions(rows, TARGETS, Filters(), NOW, group_by="session-name"))), paint),
+        render_fleet.windows(
+            json.loads(encode(view.windows(rows, TARGETS, Filters(), NOW, with_agent_status=True))), paint
+        ),
+        render_fleet.sessions(
+            json.loads(encode(view.sessions(rows, TARGETS, Filters(), NOW, group_by="session-name"))), paint
+        ),
     ):
         for line in shown.split("\n"):
             assert width(re.sub(r"\x1b\[[0-9]*m", "", line)) <= max(columns, 64), line
@@ -300,7 +365,14 @@ def test_why_tells_the_whole_story(monkeypatch: pytest.MonkeyPatch) -> None:
             detail="Bash: rm -rf build/",
             evidence="hook PermissionRequest",
         ),
-        Claim(source="screen", state="waiting_approval", at=NOW - 1.3, level=True, strength=SEEN, evidence='dialog "Do you want to proceed?"'),
+        Claim(
+            source="screen",
+            state="waiting_approval",
+            at=NOW - 1.3,
+            level=True,
+            strength=SEEN,
+            evidence='dialog "Do you want to proceed?"',
+        ),
         Claim(source="title", state="running", at=NOW - 120, level=True, strength=SEEN, evidence="title ✳ Working"),
     ]
     told = json.loads(encode(why(sketch()[2], judge(claims, NOW, Rules()), NOW)))
@@ -324,10 +396,27 @@ def test_why_tells_the_whole_story(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_why_never_cuts_what_is_to_be_approved(columns: int) -> None:
     command = "Shell: rm -rf build/output/intermediate && git commit --all --message 'clean up' && git push --force origin main"
     claims = [
-        Claim(source="hook", state="waiting_approval", at=NOW - 64, level=False, strength=SURE, detail=command, evidence="hook PermissionRequest"),
-        Claim(source="screen", state="waiting_approval", at=NOW - 1.3, level=True, strength=SEEN, evidence='dialog "Do you want to proceed?"'),
+        Claim(
+            source="hook",
+            state="waiting_approval",
+            at=NOW - 64,
+            level=False,
+            strength=SURE,
+            detail=command,
+            evidence="hook PermissionRequest",
+        ),
+        Claim(
+            source="screen",
+            state="waiting_approval",
+            at=NOW - 1.3,
+            level=True,
+            strength=SEEN,
+            evidence='dialog "Do you want to proceed?"',
+        ),
     ]
-    lines = render_fleet.why(json.loads(encode(why(sketch()[2], judge(claims, NOW, Rules()), NOW))), Paint(columns, colour=False)).split("\n")
+    lines = render_fleet.why(
+        json.loads(encode(why(sketch()[2], judge(claims, NOW, Rules()), NOW))), Paint(columns, colour=False)
+    ).split("\n")
     assert all(width(line) <= columns for line in lines)
     assert lines[1] == "  because  hook PermissionRequest, 1m 4s ago"
     assert command in " ".join(" ".join(lines).split())
@@ -339,7 +428,13 @@ def test_a_time_of_another_day_has_its_date() -> None:
 
 @pytest.mark.parametrize(
     ("milliseconds", "age", "ago"),
-    [(0, "0s", "0.0s ago"), (300, "0s", "0.3s ago"), (64_112, "1m", "1m 4s ago"), (3_700_000, "1h", "1h 1m ago"), (90_000_000, "1d", "1d 1h ago")],
+    [
+        (0, "0s", "0.0s ago"),
+        (300, "0s", "0.3s ago"),
+        (64_112, "1m", "1m 4s ago"),
+        (3_700_000, "1h", "1h 1m ago"),
+        (90_000_000, "1d", "1d 1h ago"),
+    ],
 )
 def test_ages_are_short(milliseconds: int, age: str, ago: str) -> None:
     assert (agents_table.age(milliseconds), render_fleet.ago(milliseconds)) == (age, ago)
@@ -347,8 +442,24 @@ def test_ages_are_short(milliseconds: int, age: str, ago: str) -> None:
 
 def test_targets_are_listed_with_their_health() -> None:
     items = [
-        {"target": "host", "kind": "local", "ssh_target": "", "health": "ok", "reason": "", "node": "", "last_seen_at": None},
-        {"target": "vm3", "kind": "ssh", "ssh_target": "vm3.lan", "health": "down", "reason": "ssh timed out", "node": "none", "last_seen_at": None},
+        {
+            "target": "host",
+            "kind": "local",
+            "ssh_target": "",
+            "health": "ok",
+            "reason": "",
+            "node": "",
+            "last_seen_at": None,
+        },
+        {
+            "target": "vm3",
+            "kind": "ssh",
+            "ssh_target": "vm3.lan",
+            "health": "down",
+            "reason": "ssh timed out",
+            "node": "none",
+            "last_seen_at": None,
+        },
     ]
     assert render_targets.targets({"items": items}, NARROW).split("\n") == [
         "  HEALTH  TARGET  KIND   SSH      NODE  REASON",
@@ -361,7 +472,10 @@ def test_targets_are_listed_with_their_health() -> None:
 
 def test_a_target_that_was_just_added_is_not_called_degraded() -> None:
     added = {"target": "vm1", "health": "degraded", "reason": "not looked at yet", "last_seen_at": None}
-    assert render_targets.added(added, NARROW) == "Added vm1; it is being looked at\n  covey target list  shows how that went"
+    assert (
+        render_targets.added(added, NARROW)
+        == "Added vm1; it is being looked at\n  covey target list  shows how that went"
+    )
     assert render_targets.added({**added, "health": "ok", "reason": ""}, NARROW) == "● vm1 is ok"
 
 
@@ -369,13 +483,24 @@ def test_a_target_that_was_just_added_is_not_called_degraded() -> None:
 def test_a_state_is_not_cut_on_a_narrow_terminal(columns: int) -> None:
     narrow = Paint(columns, colour=False)
     assert "waiting_approval " in render_fleet.panes(answer(sketch()), narrow)
-    assert "waiting_approval " in render_fleet.windows(json.loads(encode(view.windows(sketch(), TARGETS, Filters(), NOW))), narrow)
-    assert "waiting_approval " in render_fleet.sessions(json.loads(encode(view.sessions(sketch(), TARGETS, Filters(), NOW))), narrow)
+    assert "waiting_approval " in render_fleet.windows(
+        json.loads(encode(view.windows(sketch(), TARGETS, Filters(), NOW))), narrow
+    )
+    assert "waiting_approval " in render_fleet.sessions(
+        json.loads(encode(view.sessions(sketch(), TARGETS, Filters(), NOW))), narrow
+    )
 
 
 @pytest.mark.parametrize("columns", [40, 59, 60, 80])
 def test_why_fits_the_terminal_and_loses_no_word_of_what_would_change_it(columns: int) -> None:
-    claim = Claim(source="hook", state="waiting_approval", at=NOW - 64, level=False, strength=SURE, evidence="hook PermissionRequest")
+    claim = Claim(
+        source="hook",
+        state="waiting_approval",
+        at=NOW - 64,
+        level=False,
+        strength=SURE,
+        evidence="hook PermissionRequest",
+    )
     result = json.loads(encode(why(sketch()[2], judge([claim], NOW, Rules()), NOW)))
     lines = render_fleet.why(result, Paint(columns, colour=False)).split("\n")
     assert all(width(line) <= columns for line in lines)

@@ -23,7 +23,9 @@ class Pane:
         self.run("new-session", "-d", "-x", "80", "-y", "24", "-s", "w", "sh", environment=environment)
 
     def run(self, *words: str, environment: dict[str, str] | None = None) -> str:
-        return subprocess.run([*self._tmux, *words], env=environment, capture_output=True, text=True, check=True, timeout=LIMIT_S).stdout
+        return subprocess.run(
+            [*self._tmux, *words], env=environment, capture_output=True, text=True, check=True, timeout=LIMIT_S
+        ).stdout
 
     def screen(self) -> list[str]:
         return [line.rstrip() for line in self.run("capture-pane", "-p", "-t", "w").splitlines()]
@@ -86,13 +88,17 @@ def test_the_screen_is_drawn_anew_for_another_size(watching: Pane) -> None:
     watching.run("resize-window", "-t", "w", "-x", "120", "-y", "30")
     watching.shows("PANE")
     watching.run("resize-window", "-t", "w", "-x", "60", "-y", "8")
-    screen = watching.until(lambda screen: not any("PANE" in line for line in screen) and any("… 2 more" in line for line in screen))
+    screen = watching.until(
+        lambda screen: not any("PANE" in line for line in screen) and any("… 2 more" in line for line in screen)
+    )
     assert len(screen) <= 8
 
 
 def test_ctrl_z_gives_the_shell_back_and_fg_the_table(watching: Pane) -> None:
     watching.press("C-z")
-    watching.until(lambda screen: any("covey watch" in line for line in screen) and not any("q quit" in line for line in screen))
+    watching.until(
+        lambda screen: any("covey watch" in line for line in screen) and not any("q quit" in line for line in screen)
+    )
     watching.press("fg", "Enter")
     watching.shows("q quit")
     watching.press("C-c")

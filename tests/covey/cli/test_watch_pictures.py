@@ -12,7 +12,14 @@ def agent(name: str, state: str) -> dict[str, Any]:
 
 
 def picture(*items: dict[str, Any], **filters: Any) -> dict[str, Any]:
-    return {"items": list(items), "filters": filters, "summary": {"total": len(items)}, "targets": [], "generated_at": "then", "scope": "panes"}
+    return {
+        "items": list(items),
+        "filters": filters,
+        "summary": {"total": len(items)},
+        "targets": [],
+        "generated_at": "then",
+        "scope": "panes",
+    }
 
 
 def change(event: str, *items: dict[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,8 @@ def test_where_kinds_of_agents_cannot_be_chosen_agent_stays_what_it_is() -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "place"), [(["ps"], 0), (["--agent", "ps"], 1), (["--output", "json", "ps"], 2), (["--output=json", "ps"], 1), ([], 0)]
+    ("words", "place"),
+    [(["ps"], 0), (["--agent", "ps"], 1), (["--output", "json", "ps"], 2), (["--output=json", "ps"], 1), ([], 0)],
 )
 def test_the_verb_is_found_behind_flags(words: list[str], place: int) -> None:
     assert first_verb(words) == place

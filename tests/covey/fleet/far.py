@@ -31,7 +31,9 @@ class Far:
             (folder / ".local" / "bin").mkdir(parents=True)
             (folder / ".local" / "bin" / "covey").symlink_to(COMMAND)
         kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-        self.sshd = Sshd(folder, alias, HOME=str(folder), TMUX_TMPDIR=str(folder), COVEY_HOME=str(self.covey.home), **kept)
+        self.sshd = Sshd(
+            folder, alias, HOME=str(folder), TMUX_TMPDIR=str(folder), COVEY_HOME=str(self.covey.home), **kept
+        )
         sockets = folder / f"tmux-{os.getuid()}"
         sockets.mkdir(mode=0o700)
         self.room = Room(sockets / "default")
@@ -43,12 +45,23 @@ class Far:
     def agent(self, session: str) -> str:
         """Start something that is an agent by its name, and shows what one shows that waits for an approval; its pane."""
         script = f"cat {shlex.quote(str(APPROVAL))}; exec -a cursor-agent sleep 1000"
-        return self.room.tmux("new-session", "-d", "-s", session, "-x", "120", "-y", "40", "-P", "-F", "#{pane_id}", "bash", "-c", script)
+        return self.room.tmux(
+            "new-session", "-d", "-s", session, "-x", "120", "-y", "40", "-P", "-F", "#{pane_id}", "bash", "-c", script
+        )
 
     def quiet_agent(self, session: str) -> tuple[str, int]:
         """One that shows nothing, so that all that is known of it was told; its pane and its process."""
         words = self.room.tmux(
-            "new-session", "-d", "-s", session, "-P", "-F", "#{pane_id} #{pane_pid}", "bash", "-c", "exec -a cursor-agent sleep 1000"
+            "new-session",
+            "-d",
+            "-s",
+            session,
+            "-P",
+            "-F",
+            "#{pane_id} #{pane_pid}",
+            "bash",
+            "-c",
+            "exec -a cursor-agent sleep 1000",
         )
         pane, pid = words.split()
         return pane, int(pid)

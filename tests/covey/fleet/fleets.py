@@ -50,9 +50,23 @@ def sketch() -> list[Row]:
     return [
         row("host/api:1.0", "%7", "idle", 31 * 60),
         row("vm1/docs:0.0", "%1", "running", 120, agent="gemini", detail="Shell: npm run build"),
-        row("host/api:2.1", "%14", "waiting_approval", 64.112, detail="Bash: rm -rf build/ (cwd ~/src/api)", runtime_id="abcd1234abcd1234"),
+        row(
+            "host/api:2.1",
+            "%14",
+            "waiting_approval",
+            64.112,
+            detail="Bash: rm -rf build/ (cwd ~/src/api)",
+            runtime_id="abcd1234abcd1234",
+        ),
         row("host/web:1.1", "%9", "running", 12, detail="Edit src/routes.ts"),
-        row("vm1/web:1.0", "%3", "waiting_input", 245, agent="codex", detail='"Which of the two migrations should I keep?"'),
+        row(
+            "vm1/web:1.0",
+            "%3",
+            "waiting_input",
+            245,
+            agent="codex",
+            detail='"Which of the two migrations should I keep?"',
+        ),
         row("vm3/web:1.0", "%3", "unknown", 360, agent="copilot", reason="target_unreachable"),
     ]
 

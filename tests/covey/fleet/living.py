@@ -34,14 +34,21 @@ class Fleet:
 
     def tmux(self, *words: str) -> str:
         ended = subprocess.run(
-            ["tmux", "-u", "-f", "/dev/null", *words], env=self.covey.environment(), capture_output=True, text=True, timeout=LIMIT_S, check=False
+            ["tmux", "-u", "-f", "/dev/null", *words],
+            env=self.covey.environment(),
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
         )
         assert ended.returncode == 0, ended.stderr
         return ended.stdout.strip()
 
     def agent(self, name: str = "toy-agent") -> str:
         """Start one; its pane."""
-        return self.tmux("new-session", "-d", "-x", "80", "-y", "24", "-P", "-F", "#{pane_id}", str(self.covey.folder / name))
+        return self.tmux(
+            "new-session", "-d", "-x", "80", "-y", "24", "-P", "-F", "#{pane_id}", str(self.covey.folder / name)
+        )
 
     def type(self, pane: str, text: str) -> None:
         self.tmux("send-keys", "-t", pane, "-l", "--", text)
@@ -75,7 +82,11 @@ class Fleet:
 
     def row(self, pane: str, state: str = "") -> dict[str, Any]:
         """The row of an agent, as soon as it is there and in that state."""
-        return until(lambda: next((row for row in self.rows() if row["identity"]["pane_id"] == pane and state in {"", row["state"]}), None))
+        return until(
+            lambda: next(
+                (row for row in self.rows() if row["identity"]["pane_id"] == pane and state in {"", row["state"]}), None
+            )
+        )
 
     def events(self, *kinds: str) -> list[dict[str, Any]]:
         """The journal's events of some kinds, oldest first."""
@@ -85,7 +96,11 @@ class Fleet:
 
     def heard(self) -> list[str]:
         """What hooks have said, as it stands in the journal."""
-        return [event["data"]["claim"]["detail"] for event in self.events("agent.signal") if event["data"]["source"] == "hook"]
+        return [
+            event["data"]["claim"]["detail"]
+            for event in self.events("agent.signal")
+            if event["data"]["source"] == "hook"
+        ]
 
     @property
     def log(self) -> str:

@@ -35,7 +35,11 @@ class Recorded:
         self._passed = 0
         self._timers: dict[str, int] = {}
         self._lost: dict[str, str] = {}
-        self.write("fleet.started", "", {"rules": to_builtins(rules), "targets": [{"target": "host", "health": "ok", "reason": ""}]})
+        self.write(
+            "fleet.started",
+            "",
+            {"rules": to_builtins(rules), "targets": [{"target": "host", "health": "ok", "reason": ""}]},
+        )
 
     @property
     def now(self) -> float:
@@ -50,7 +54,11 @@ class Recorded:
         self._seen()
 
     def picture(self) -> None:
-        self.write("fleet.picture", "", {**self.states.picture(), "targets": [{"target": "host", "health": "ok", "reason": ""}]})
+        self.write(
+            "fleet.picture",
+            "",
+            {**self.states.picture(), "targets": [{"target": "host", "health": "ok", "reason": ""}]},
+        )
 
     def start(self, runtime: str) -> None:
         if runtime not in self.rows:
@@ -63,10 +71,24 @@ class Recorded:
             self.states.end(runtime, "exited", self.now)
             self._seen()
 
-    def say(self, runtime: str, source: str, state: str | None, key: str, *, at: float, level: bool, strength: int) -> bool:
+    def say(
+        self, runtime: str, source: str, state: str | None, key: str, *, at: float, level: bool, strength: int
+    ) -> bool:
         now = self.now
-        claim = None if state is None else Claim(source=source, state=state, at=at, level=level, strength=strength, detail=f"{state} {key[:1]}")
-        signal = Signal(runtime_id=runtime, source=source, dedupe_key=key, event_id=key, event_time=min(at, now), ingested_at=now, claim=claim)
+        claim = (
+            None
+            if state is None
+            else Claim(source=source, state=state, at=at, level=level, strength=strength, detail=f"{state} {key[:1]}")
+        )
+        signal = Signal(
+            runtime_id=runtime,
+            source=source,
+            dedupe_key=key,
+            event_id=key,
+            event_time=min(at, now),
+            ingested_at=now,
+            claim=claim,
+        )
         heard = self.states.hear(signal)
         if heard:
             self._come_back(runtime, now)

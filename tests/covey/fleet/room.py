@@ -56,10 +56,14 @@ class Room:
     def tmux(self, *arguments: str) -> str:
         command = ["tmux", "-u", "-S", str(self.socket), "-f", "/dev/null", *arguments]
         environment = {**os.environ, "HISTFILE": os.devnull}  # what is typed here is nobody's history
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=True).stdout.strip()
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=True
+        ).stdout.strip()
 
     def pane(self, *command: str) -> TmuxPane:
-        return TmuxPane(self, self.tmux("new-session", "-d", "-x", "80", "-y", "24", "-P", "-F", "#{pane_id}", *(command or SHELL)))
+        return TmuxPane(
+            self, self.tmux("new-session", "-d", "-x", "80", "-y", "24", "-P", "-F", "#{pane_id}", *(command or SHELL))
+        )
 
     def end(self) -> None:
         """Return when the server is gone, so that the next one is a new one."""
@@ -70,12 +74,17 @@ class Room:
     def close(self) -> None:
         """End the server and what its panes have started: a program in a session of its own does not hear of the end of its terminal."""
         told = subprocess.run(
-            ["tmux", "-S", str(self.socket), "list-panes", "-a", "-F", "#{pane_pid}"], capture_output=True, timeout=LIMIT_S, check=False
+            ["tmux", "-S", str(self.socket), "list-panes", "-a", "-F", "#{pane_pid}"],
+            capture_output=True,
+            timeout=LIMIT_S,
+            check=False,
         )
         table, pids = ProcessTable.read(), [int(pid) for pid in told.stdout.split()]
         for pid in pids:
             pids += [child.pid for child in table.children(pid)]
-        subprocess.run(["tmux", "-S", str(self.socket), "kill-server"], capture_output=True, timeout=LIMIT_S, check=False)
+        subprocess.run(
+            ["tmux", "-S", str(self.socket), "kill-server"], capture_output=True, timeout=LIMIT_S, check=False
+        )
         left = ProcessTable.read()
         for process in filter(None, map(table.get, pids)):
             if left.holds(process.pid, process.started):

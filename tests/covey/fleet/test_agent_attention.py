@@ -51,14 +51,22 @@ class Agent:
         claim = Claim(source="screen", state=state, at=self.now, level=True, strength=100, detail=detail)
         key = str(self.now)
         signal = Signal(
-            runtime_id=RUNTIME.runtime_id, source="screen", dedupe_key=key, event_id=key, event_time=self.now, ingested_at=self.now, claim=claim
+            runtime_id=RUNTIME.runtime_id,
+            source="screen",
+            dedupe_key=key,
+            event_id=key,
+            event_time=self.now,
+            ingested_at=self.now,
+            claim=claim,
         )
         assert self.states.hear(signal)
 
     @property
     def titles(self) -> list[tuple[str, bool]]:
         """The title of each question, and whether it counts."""
-        return [(data["title"], "same_question" not in data) for kind, data in self.questions if kind == "attention.asked"]
+        return [
+            (data["title"], "same_question" not in data) for kind, data in self.questions if kind == "attention.asked"
+        ]
 
     def _with_server(self, row: Row) -> Row:
         return replace(row, server=server_name(row.socket)) if self.several_servers else row

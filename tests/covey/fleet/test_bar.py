@@ -20,7 +20,10 @@ def test_a_calm_fleet_has_a_short_line_and_an_empty_one_none() -> None:
 
 
 def test_tmux_gets_its_own_colours() -> None:
-    assert bar(sketch(), [], "tmux")["text"] == "#[fg=yellow]2▲#[default] #[fg=blue]2●#[default] #[dim]1○#[default] #[dim]1?#[default]"
+    assert (
+        bar(sketch(), [], "tmux")["text"]
+        == "#[fg=yellow]2▲#[default] #[fg=blue]2●#[default] #[dim]1○#[default] #[dim]1?#[default]"
+    )
 
 
 def test_the_menu_bar_gets_a_title_and_a_line_for_each_agent() -> None:

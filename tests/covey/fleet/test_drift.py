@@ -18,7 +18,9 @@ class Desk:
     def __init__(self) -> None:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.counted: list[tuple[str, str, str]] = []
-        self.drift = Drift(lambda _kind, subject, data, _at: self.asked.append((subject, data)), {"claude": "Claude Code"})
+        self.drift = Drift(
+            lambda _kind, subject, data, _at: self.asked.append((subject, data)), {"claude": "Claude Code"}
+        )
         self.drift.on_count = lambda *labels: self.counted.append(labels)
 
     @property
@@ -52,7 +54,14 @@ def agent(version: str = "2.1.400", runtime_id: str = "r") -> Runtime:
 def verdict(against: str, strength: int) -> Verdict:
     winner = Claim(source="screen", state="running", at=0.0, level=True, strength=DERIVED)
     other = Claim(source="title", state=against, at=0.0, level=True, strength=strength)
-    return Verdict(state="running", reason="", confidence="medium", since=0.0, winner=winner, overruled=(Overruled(other, "screen knows better"),))
+    return Verdict(
+        state="running",
+        reason="",
+        confidence="medium",
+        since=0.0,
+        winner=winner,
+        overruled=(Overruled(other, "screen knows better"),),
+    )
 
 
 def test_a_screen_that_cannot_be_read_is_counted_once_for_as_long_as_it_stands() -> None:

@@ -24,7 +24,9 @@ def signal(
     key: str = "",
 ) -> Signal:
     moment = float(number) if at is None else at
-    claim = None if state is None else Claim(source=source, state=state, at=moment, level=source == "screen", strength=SURE)
+    claim = (
+        None if state is None else Claim(source=source, state=state, at=moment, level=source == "screen", strength=SURE)
+    )
     return Signal(
         runtime_id=runtime,
         source=source,
@@ -100,7 +102,9 @@ def test_the_memory_for_duplicates_is_bounded() -> None:
     it = engine()
     for number in range(REMEMBERED + 10):
         it.take(signal(number))
-    assert it.take(replace(signal(0), ingested_at=REMEMBERED + 10.0)) == LATE, "forgotten as a duplicate, but still old news"
+    assert it.take(replace(signal(0), ingested_at=REMEMBERED + 10.0)) == LATE, (
+        "forgotten as a duplicate, but still old news"
+    )
 
 
 STREAM = st.lists(
@@ -112,7 +116,9 @@ STREAM = st.lists(
 
 
 @given(STREAM, st.randoms(), st.integers(0, 3))
-def test_duplicated_and_reordered_streams_converge_on_the_same_state(stream: list[tuple[int, str, str]], random: object, copies: int) -> None:
+def test_duplicated_and_reordered_streams_converge_on_the_same_state(
+    stream: list[tuple[int, str, str]], random: object, copies: int
+) -> None:
     signals = [signal(number, state, source=source) for number, state, source in stream]
     straight, crooked = engine(), engine()
     for one in sorted(signals, key=lambda one: one.event_time):
@@ -138,7 +144,9 @@ def test_the_same_stream_gives_the_same_states_at_every_step(stream: list[tuple[
 
 
 @given(STREAM, STREAM)
-def test_what_is_said_about_one_agent_says_nothing_about_another(one: list[tuple[int, str, str]], other: list[tuple[int, str, str]]) -> None:
+def test_what_is_said_about_one_agent_says_nothing_about_another(
+    one: list[tuple[int, str, str]], other: list[tuple[int, str, str]]
+) -> None:
     alone, together = engine("a"), engine("a", "b")
     for number, state, source in one:
         alone.take(signal(number, state, source=source, runtime="a"))

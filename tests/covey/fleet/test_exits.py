@@ -38,7 +38,9 @@ class Scene:
         self.something.clear()
 
 
-def play(body: Callable[[Scene], Awaitable[None]], loops: Callable[[], asyncio.AbstractEventLoop] | None = None) -> Scene:
+def play(
+    body: Callable[[Scene], Awaitable[None]], loops: Callable[[], asyncio.AbstractEventLoop] | None = None
+) -> Scene:
     async def main() -> Scene:
         scene = Scene()
         async with scene.exits:
@@ -70,7 +72,9 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
 @pytest.fixture
 def stranger() -> Iterator[int]:
     """A process that is not our child."""
-    shell = subprocess.run(["sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!"], capture_output=True, text=True, check=True)
+    shell = subprocess.run(
+        ["sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!"], capture_output=True, text=True, check=True
+    )
     pid = int(shell.stdout)
     born = start(pid)
     yield pid
@@ -79,7 +83,9 @@ def stranger() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("loops", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
-def test_the_exit_of_a_process_that_is_not_our_child_is_told(stranger: int, loops: Callable[[], asyncio.AbstractEventLoop]) -> None:
+def test_the_exit_of_a_process_that_is_not_our_child_is_told(
+    stranger: int, loops: Callable[[], asyncio.AbstractEventLoop]
+) -> None:
     async def body(scene: Scene) -> None:
         scene.exits.watch("a", stranger, start(stranger))
         os.kill(stranger, signal.SIGKILL)
@@ -185,7 +191,9 @@ def test_many_exits_at_once_are_all_told() -> None:
             one.wait()
 
 
-def test_without_the_kernels_help_processes_are_looked_at(monkeypatch: pytest.MonkeyPatch, child: subprocess.Popen[bytes], stranger: int) -> None:
+def test_without_the_kernels_help_processes_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch, child: subprocess.Popen[bytes], stranger: int
+) -> None:
     monkeypatch.delattr(os, "pidfd_open")
 
     async def body(scene: Scene) -> None:

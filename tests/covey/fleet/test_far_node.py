@@ -67,7 +67,14 @@ class Station:
 
 
 def claim(source: str = "hook", detail: str = "a", *, level: bool = False, at: float = 0.0) -> Claim:
-    return Claim(source=source, state="running", at=at or time.time(), level=level, strength=DERIVED if level else SURE, detail=detail)
+    return Claim(
+        source=source,
+        state="running",
+        at=at or time.time(),
+        level=level,
+        strength=DERIVED if level else SURE,
+        detail=detail,
+    )
 
 
 def said(given: Claim | None, source: str = "hook", at: float = 0.0, pid: int = AGENT.pid) -> Said:
@@ -129,7 +136,9 @@ def play(station: Station, body: Callable[[FarNode], Awaitable[None]]) -> None:
     asyncio.run(main())
 
 
-def test_a_machine_without_covey_has_no_node_and_needs_no_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_covey_has_no_node_and_needs_no_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sh = shutil.which("sh")
     assert sh
     (tmp_path / "sh").write_text(f'#!{sh}\necho x >>{tmp_path}/tried\nexec {sh} "$@"\n')
@@ -148,7 +157,11 @@ def test_a_machine_without_covey_has_no_node_and_needs_no_reason(tmp_path: Path,
     ("lines", "after", "reason"),
     [
         (["{}", "[]", "no words"] * 100, "", f"none: {NOT_COVEY} say what covey says"),
-        ([], "while :; do printf 0123456789012345678901234567890123456789012345678901234567890123456789; done", f"none: {NOT_COVEY} end its lines"),
+        (
+            [],
+            "while :; do printf 0123456789012345678901234567890123456789012345678901234567890123456789; done",
+            f"none: {NOT_COVEY} end its lines",
+        ),
         ([hello(protocol=2)], "", "none: its covey 9.9 speaks another protocol than 1"),
         ([hello(), '{"event":"heard"}'], "", "none: it says what cannot be understood: "),
         ([hello(), hello()], "", "none: it says hello twice"),
@@ -156,7 +169,9 @@ def test_a_machine_without_covey_has_no_node_and_needs_no_reason(tmp_path: Path,
         ([], "exit 3", "none: covey ended there with code 3"),
     ],
 )
-def test_a_node_that_cannot_be_used_is_left_alone_with_a_reason(there: There, lines: list[Line | str], after: str, reason: str) -> None:
+def test_a_node_that_cannot_be_used_is_left_alone_with_a_reason(
+    there: There, lines: list[Line | str], after: str, reason: str
+) -> None:
     for turn in range(1, 30):
         there.says(turn, *lines, after=after)
 
@@ -199,7 +214,13 @@ def test_a_clock_that_is_set_is_noticed_by_the_pulse(there: There) -> None:
 
 
 def test_it_goes_on_after_the_last_word_that_was_heard(there: There) -> None:
-    there.says(1, hello(), Standing(cursor=7, said=(said(claim(detail="a")),)), Heard(cursor=8, said=said(claim(detail="b"))), after="")
+    there.says(
+        1,
+        hello(),
+        Standing(cursor=7, said=(said(claim(detail="a")),)),
+        Heard(cursor=8, said=said(claim(detail="b"))),
+        after="",
+    )
 
     async def body(node: FarNode) -> None:
         await until(lambda: len(there.started) == 2)
@@ -210,11 +231,19 @@ def test_it_goes_on_after_the_last_word_that_was_heard(there: There) -> None:
     station = Station(AGENT)
     play(station, body)
     assert [detail for _, detail, _ in station.heard] == ["a", "b", "c"]
-    assert [words.partition("ndjson")[2].strip() for words in there.started] == ["", "--since 8 --life one", "--since 9 --life one"]
+    assert [words.partition("ndjson")[2].strip() for words in there.started] == [
+        "",
+        "--since 8 --life one",
+        "--since 9 --life one",
+    ]
 
 
 def test_a_new_life_of_a_node_is_compared_and_only_what_differs_is_told(there: There) -> None:
-    kept, changed, gone = claim("hook", "same"), claim("transcript", "before"), claim("session_file", "level", level=True)
+    kept, changed, gone = (
+        claim("hook", "same"),
+        claim("transcript", "before"),
+        claim("session_file", "level", level=True),
+    )
     there.says(1, hello(), Standing(cursor=7, said=(said(kept), said(changed), said(gone))), after="")
     there.says(2, hello("two"), Standing(cursor=9, said=(said(kept), said(replace(changed, detail="after")))))
 
@@ -224,7 +253,13 @@ def test_a_new_life_of_a_node_is_compared_and_only_what_differs_is_told(there: T
     station = Station(AGENT)
     play(station, body)
     told = [(source, detail) for source, detail, _ in station.heard]
-    assert told == [("hook", "same"), ("transcript", "before"), ("session_file", "level"), ("transcript", "after"), ("session_file", "")]
+    assert told == [
+        ("hook", "same"),
+        ("transcript", "before"),
+        ("session_file", "level"),
+        ("transcript", "after"),
+        ("session_file", ""),
+    ]
 
 
 def test_without_the_node_its_levels_stand_no_more_and_come_back_with_it(there: There) -> None:
@@ -248,7 +283,13 @@ def test_without_the_node_its_levels_stand_no_more_and_come_back_with_it(there: 
 
 
 def test_what_is_said_of_an_agent_that_was_not_seen_yet_waits_for_it(there: There) -> None:
-    there.says(1, hello(), Standing(cursor=7, said=()), Heard(cursor=8, said=said(claim())), Heard(cursor=9, said=said(claim(detail="?"), pid=99)))
+    there.says(
+        1,
+        hello(),
+        Standing(cursor=7, said=()),
+        Heard(cursor=8, said=said(claim())),
+        Heard(cursor=9, said=said(claim(detail="?"), pid=99)),
+    )
 
     async def body(node: FarNode) -> None:
         await until(lambda: node.node == "ok 9.9")
@@ -264,7 +305,13 @@ def test_what_is_said_of_an_agent_that_was_not_seen_yet_waits_for_it(there: Ther
 
 
 def test_titles_screens_and_what_makes_no_sense_are_passed_over(there: There) -> None:
-    odd = [claim("screen"), claim("title"), claim("Of no kind"), replace(claim(), state="dancing"), replace(claim(), strength=9)]
+    odd = [
+        claim("screen"),
+        claim("title"),
+        claim("Of no kind"),
+        replace(claim(), state="dancing"),
+        replace(claim(), strength=9),
+    ]
     mixed = replace(said(claim()), source="transcript")
     lines = [Heard(cursor=8, said=one) for one in [*map(said, odd), mixed, said(claim(detail="good")), said(None)]]
     there.says(1, hello(), Standing(cursor=7, said=()), *lines)

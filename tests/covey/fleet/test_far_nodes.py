@@ -43,7 +43,9 @@ def pid_of(a: Far) -> int:
 def hooks(covey: Covey) -> list[str]:
     """What hooks have told, as this journal has it."""
     events = [json.loads(line) for line in covey.run("events", "--kind", "agent.signal").stdout.splitlines()]
-    return [event["data"]["claim"]["detail"] for event in events if event.get("kind") and event["data"]["source"] == "hook"]
+    return [
+        event["data"]["claim"]["detail"] for event in events if event.get("kind") and event["data"]["source"] == "hook"
+    ]
 
 
 def test_what_a_hook_tells_a_far_node_is_evidence_here(fleet: Fleet, a: Far) -> None:
@@ -57,10 +59,19 @@ def test_what_a_hook_tells_a_far_node_is_evidence_here(fleet: Fleet, a: Far) -> 
         watch.kill()
         watch.communicate()
     [item] = line["items"]
-    assert (line["event"], item["identity"]["target"], item["state"], item["detail"]) == ("agent.state", "a", "running", "mend the roof")
+    assert (line["event"], item["identity"]["target"], item["state"], item["detail"]) == (
+        "agent.state",
+        "a",
+        "running",
+        "mend the roof",
+    )
     assert [evidence["source"] for evidence in item["evidence"]] == ["hook"]
     told = fleet.ask("why", f"a/{item['identity']['pane_id']}")
-    assert (told["because"]["source"], told["because"]["evidence"], told["caveat"]) == ("hook", "hook beforeSubmitPrompt", "")
+    assert (told["because"]["source"], told["because"]["evidence"], told["caveat"]) == (
+        "hook",
+        "hook beforeSubmitPrompt",
+        "",
+    )
     assert [target["node"] for target in fleet.ask("status")["fleet"]["targets"]] == [f"ok {__version__}"] * 2
 
 
@@ -113,7 +124,9 @@ def test_without_its_node_a_host_is_watched_as_any_other_and_with_it_again_in_fu
 
 
 def running(fleet: Fleet) -> dict[str, Any]:
-    found: dict[str, Any] = until(lambda: next((row for row in fleet.rows("--target", "a") if row["state"] == "running"), None))
+    found: dict[str, Any] = until(
+        lambda: next((row for row in fleet.rows("--target", "a") if row["state"] == "running"), None)
+    )
     return found
 
 

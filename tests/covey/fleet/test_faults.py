@@ -79,7 +79,12 @@ def test_a_thousand_panes_that_come_and_go_leave_what_is_there(fleet: Fleet) -> 
     agent = fleet.covey.folder / "toy-agent"
     burst = fleet.covey.folder / "burst"
     burst.write_text(
-        "\n".join(["new-session -d -s burst", *(f"new-window -d -t burst: '{agent if i % 10 == 0 else 'exec sleep 1000'}'" for i in range(1000))])
+        "\n".join(
+            [
+                "new-session -d -s burst",
+                *(f"new-window -d -t burst: '{agent if i % 10 == 0 else 'exec sleep 1000'}'" for i in range(1000)),
+            ]
+        )
     )
     server = fleet.tmux("display-message", "-p", "#{pid}")
     fleet.tmux("source-file", str(burst))
@@ -88,7 +93,9 @@ def test_a_thousand_panes_that_come_and_go_leave_what_is_there(fleet: Fleet) -> 
     until(lambda: len(fleet.rows()) == 1 + 3 + 100)
     fleet.tmux("kill-session", "-t", "burst")
     until(lambda: sorted(row["identity"]["pane_id"] for row in fleet.rows()) == sorted([pane, *kept]))
-    fleet.row(pane, "waiting_approval")  # on a busy machine tmux may have been silent for so long that it counted as out of reach
+    fleet.row(
+        pane, "waiting_approval"
+    )  # on a busy machine tmux may have been silent for so long that it counted as out of reach
     assert fleet.tmux("display-message", "-p", "#{pid}") == server
     fleet.show(kept[0], "[work] on it")
     fleet.row(kept[0], "running")
@@ -124,9 +131,23 @@ def test_after_a_crash_the_next_daemon_knows_the_states_again_and_a_follower_goe
 
 def said(clock: ManualClock, source: str, state: str, number: int, *, at: float | None = None) -> Signal:
     now = clock.time()
-    claim = Claim(source=source, state=state, at=at or now, level=source == "screen", strength=SEEN if source == "screen" else SURE)
+    claim = Claim(
+        source=source,
+        state=state,
+        at=at or now,
+        level=source == "screen",
+        strength=SEEN if source == "screen" else SURE,
+    )
     key = f"{number:04d}"
-    return Signal(runtime_id="r", source=source, dedupe_key=key, event_id=key, event_time=min(at or now, now), ingested_at=now, claim=claim)
+    return Signal(
+        runtime_id="r",
+        source=source,
+        dedupe_key=key,
+        event_id=key,
+        event_time=min(at or now, now),
+        ingested_at=now,
+        claim=claim,
+    )
 
 
 @pytest.mark.parametrize("jump", [-86_400.0, -3600.0, -2.0, 2.0, 60.0, 1800.0])

@@ -42,7 +42,9 @@ def test_an_agent_that_began_while_the_disk_was_full_is_told_when_there_is_room_
                 await until_true(lambda: daemon.parts["fleet"]()["summary"]["total"] == 1, "the row")
                 await asyncio.sleep(0.2)
                 assert await daemon.events.history(kinds=["agent.started"]) == []
-                await daemon.store.write(lambda database: database.execute("PRAGMA max_page_count = 1000000").fetchall())
+                await daemon.store.write(
+                    lambda database: database.execute("PRAGMA max_page_count = 1000000").fetchall()
+                )
                 found = list[Event]()
                 async with asyncio.timeout(60):
                     while not found:

@@ -76,7 +76,9 @@ def run(path: Path, body: Callable[[Past], Awaitable[None]]) -> None:
 
 def busy() -> Recorded:
     fleet = Recorded()
-    for number, (state, source) in enumerate([("running", "hook"), ("waiting_approval", "hook"), ("running", "hook"), ("completed", "hook")] * 200):
+    for number, (state, source) in enumerate(
+        [("running", "hook"), ("waiting_approval", "hook"), ("running", "hook"), ("completed", "hook")] * 200
+    ):
         runtime = str(number % 7)
         fleet.start(runtime)
         fleet.say(runtime, source, state, f"{number:04d}", at=fleet.now, level=False, strength=3)
@@ -104,10 +106,18 @@ def test_a_long_journal_is_read_to_the_moment_and_checked_to_its_end(tmp_path: P
 def test_a_difference_is_counted_and_told(tmp_path: Path) -> None:
     async def body(past: Past) -> None:
         events = busy().events
-        gone = next(event for event in events if event.kind == "agent.signal" and event.data["claim"]["state"] == "waiting_approval")
+        gone = next(
+            event
+            for event in events
+            if event.kind == "agent.signal" and event.data["claim"]["state"] == "waiting_approval"
+        )
         await past.write(*(event for event in events if event is not gone))
         answer = await past.ask(check=True)
-        assert (answer["matches"], answer["mismatched"], answer["mismatches"][0]["runtime_id"]) == (False, 1, gone.subject)
+        assert (answer["matches"], answer["mismatched"], answer["mismatches"][0]["runtime_id"]) == (
+            False,
+            1,
+            gone.subject,
+        )
         assert "does not match" in rendered(answer, Paint(100, colour=False))
         after = await past.ask(check=True, since=timestamp(gone.time + 10))
         assert after["matches"]
@@ -175,7 +185,9 @@ def test_after_old_events_are_pruned_the_next_picture_tells_of_everybody_again(t
         past.clock.advance(7200.0 - 60)
         assert await past.events.prune()
         answer = await past.ask(at=timestamp(seen_at))
-        assert {item["runtime_id"]: item["since"] for item in answer["items"]} == {one: timestamp(row.since) for one, row in seen.items()}
+        assert {item["runtime_id"]: item["since"] for item in answer["items"]} == {
+            one: timestamp(row.since) for one, row in seen.items()
+        }
         assert [target["health"] for target in answer["targets"]] == ["ok"]
         assert (await past.ask(check=True))["unknown"] == 0
         error = await past.refusal(at=timestamp(seen_at - 1))
@@ -195,7 +207,9 @@ def test_of_a_long_journal_only_what_came_after_the_last_picture_is_read(tmp_pat
         past.clock.advance(60.0)
         await past.events.append("agent.state", "1", {"unreadable": True})
         answer = await past.ask(at=timestamp(heard_at))
-        assert {item["runtime_id"]: item["state"] for item in answer["items"]} == {one: row.state for one, row in fleet.rows.items()}
+        assert {item["runtime_id"]: item["state"] for item in answer["items"]} == {
+            one: row.state for one, row in fleet.rows.items()
+        }
 
     run(tmp_path, body)
 
@@ -225,7 +239,9 @@ def test_nonsense_is_refused_with_what_to_do_instead(tmp_path: Path, params: dic
         assert error.suggestion.split()[0] in {"Pass", "Leave", "See", "Use"}
         if error.error == "argument_error" and " --" in error.suggestion:
             flag, value = error.suggestion.split()[1:3]
-            assert await past.ask(**{**params, flag.removeprefix("--"): value.strip(",.").replace("10m", "1m")}), "what it suggests works"
+            assert await past.ask(**{**params, flag.removeprefix("--"): value.strip(",.").replace("10m", "1m")}), (
+                "what it suggests works"
+            )
 
     run(tmp_path, body)
 
@@ -237,7 +253,9 @@ def test_a_person_sees_the_table_and_of_which_time_it_is(tmp_path: Path) -> None
         assert text.startswith("As it was at ")
         assert "7 agents" in text
         assert "covey why" not in text
-        assert rendered(await past.ask(at="0s", state=["error"]), Paint(100, colour=False)).startswith("No agent matched at ")
+        assert rendered(await past.ask(at="0s", state=["error"]), Paint(100, colour=False)).startswith(
+            "No agent matched at "
+        )
         assert "It matches: " in rendered(await past.ask(check=True), Paint(100, colour=False))
         for columns in (60, 80, 120):
             checked = {**await past.ask(check=True), "unknown": 3, "late": 2, "latest": [{"late_ms": 61_000}]}
@@ -278,15 +296,25 @@ def lasting(item: dict[str, Any]) -> dict[str, Any]:
     return {**ageless(item), "title": ""}
 
 
-def test_a_moment_in_the_past_shows_what_was_seen_then_and_the_record_agrees_with_itself(covey: Covey, pane: TmuxPane) -> None:
+def test_a_moment_in_the_past_shows_what_was_seen_then_and_the_record_agrees_with_itself(
+    covey: Covey, pane: TmuxPane
+) -> None:
     assert covey.run("up").code == 0
     seen = []
 
     def becomes(state: str, reason: str = "") -> None:
-        until(lambda: [one for one in covey.run("ps").result["items"] if one["state"] == state and reason in one["reason"]])
+        until(
+            lambda: [
+                one for one in covey.run("ps").result["items"] if one["state"] == state and reason in one["reason"]
+            ]
+        )
         seen.append(covey.run("ps").result)
 
-    for words, state in (("[work] building", "running"), ("[ask] rm -rf build/", "waiting_approval"), ("[work] again", "running")):
+    for words, state in (
+        ("[work] building", "running"),
+        ("[ask] rm -rf build/", "waiting_approval"),
+        ("[work] again", "running"),
+    ):
         pane.type(words)
         becomes(state)
     pane.type("[done] built|> ")
@@ -297,7 +325,11 @@ def test_a_moment_in_the_past_shows_what_was_seen_then_and_the_record_agrees_wit
     def told() -> list[dict[str, Any]]:
         """What was told of agents, each at a time of its own."""
         events = [json.loads(line) for line in covey.run("events", "--kind", "agent.").stdout.splitlines()[:-1]]
-        return [event for event, after in zip(events, [*events[1:], {"time": 0}], strict=True) if event["time"] != after["time"]]
+        return [
+            event
+            for event, after in zip(events, [*events[1:], {"time": 0}], strict=True)
+            if event["time"] != after["time"]
+        ]
 
     def check_each_event() -> None:
         for event in told():
@@ -306,7 +338,9 @@ def test_a_moment_in_the_past_shows_what_was_seen_then_and_the_record_agrees_wit
                 row = {name: value for name, value in event["data"].items() if name != "previous"}
                 assert [ageless(item) for item in items] == [row]
             else:
-                assert [item["as_of"] for item in items] == ([] if event["kind"] == "agent.ended" else [timestamp(event["time"])])
+                assert [item["as_of"] for item in items] == (
+                    [] if event["kind"] == "agent.ended" else [timestamp(event["time"])]
+                )
 
     def check_all() -> None:
         for ps in seen:
@@ -314,7 +348,12 @@ def test_a_moment_in_the_past_shows_what_was_seen_then_and_the_record_agrees_wit
             assert [lasting(item) for item in then["items"]] == [lasting(item) for item in ps["items"]]
             assert abs(then["items"][0]["age_ms"] - ps["items"][0]["age_ms"]) <= 2
             assert then["summary"] == ps["summary"]
-        assert covey.run("replay", "--at", seen[1]["generated_at"], "--needs-action", "--agent", "toy").result["summary"]["total"] == 1
+        assert (
+            covey.run("replay", "--at", seen[1]["generated_at"], "--needs-action", "--agent", "toy").result["summary"][
+                "total"
+            ]
+            == 1
+        )
         assert covey.run("replay", "--at", seen[0]["generated_at"], "--needs-action").result["items"] == []
         checked = covey.run("replay", "--check")
         assert checked.result["matches"], checked.stdout
@@ -351,10 +390,16 @@ def test_a_target_is_seen_from_when_it_was_added_until_it_was_removed(covey: Cov
     assert list(marks) == ["target.added", "target.health", "target.removed"]
 
     def seen(at: float) -> dict[str, str]:
-        return {target["target"]: target["health"] for target in covey.run("replay", "--at", timestamp(at)).result["targets"]}
+        return {
+            target["target"]: target["health"]
+            for target in covey.run("replay", "--at", timestamp(at)).result["targets"]
+        }
 
     assert seen(marks["target.added"] - 0.001) == {"host": "ok"}
     assert seen(marks["target.added"]) == {"host": "ok", "far": "degraded"}
     assert seen(marks["target.removed"] - 0.001) == {"host": "ok", "far": "down"}
     assert seen(marks["target.removed"]) == {"host": "ok"}
-    assert covey.run("replay", "--at", timestamp(marks["target.removed"]), "--target", "far").error["error"] == "E_TARGET_NOT_FOUND"
+    assert (
+        covey.run("replay", "--at", timestamp(marks["target.removed"]), "--target", "far").error["error"]
+        == "E_TARGET_NOT_FOUND"
+    )

@@ -57,7 +57,12 @@ def wanted(count: int) -> list[str]:
 
 def headers(pid: int, at: int, pane: str = "%0") -> dict[str, str]:
     """As the script sends them; `at` in nanoseconds."""
-    return {"X-Covey-Id": f"{at:020d}-1", "X-Covey-At": str(at // 1_000_000), "X-Covey-Pid": str(pid), "X-Covey-Pane": pane}
+    return {
+        "X-Covey-Id": f"{at:020d}-1",
+        "X-Covey-At": str(at // 1_000_000),
+        "X-Covey-Pid": str(pid),
+        "X-Covey-Pane": pane,
+    }
 
 
 def spool(fleet: Fleet, pid: int, at: int, body: bytes, agent: str = "cursor") -> None:
@@ -122,7 +127,9 @@ def test_a_flood_of_hooks_is_taken_in_whole_and_in_order_while_others_are_answer
     def say(agent: int) -> None:
         connection = fleet.covey.unix()
         for number in range(agent * each, (agent + 1) * each):
-            connection.request("POST", "/v1/hooks/cursor", tool(number), headers(pids[agent], began + number * 1_000_000))
+            connection.request(
+                "POST", "/v1/hooks/cursor", tool(number), headers(pids[agent], began + number * 1_000_000)
+            )
             answer = connection.getresponse()
             answer.read()
             statuses.append(answer.status)
@@ -155,7 +162,9 @@ def test_a_spool_full_of_hooks_is_read_whole_and_in_order_while_others_are_answe
     content = first.read_bytes()
     for number in range(1, FLOOD):
         at, body = began + number * 1_000, tool(number)
-        request = content.replace(b"%020d-1" % began, b"%020d-1" % at).replace(b"At: %d" % (began // 1_000_000), b"At: %d" % (at // 1_000_000))
+        request = content.replace(b"%020d-1" % began, b"%020d-1" % at).replace(
+            b"At: %d" % (began // 1_000_000), b"At: %d" % (at // 1_000_000)
+        )
         request = request.replace(b"Length: %d" % len(tool(0)), b"Length: %d" % len(body)).replace(tool(0), body)
         (folder / f"{at:020d}-1-{len(request)}.hook").write_bytes(request)
     assert len(files(fleet)) == FLOOD <= hook.SPOOL_FILES
@@ -193,7 +202,10 @@ def test_what_hooks_said_while_the_daemon_was_down_is_heard_once_when_it_is_back
         file.write_bytes(content)
     drain(fleet)
     fleet.kill()
-    for file, content in left.items():  # as if the daemon had died after it wrote them down and before it removed the files
+    for (
+        file,
+        content,
+    ) in left.items():  # as if the daemon had died after it wrote them down and before it removed the files
         file.write_bytes(content)
     fleet.up()
     drain(fleet)
@@ -290,7 +302,9 @@ def test_words_without_an_id_wait_on_the_disk_for_their_agent(fleet: Fleet) -> N
     try:
         fleet.kill()
         fleet.up()
-        status, _, _ = fleet.covey.request("POST", "/v1/hooks/cursor", tool(1), {"X-Covey-Pid": "1", "X-Covey-Pane": "%77"})
+        status, _, _ = fleet.covey.request(
+            "POST", "/v1/hooks/cursor", tool(1), {"X-Covey-Pid": "1", "X-Covey-Pane": "%77"}
+        )
         assert status == 200
         (file,) = files(fleet)
         (request,) = Spool(fleet.covey.node / "spool").waiting()
@@ -376,7 +390,9 @@ def test_the_script_leaves_in_the_spool_what_is_refused(fleet: Fleet, pid: int) 
     (fleet.covey.folder / "payload").write_bytes(tool(7))
     install(fleet)
     command = f"{script.command(fleet.covey.home, 'cursor')} <{fleet.covey.folder}/payload"
-    subprocess.run(["sh", "-c", command], env=fleet.covey.environment(TMUX_PANE="%9"), check=True, timeout=20)  # in none of the panes that are seen
+    subprocess.run(
+        ["sh", "-c", command], env=fleet.covey.environment(TMUX_PANE="%9"), check=True, timeout=20
+    )  # in none of the panes that are seen
     (request,) = Spool(fleet.covey.node / "spool").waiting()
     assert request.body == tool(7)
     assert pid

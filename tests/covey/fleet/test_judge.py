@@ -35,11 +35,18 @@ def test_nobody_said_anything_is_unknown_with_a_reason() -> None:
 
 def test_one_claim_is_the_verdict_with_its_evidence() -> None:
     verdict = judge([hook("waiting_approval", 90, "Bash: ls")], 100, RULES)
-    assert (verdict.state, verdict.detail, verdict.since, verdict.confidence) == ("waiting_approval", "Bash: ls", 90, "high")
+    assert (verdict.state, verdict.detail, verdict.since, verdict.confidence) == (
+        "waiting_approval",
+        "Bash: ls",
+        90,
+        "high",
+    )
     assert verdict.winner == hook("waiting_approval", 90, "Bash: ls")
 
 
-def test_what_is_only_seen_on_the_screen_is_believed_with_less_confidence_and_with_more_when_another_source_agrees() -> None:
+def test_what_is_only_seen_on_the_screen_is_believed_with_less_confidence_and_with_more_when_another_source_agrees() -> (
+    None
+):
     assert judge([screen("running", 90)], 100, RULES).confidence == "medium"
     title = Claim(source="title", state="running", at=89, level=True, strength=SEEN)
     assert judge([screen("running", 90), title], 100, RULES).confidence == "high"

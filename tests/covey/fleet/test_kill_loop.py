@@ -126,7 +126,9 @@ class Poster(threading.Thread):
             number += 1
             body = (PAYLOAD % (f"p{number}", f"p{number}")).encode()
             try:
-                status, _, _ = self._fleet.covey.request("POST", "/v1/hooks/cursor", body, {"X-Covey-Pid": str(self._pid)})
+                status, _, _ = self._fleet.covey.request(
+                    "POST", "/v1/hooks/cursor", body, {"X-Covey-Pid": str(self._pid)}
+                )
             except (OSError, HTTPException):
                 status = 0
             if status == 200:
@@ -161,7 +163,11 @@ def test_no_word_is_lost_in_eighty_kills(fleet: Fleet) -> None:
         drain(fleet)
         heard = Counter(fleet.heard())
         checked = json.loads(fleet.covey.request("GET", "/v1/replay?check=true")[2])
-    said = [f"Shell: {letter}{n}" for letter in "ab" for n in range(1, int((fleet.covey.folder / f"{letter}.said").read_text()) + 1)]
+    said = [
+        f"Shell: {letter}{n}"
+        for letter in "ab"
+        for n in range(1, int((fleet.covey.folder / f"{letter}.said").read_text()) + 1)
+    ]
     assert len(said) > KILLS
     assert [word for word in [*said, *poster.accepted] if not heard[word]] == []
     assert [word for word, count in heard.items() if count > 1 and word in set(said)] == []

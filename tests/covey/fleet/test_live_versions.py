@@ -50,7 +50,12 @@ def installed(fleet: Fleet, version: str) -> str:
 def test_each_agent_is_read_with_the_patterns_of_its_version(fleet: Fleet) -> None:
     panes = {version: fleet.agent(installed(fleet, version)) for version in ("0.28.2", "0.61.0")}
     fleet.up()
-    until(lambda: {row["identity"]["pane_id"]: row["version"] for row in fleet.rows()} == {pane: version for version, pane in panes.items()})
+    until(
+        lambda: (
+            {row["identity"]["pane_id"]: row["version"] for row in fleet.rows()}
+            == {pane: version for version, pane in panes.items()}
+        )
+    )
     fleet.show(panes["0.28.2"], SCREEN["old"])
     fleet.show(panes["0.61.0"], SCREEN["new"])
     fleet.row(panes["0.28.2"], "waiting_approval")
@@ -85,7 +90,16 @@ def test_a_running_agent_is_explained_as_a_report(fleet: Fleet) -> None:
     found = fleet.covey.run("adapters", "explain", "--pane", pane).result
     assert (found["agent"], found["state"], found["rule"]) == ("gemini", "unknown", "")
     report = found["report"]
-    for part in ("covey ", "Gemini CLI 9.0.0", "is newer than", "80x24", "none holds", "asks-new", "|A strange token 12345", "secrets"):
+    for part in (
+        "covey ",
+        "Gemini CLI 9.0.0",
+        "is newer than",
+        "80x24",
+        "none holds",
+        "asks-new",
+        "|A strange token 12345",
+        "secrets",
+    ):
         assert part in report
     hidden = fleet.covey.run("adapters", "explain", "--pane", pane, "--redact").result["report"]
     assert "|x xxxxxxx xxxxx 99999" in hidden
@@ -110,7 +124,10 @@ def test_a_version_whose_screens_cannot_be_read_is_asked_about_once_and_listed(f
     assert f"covey adapters explain --pane {pane}" in until(alarm)["detail"]
     listed = next(item for item in fleet.covey.run("adapters", "list").result["items"] if item["agent"] == "gemini")
     assert listed["drift"] == [{"version": "0.61.0", "counts": {"screen": 3}, "alarming": True}]
-    assert 'covey_drift_total{agent="gemini",kind="screen",version="0.61.0"} 3' in fleet.covey.request("GET", "/v1/metrics")[2].decode()
+    assert (
+        'covey_drift_total{agent="gemini",kind="screen",version="0.61.0"} 3'
+        in fleet.covey.request("GET", "/v1/metrics")[2].decode()
+    )
     findings = json.loads(fleet.covey.run("doctor").stdout)["result"]["findings"]
     assert next(one for one in findings if one["name"] == "gemini 0.61.0")["status"] == "warn"
 

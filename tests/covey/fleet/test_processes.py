@@ -32,7 +32,9 @@ def running(*command: str, new_session: bool = False) -> Iterator[subprocess.Pop
         child.wait()
 
 
-def process(pid: int, parent: int = 1, *, group: int = 0, foreground: int = -1, started: int = 0, name: str = "x") -> Process:
+def process(
+    pid: int, parent: int = 1, *, group: int = 0, foreground: int = -1, started: int = 0, name: str = "x"
+) -> Process:
     return Process(pid=pid, parent=parent, group=group or pid, foreground=foreground, started=started or pid, name=name)
 
 
@@ -198,7 +200,9 @@ def test_a_suspended_job_is_not_in_front_until_it_is_taken_back(tmux: Room) -> N
 def test_all_of_a_pipeline_and_its_descendants_are_in_front_parents_first(tmux: Room) -> None:
     pane = tmux.pane()
     pane.type("sh -c 'setsid sleep 600; true' | cat")
-    until(lambda: sorted(names(pane)) == ["cat", "setsid", "sh", "sleep"] or sorted(names(pane)) == ["cat", "sh", "sleep"])
+    until(
+        lambda: sorted(names(pane)) == ["cat", "setsid", "sh", "sleep"] or sorted(names(pane)) == ["cat", "sh", "sleep"]
+    )
     job = ProcessTable.read().foreground(pane.pid)
     order = [one.pid for one in job]
     assert all(order.index(one.parent) < order.index(one.pid) for one in job if one.parent in order)
@@ -221,7 +225,9 @@ def test_a_job_on_a_terminal_within_is_in_front_and_what_is_behind_it_there_is_n
     assert [one.name for one in table.foreground(10)] == ["script", "inner shell", "in front"]
 
 
-@pytest.mark.parametrize("line", [b"", b"1 (x) S 1", b"1 (x) Z 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"])
+@pytest.mark.parametrize(
+    "line", [b"", b"1 (x) S 1", b"1 (x) Z 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"]
+)
 def test_what_is_no_living_process_is_none(line: bytes) -> None:
     assert parse_stat(line) is None
 
@@ -234,7 +240,13 @@ def test_ps_tells_the_same_as_proc() -> None:
         one, other = asked.get(child.pid), read.get(child.pid)
         assert one is not None
         assert other is not None
-        assert (one.pid, one.parent, one.group, one.foreground, one.name) == (other.pid, other.parent, other.group, other.foreground, other.name)
+        assert (one.pid, one.parent, one.group, one.foreground, one.name) == (
+            other.pid,
+            other.parent,
+            other.group,
+            other.foreground,
+            other.name,
+        )
         assert one.argv == read.describe(other).argv == ("sleep", "600")
         assert abs(asked.age(one) - read.age(other)) < 5, "ps rounds to seconds"
 
@@ -243,7 +255,16 @@ def test_ps_lines_of_the_mac_and_names_with_spaces_are_understood() -> None:
     listing = "  401     1   401     0 Thu Jan  1 00:01:00 1970     Ss   Google Chrome He\n  402   401   402   402 Thu Jan  1 00:01:05 1970     S+   node\n  403 402 402 402 Thu Jan  1 00:01:05 1970 Z+ dead\n"
     table = from_ps(listing, "  401 /Applications/X\n  402 node /opt/bin/codex\n", boot="b", now=70.0)
     codex, other = table.get(402), table.get(401)
-    assert codex == Process(pid=402, parent=401, group=402, foreground=402, started=65, name="node", argv=("node", "/opt/bin/codex"), exe="node")
+    assert codex == Process(
+        pid=402,
+        parent=401,
+        group=402,
+        foreground=402,
+        started=65,
+        name="node",
+        argv=("node", "/opt/bin/codex"),
+        exe="node",
+    )
     assert table.age(codex) == 5
     assert other is not None
     assert other.name == "Google Chrome He"

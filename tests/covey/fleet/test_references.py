@@ -57,7 +57,10 @@ def test_a_name_that_nobody_has_is_not_found(reference: str) -> None:
 
 
 def test_a_session_names_its_agent_while_it_holds_only_one() -> None:
-    rows = [row(session_name="docs", pane_id="%1", runtime_id="a" * 16), row(session_name="web", pane_id="%2", runtime_id="b" * 16)]
+    rows = [
+        row(session_name="docs", pane_id="%1", runtime_id="a" * 16),
+        row(session_name="web", pane_id="%2", runtime_id="b" * 16),
+    ]
     assert [resolve(name, rows).pane_id for name in ("docs", "host/docs", "web")] == ["%1", "%1", "%2"]
     with pytest.raises(ReferenceAmbiguous):
         resolve("docs", [*rows, row(session_name="docs", pane_id="%3", runtime_id="c" * 16)])
@@ -89,7 +92,13 @@ def test_a_tmux_server_may_be_named_with_its_target() -> None:
     work = row(socket="/tmp/tmux-1/work", runtime_id="a" * 16, cwd="/src/api")
     home = row(socket="/tmp/tmux-1/home", runtime_id="b" * 16, cwd="/src/web", agent="codex")
     for target, wanted in (("host@work", work), ("host@home", home)):
-        for reference in (f"{target}/api", f"{target}/api:2", f"{target}/api:2.1", f"{target}/%14", f"pane:{target}/api/@2/%14"):
+        for reference in (
+            f"{target}/api",
+            f"{target}/api:2",
+            f"{target}/api:2.1",
+            f"{target}/%14",
+            f"pane:{target}/api/@2/%14",
+        ):
             assert resolve(reference, [work, home]) == wanted
     for reference in ("api", "host/api:2.1", "%14"):
         with pytest.raises(ReferenceAmbiguous) as caught:
@@ -102,7 +111,9 @@ def test_a_tmux_server_may_be_named_with_its_target() -> None:
 
 
 def test_the_beginning_of_a_runtime_id_is_enough() -> None:
-    assert resolve("runtime:abcd", sketch()) == resolve("abcd", sketch()) == resolve("runtime:abcd1234abcd1234", sketch())
+    assert (
+        resolve("runtime:abcd", sketch()) == resolve("abcd", sketch()) == resolve("runtime:abcd1234abcd1234", sketch())
+    )
 
 
 def test_of_two_agents_in_a_pane_the_one_in_front_is_meant() -> None:

@@ -17,7 +17,13 @@ from covey.kernel.event import Event
 from tests.covey.fleet.fleets import ROWS
 from tests.covey.fleet.recorded import RULES, Recorded, rederive
 
-SOURCES = {"hook": (False, SURE), "transcript": (False, DERIVED), "title": (True, DERIVED), "screen": (True, SEEN), "dialog": (True, SURE)}
+SOURCES = {
+    "hook": (False, SURE),
+    "transcript": (False, DERIVED),
+    "title": (True, DERIVED),
+    "screen": (True, SEEN),
+    "dialog": (True, SURE),
+}
 RUNTIMES = ("1", "2", "3")
 OTHER = Rules(edge_ttl=1.0, settle=9.0, completed_for=0.0)
 """Not those of the journal, which names its own."""
@@ -61,7 +67,9 @@ def play(words: list[Word], random: Random, *, jumps: bool = False) -> Recorded:
         if random.random() < 0.05:
             fleet.picture()
         level, strength = SOURCES[word.source]
-        at = fleet.now - word.lag / 1000 - random.choice([0, 0, 0.0003])  # hooks know their time more exactly than events tell it
+        at = (
+            fleet.now - word.lag / 1000 - random.choice([0, 0, 0.0003])
+        )  # hooks know their time more exactly than events tell it
         for _ in range(random.choice([1, 1, 1, 2])):
             fleet.say(word.runtime, word.source, word.state, f"{number:04d}", at=at, level=level, strength=strength)
         if jumps and random.random() < 0.2:
@@ -120,7 +128,9 @@ def test_a_clock_that_is_set_changes_nothing_of_that(words: list[Word], random: 
 
 
 @given(WORDS, st.randoms(use_true_random=False))
-def test_a_journal_whose_beginning_is_lost_is_checked_from_the_next_start_of_an_agent_on(words: list[Word], random: Random) -> None:
+def test_a_journal_whose_beginning_is_lost_is_checked_from_the_next_start_of_an_agent_on(
+    words: list[Word], random: Random
+) -> None:
     fleet = play(words, random)
     cut = fleet.events[random.randrange(len(fleet.events)) :]
     again = rederive(cut, RULES)
@@ -177,7 +187,10 @@ def without(events: list[Event], kind: str, number: int) -> list[Event]:
 def test_a_signal_that_is_missing_is_noticed_by_the_state_that_came_of_it() -> None:
     fleet = fleet_with(("running", 100), ("waiting_approval", 100))
     [found] = rederive(without(fleet.events, "agent.signal", 1), OTHER).mismatches
-    assert (found.why, found.derived) == ("another state follows from what was heard", Told("running", "running", "high", "running 0"))
+    assert (found.why, found.derived) == (
+        "another state follows from what was heard",
+        Told("running", "running", "high", "running 0"),
+    )
 
 
 def test_a_change_that_is_missing_is_noticed_at_the_next_sign() -> None:
@@ -193,7 +206,11 @@ def test_what_was_about_to_be_told_when_the_daemon_was_killed_is_no_difference()
     fleet = fleet_with(("running", 100), ("waiting_approval", 0))
     events = without(fleet.events, "agent.state", 1)
     assert rederive(events, OTHER).mismatches == []
-    restarted = [*events, altered(fleet.events[0], cursor=100), *(altered(event, cursor=100 + event.cursor) for event in fleet.events[1:3])]
+    restarted = [
+        *events,
+        altered(fleet.events[0], cursor=100),
+        *(altered(event, cursor=100 + event.cursor) for event in fleet.events[1:3]),
+    ]
     assert rederive(restarted, OTHER).mismatches == []
     assert [row.state for row in as_of(restarted, fleet.now)] == ["unknown"]
 
@@ -232,7 +249,10 @@ def test_an_agent_that_could_not_be_reached_is_what_follows_from_its_words_as_so
     assert [row.reason for row in as_of(fleet.events, fleet.now)] == ["target_unreachable"]
     fleet.reach("1", reached=True)
     again = rederive(fleet.events, OTHER)
-    assert (again.mismatches, [step.told.state for step in again.states]) == ([], ["unknown", "running", "unknown", "waiting_approval"])
+    assert (again.mismatches, [step.told.state for step in again.states]) == (
+        [],
+        ["unknown", "running", "unknown", "waiting_approval"],
+    )
 
 
 def test_a_picture_tells_of_agents_whose_beginning_is_no_longer_kept() -> None:

@@ -30,7 +30,12 @@ def ask(fleet: Fleet, pid: int) -> None:
     """Cursor's hook says that it wants to run a command."""
     payload = {"hook_event_name": "beforeShellExecution", "conversation_id": "c", "command": "make", "cwd": "/"}
     at = time.time_ns()
-    headers = {"X-Covey-Id": f"{at:020d}-1", "X-Covey-At": str(at // 1_000_000), "X-Covey-Pid": str(pid), "X-Covey-Pane": "%0"}
+    headers = {
+        "X-Covey-Id": f"{at:020d}-1",
+        "X-Covey-At": str(at // 1_000_000),
+        "X-Covey-Pid": str(pid),
+        "X-Covey-Pane": "%0",
+    }
     assert fleet.covey.request("POST", "/v1/hooks/cursor", json.dumps(payload).encode(), headers)[0] == 200
 
 

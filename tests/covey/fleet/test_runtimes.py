@@ -10,12 +10,31 @@ import pytest
 from msgspec.structs import replace
 
 from covey.fleet.processes import Process, ProcessTable
-from covey.fleet.runtimes import Change, Ended, Moved, Occupant, Pane, Runtime, Runtimes, Server, Started, Suspended, occupant
+from covey.fleet.runtimes import (
+    Change,
+    Ended,
+    Moved,
+    Occupant,
+    Pane,
+    Runtime,
+    Runtimes,
+    Server,
+    Started,
+    Suspended,
+    occupant,
+)
 from tests.captured import Capture, captures
 from tests.covey.fleet.room import Room, TmuxPane, room, until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-NAMES = {"claude": "claude", "codex": "codex", "gemini": "gemini", "copilot": "copilot", "cursor-agent": "cursor", "opencode": "opencode"}
+NAMES = {
+    "claude": "claude",
+    "codex": "codex",
+    "gemini": "gemini",
+    "copilot": "copilot",
+    "cursor-agent": "cursor",
+    "opencode": "opencode",
+}
 HOSTS = {"node", "python"}
 SERVER = Server("local", "/run/s", 500, 1_767_225_600)
 PANE = Pane("%7", 10, "@1")
@@ -33,7 +52,15 @@ def identify(process: Process) -> str | None:
 def process(pid: int, parent: int, command: str, *, group: int = 0, front: int = -1, started: int = 0) -> Process:
     """`front`: the group in front on its terminal."""
     words = tuple(command.split())
-    return Process(pid=pid, parent=parent, group=group or pid, foreground=front, started=started or pid, name=PurePath(words[0]).name, argv=words)
+    return Process(
+        pid=pid,
+        parent=parent,
+        group=group or pid,
+        foreground=front,
+        started=started or pid,
+        name=PurePath(words[0]).name,
+        argv=words,
+    )
 
 
 def table(*processes: Process, boot: str = "boot") -> ProcessTable:
@@ -82,7 +109,14 @@ def of_capture(capture: Capture) -> ProcessTable:
     """A captured tree as the table that it came from: the shell's job in front of the terminal, and what it started in the same group."""
     seen = capture.processes
     front = seen[1]["pid"] if len(seen) > 1 else seen[0]["pid"]
-    return table(*(process(one["pid"], one["parent"], one["command"], group=one["pid"] if one is seen[0] else front, front=front) for one in seen))
+    return table(
+        *(
+            process(
+                one["pid"], one["parent"], one["command"], group=one["pid"] if one is seen[0] else front, front=front
+            )
+            for one in seen
+        )
+    )
 
 
 @pytest.mark.parametrize("capture", captures(), ids=str)
@@ -104,18 +138,24 @@ def test_an_agent_started_without_a_shell_is_the_panes_own_process() -> None:
 
 
 def test_a_launcher_and_its_native_program_are_one_agent() -> None:
-    processes = shell_with(process(11, 10, "node /bin/codex", front=11), process(12, 11, "/lib/codex", group=11, front=11), front=11)
+    processes = shell_with(
+        process(11, 10, "node /bin/codex", front=11), process(12, 11, "/lib/codex", group=11, front=11), front=11
+    )
     sitting = occupant(10, processes, identify)
     assert sitting == Occupant("codex", processes.describe(processes.get(11) or process(0, 0, "none")), (11, 12))
 
 
 def test_a_launcher_that_is_no_agent_itself_is_looked_through() -> None:
-    assert found(shell_with(process(11, 10, "npx claude", front=11), process(12, 11, "claude", group=11, front=11), front=11)) == ("claude", 12)
+    assert found(
+        shell_with(process(11, 10, "npx claude", front=11), process(12, 11, "claude", group=11, front=11), front=11)
+    ) == ("claude", 12)
 
 
 @pytest.mark.parametrize("inner", ["codex", "claude -p question"])
 @pytest.mark.parametrize(
-    ("group", "front"), [(11, 11), (13, -1), (13, 13)], ids=["in the agent's group", "without a terminal", "on a terminal of its own"]
+    ("group", "front"),
+    [(11, 11), (13, -1), (13, 13)],
+    ids=["in the agent's group", "without a terminal", "on a terminal of its own"],
 )
 def test_an_agent_in_the_shell_tool_of_another_belongs_to_the_outer_one(inner: str, group: int, front: int) -> None:
     processes = shell_with(
@@ -131,7 +171,10 @@ def test_an_agent_in_the_shell_tool_of_another_belongs_to_the_outer_one(inner: s
 
 def test_an_agent_that_its_tool_has_taken_the_terminal_from_still_sits_there() -> None:
     processes = shell_with(
-        process(11, 10, "claude", front=13), process(13, 11, "bash -i", front=13), process(14, 13, "claude -p hi", group=13, front=13), front=13
+        process(11, 10, "claude", front=13),
+        process(13, 11, "bash -i", front=13),
+        process(14, 13, "claude -p hi", group=13, front=13),
+        front=13,
     )
     assert found(processes) == ("claude", 11)
 
@@ -141,7 +184,10 @@ def test_a_suspended_agent_is_not_in_front() -> None:
 
 
 def test_another_agent_in_front_of_a_suspended_one_is_found() -> None:
-    assert found(shell_with(process(11, 10, "claude", front=12), process(12, 10, "codex", front=12), front=12)) == ("codex", 12)
+    assert found(shell_with(process(11, 10, "claude", front=12), process(12, 10, "codex", front=12), front=12)) == (
+        "codex",
+        12,
+    )
 
 
 def test_an_agent_without_a_terminal_is_not_in_the_pane() -> None:
@@ -149,13 +195,22 @@ def test_an_agent_without_a_terminal_is_not_in_the_pane() -> None:
 
 
 def test_of_two_agents_in_one_pipeline_the_first_is_it() -> None:
-    assert found(shell_with(process(12, 10, "codex", group=11, front=11), process(11, 10, "claude", front=11), front=11)) == ("claude", 11)
+    assert found(
+        shell_with(process(12, 10, "codex", group=11, front=11), process(11, 10, "claude", front=11), front=11)
+    ) == ("claude", 11)
 
 
-@pytest.mark.parametrize(("program", "seen"), [("sudo", ("claude", 13)), ("script", ("claude", 13)), ("ttyd", None), ("vim", None)])
-def test_an_agent_on_a_terminal_within_is_in_the_pane_only_if_every_key_goes_to_it(program: str, seen: tuple[str, int] | None) -> None:
+@pytest.mark.parametrize(
+    ("program", "seen"), [("sudo", ("claude", 13)), ("script", ("claude", 13)), ("ttyd", None), ("vim", None)]
+)
+def test_an_agent_on_a_terminal_within_is_in_the_pane_only_if_every_key_goes_to_it(
+    program: str, seen: tuple[str, int] | None
+) -> None:
     monitor = process(12, 11, program, front=13)  # leads the inner terminal, and has put the agent in front of it
-    assert found(shell_with(process(11, 10, program, front=11), monitor, process(13, 12, "claude", front=13), front=11)) == seen
+    assert (
+        found(shell_with(process(11, 10, program, front=11), monitor, process(13, 12, "claude", front=13), front=11))
+        == seen
+    )
 
 
 def test_a_pane_whose_process_is_gone_has_no_agent() -> None:
@@ -188,13 +243,17 @@ def test_a_restarted_daemon_gives_the_same_process_the_same_id() -> None:
 def test_what_a_restarted_daemon_knew_is_not_started_again_and_what_went_meanwhile_has_ended() -> None:
     _, runtime = begin(claude())
     assert Runtimes(identify, [runtime]).update(SERVER, [PANE], claude(), NOW + 9) == []
-    assert Runtimes(identify, [runtime]).update(SERVER, [PANE], shell_with(), NOW + 9) == [Ended(replace(runtime, ended_at=NOW + 9), "exited")]
+    assert Runtimes(identify, [runtime]).update(SERVER, [PANE], shell_with(), NOW + 9) == [
+        Ended(replace(runtime, ended_at=NOW + 9), "exited")
+    ]
 
 
 def test_the_same_process_is_the_same_runtime_whatever_its_session_and_arguments() -> None:
     """/clear, /resume and a title that overwrites the arguments: none of them starts a process."""
     book, runtime = begin(claude())
-    later = shell_with(process(11, 10, "claude --resume 1234", front=11), process(20, 11, "bash -c tool", front=11), front=11)
+    later = shell_with(
+        process(11, 10, "claude --resume 1234", front=11), process(20, 11, "bash -c tool", front=11), front=11
+    )
     assert book.update(SERVER, [PANE], later, NOW + 60) == []
     assert book.all == [runtime]
 
@@ -214,7 +273,9 @@ def test_a_pid_that_comes_again_is_another_runtime() -> None:
 
 def test_an_agent_that_turns_into_another_is_another_runtime() -> None:
     book, _ = begin(claude(11))
-    ended, runtime = swapped(book.update(SERVER, [PANE], shell_with(process(11, 10, "codex", front=11), front=11), NOW + 1))
+    ended, runtime = swapped(
+        book.update(SERVER, [PANE], shell_with(process(11, 10, "codex", front=11), front=11), NOW + 1)
+    )
     assert (ended.why, runtime.agent, runtime.pid) == ("replaced", "codex", 11)
 
 
@@ -273,7 +334,9 @@ def test_other_servers_keep_their_runtimes() -> None:
     for other in (replace(SERVER, socket="/run/other", pid=501), replace(SERVER, target="far")):
         change = only(book.update(other, [PANE], claude(), NOW))
         assert isinstance(change, Started)
-        assert book.server_gone(other.target, other.socket, NOW + 1) == [Ended(replace(change.runtime, ended_at=NOW + 1), "pane_gone")]
+        assert book.server_gone(other.target, other.socket, NOW + 1) == [
+            Ended(replace(change.runtime, ended_at=NOW + 1), "pane_gone")
+        ]
     assert book.all == [runtime]
 
 

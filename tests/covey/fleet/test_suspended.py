@@ -28,11 +28,19 @@ def test_an_agent_that_is_suspended_is_a_row_that_says_so_until_it_is_continued(
     fleet.show(pane, "[work]")
     row = fleet.row(pane, "running")
     waited: list[bytes] = []
-    waiting = threading.Thread(target=lambda: waited.append(fleet.covey.request("GET", f"/v1/wait?ref={row['runtime_id']}&state=idle&timeout=8s")[2]))
+    waiting = threading.Thread(
+        target=lambda: waited.append(
+            fleet.covey.request("GET", f"/v1/wait?ref={row['runtime_id']}&state=idle&timeout=8s")[2]
+        )
+    )
     waiting.start()
     fleet.tmux("send-keys", "-t", pane, "C-z")
     suspended = until(lambda: next((one for one in fleet.rows() if one["reason"] == "suspended"), None))
-    assert (suspended["runtime_id"], suspended["state"], suspended["confidence"]) == (row["runtime_id"], "unknown", "high")
+    assert (suspended["runtime_id"], suspended["state"], suspended["confidence"]) == (
+        row["runtime_id"],
+        "unknown",
+        "high",
+    )
     waiting.join()
     assert json.loads(waited[0].split(b"data: ")[-1])["outcome"] == "timeout"
     fleet.recorded()

@@ -242,4 +242,8 @@ def test_nothing_but_the_alias_is_stored(covey: Covey, a: Far) -> None:
 
 
 def _events(covey: Covey, kind: str) -> list[dict[str, Any]]:
-    return [event for line in covey.run("events", "--kind", kind).stdout.splitlines() if (event := json.loads(line)).get("kind") == kind]
+    return [
+        event
+        for line in covey.run("events", "--kind", kind).stdout.splitlines()
+        if (event := json.loads(line)).get("kind") == kind
+    ]

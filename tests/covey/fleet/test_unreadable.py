@@ -25,15 +25,24 @@ def answer(connection: socket.socket, path: str) -> None:
         if not data:
             return
         waiting += data
-        while len(waiting) >= message.HEADER.size and len(waiting) >= (length := message.HEADER.unpack_from(waiting)[1] & SHORT):
+        while len(waiting) >= message.HEADER.size and len(waiting) >= (
+            length := message.HEADER.unpack_from(waiting)[1] & SHORT
+        ):
             if message.HEADER.unpack_from(waiting)[0] == message.COMMAND:
                 asked = waiting[:length]
             waiting = waiting[length:]
     introduced = b"#{version}" in asked
-    out = f"9.9 {os.getpid()} 1 {path}\n".encode() if introduced else asked.split(b"\0")[-2].replace(b"\t", b"\\011") + b"\n"
+    out = (
+        f"9.9 {os.getpid()} 1 {path}\n".encode()
+        if introduced
+        else asked.split(b"\0")[-2].replace(b"\t", b"\\011") + b"\n"
+    )
     connection.sendall(message.encode(message.WRITE_OPEN, message.NUMBER.pack(1) * 2 + message.NUMBER.pack(0)))
     connection.recv(65536)
-    connection.sendall(message.encode(message.WRITE, message.NUMBER.pack(1) + out) + message.encode(message.EXIT, message.NUMBER.pack(0)))
+    connection.sendall(
+        message.encode(message.WRITE, message.NUMBER.pack(1) + out)
+        + message.encode(message.EXIT, message.NUMBER.pack(0))
+    )
     connection.recv(65536)
 
 
@@ -64,7 +73,9 @@ def odd_server(path: Path) -> Iterator[None]:
 def test_an_answer_that_cannot_be_read_is_said_by_ps_status_and_doctor(covey: Covey) -> None:
     with odd_server(covey.folder / f"tmux-{os.getuid()}" / "default"):
         assert covey.run("up").code == 0
-        (target,) = until(lambda: [one for one in covey.run("status").result["fleet"]["targets"] if "printed" in one["reason"]])
+        (target,) = until(
+            lambda: [one for one in covey.run("status").result["fleet"]["targets"] if "printed" in one["reason"]]
+        )
         assert target["health"] == "degraded"
         assert "tmux was asked for who it is and printed" in target["reason"]
         assert "tmux 9.9" in target["reason"]

@@ -33,10 +33,20 @@ def test_a_row_tells_who_where_how_since_when_and_by_which_evidence() -> None:
     told = json.loads(encode(sketch()[2].as_dict(NOW)))
     assert told["identity"] == {"target": "host", "session_name": "api", "window_id": "@2", "pane_id": "%14"}
     assert told["ref"] == "pane:host/api/@2/%14"
-    assert (told["since"], told["age_ms"], told["as_of"]) == ("2025-12-31T23:58:55.888Z", 64112, "2026-01-01T00:00:00.000Z")
+    assert (told["since"], told["age_ms"], told["as_of"]) == (
+        "2025-12-31T23:58:55.888Z",
+        64112,
+        "2026-01-01T00:00:00.000Z",
+    )
     assert told["needs_action"] is True
     assert told["evidence"] == [
-        {"source": "hook", "state": "waiting_approval", "evidence": "hook Stop", "at": "2025-12-31T23:58:55.888Z", "age_ms": 64112}
+        {
+            "source": "hook",
+            "state": "waiting_approval",
+            "evidence": "hook Stop",
+            "at": "2025-12-31T23:58:55.888Z",
+            "age_ms": 64112,
+        }
     ]
     jsonschema_rs.validate(ROW, told)
     assert set(told) == set(ROW["properties"])
@@ -59,7 +69,15 @@ def test_the_answer_has_the_fields_that_programs_rely_on() -> None:
     assert answer["summary"] == {
         "total": 6,
         "needs_action": 2,
-        "by_state": {"error": 0, "waiting_approval": 1, "waiting_input": 1, "running": 2, "completed": 0, "idle": 1, "unknown": 1},
+        "by_state": {
+            "error": 0,
+            "waiting_approval": 1,
+            "waiting_input": 1,
+            "running": 2,
+            "completed": 0,
+            "idle": 1,
+            "unknown": 1,
+        },
         "by_agent": {"claude": 3, "codex": 1, "copilot": 1, "gemini": 1},
         "by_target": {"host": 3, "vm1": 2, "vm3": 1},
     }
@@ -106,7 +124,9 @@ def test_every_filter_filters(filters: Filters, expected: set[str]) -> None:
 
 def test_a_target_that_was_not_asked_for_is_not_reported_on() -> None:
     assert [target["target"] for target in panes(sketch(), TARGETS, Filters(target="vm1"), NOW)["targets"]] == ["vm1"]
-    assert [target["target"] for target in panes(sketch(), TARGETS, Filters(target_session="host/api"), NOW)["targets"]] == ["host"]
+    assert [
+        target["target"] for target in panes(sketch(), TARGETS, Filters(target_session="host/api"), NOW)["targets"]
+    ] == ["host"]
 
 
 def test_a_target_without_agents_is_counted_with_none() -> None:
@@ -114,7 +134,15 @@ def test_a_target_without_agents_is_counted_with_none() -> None:
 
 
 def test_parameters_become_filters() -> None:
-    params = {"target": None, "all_targets": True, "state": ["idle"], "agent_type": [], "session": "api", "needs_action": False, "group_by": "x"}
+    params = {
+        "target": None,
+        "all_targets": True,
+        "state": ["idle"],
+        "agent_type": [],
+        "session": "api",
+        "needs_action": False,
+        "group_by": "x",
+    }
     assert Filters.of(params, TARGETS) == Filters(state=("idle",), session="api")
 
 
@@ -144,11 +172,21 @@ def test_a_window_shows_its_top_state_and_counts() -> None:
     answer = windows(rows, TARGETS, ANY, NOW)
     first, second = answer["items"]
     assert first["identity"] == {"target": "host", "session_name": "api", "window_id": "@2"}
-    assert (first["top_state"], first["waiting"], first["running"], first["total"], first["age_ms"]) == ("waiting_input", 1, 1, 3, 30_000)
+    assert (first["top_state"], first["waiting"], first["running"], first["total"], first["age_ms"]) == (
+        "waiting_input",
+        1,
+        1,
+        3,
+        30_000,
+    )
     assert (second["identity"]["window_id"], second["top_state"], second["waiting"]) == ("@3", "error", 0)
     assert "agents" not in first
     with_agents = windows(rows, TARGETS, ANY, NOW, with_agent_status=True)["items"][0]["agents"]
-    assert [(agent["pane_id"], agent["state"]) for agent in with_agents] == [("%3", "waiting_input"), ("%2", "running"), ("%1", "idle")]
+    assert [(agent["pane_id"], agent["state"]) for agent in with_agents] == [
+        ("%3", "waiting_input"),
+        ("%2", "running"),
+        ("%1", "idle"),
+    ]
 
 
 def test_windows_of_the_same_id_on_two_tmux_servers_stay_apart() -> None:
@@ -170,7 +208,10 @@ def test_sessions_of_one_name_are_merged_only_when_asked() -> None:
 def test_a_session_counts_by_kind_of_agent_when_asked() -> None:
     rows = [row("host/api:1.0", "%1"), row("host/api:1.1", "%2", agent="codex"), row("host/api:1.2", "%3", "idle")]
     [item] = sessions(rows, TARGETS, ANY, NOW, agent_summary=True)["items"]
-    assert [(part["agent"], part["total"], part["running"]) for part in item["agents"]] == [("claude", 2, 1), ("codex", 1, 1)]
+    assert [(part["agent"], part["total"], part["running"]) for part in item["agents"]] == [
+        ("claude", 2, 1),
+        ("codex", 1, 1),
+    ]
 
 
 @given(ROWS, FILTERS)
@@ -188,7 +229,9 @@ def test_filters_are_conjunctions(rows: list[Row], filters: Filters) -> None:
 
 
 @given(ROWS, FILTERS, st.sampled_from(["target-session", "session-name"]))
-def test_roll_ups_add_up_and_every_row_is_in_exactly_one_group(rows: list[Row], filters: Filters, group_by: str) -> None:
+def test_roll_ups_add_up_and_every_row_is_in_exactly_one_group(
+    rows: list[Row], filters: Filters, group_by: str
+) -> None:
     found = [one for one in rows if filters.match(one)]
     listed = panes(rows, TARGETS, filters, NOW)
     by_window = windows(rows, TARGETS, filters, NOW, with_agent_status=True)
@@ -196,7 +239,12 @@ def test_roll_ups_add_up_and_every_row_is_in_exactly_one_group(rows: list[Row], 
     assert listed["summary"] == by_window["summary"] == by_session["summary"]
     total = listed["summary"]
     assert total["total"] == len(found) == len(listed["items"])
-    assert sum(total["by_state"].values()) == sum(total["by_agent"].values()) == sum(total["by_target"].values()) == len(found)
+    assert (
+        sum(total["by_state"].values())
+        == sum(total["by_agent"].values())
+        == sum(total["by_target"].values())
+        == len(found)
+    )
     assert total["needs_action"] == sum(total["by_state"][state] for state in NEEDS_ACTION)
     for answer in (by_window, by_session):
         assert sum(item["total"] for item in answer["items"]) == len(found)
@@ -204,9 +252,15 @@ def test_roll_ups_add_up_and_every_row_is_in_exactly_one_group(rows: list[Row], 
             assert sum(item["by_state"].values()) == item["total"] > 0
             assert item["by_state"][item["top_state"]] > 0
             assert not any(item["by_state"][state] for state in STATES[: STATES.index(item["top_state"])])
-    assert sorted(agent["runtime_id"] for item in by_window["items"] for agent in item["agents"]) == sorted(one.runtime_id for one in found)
+    assert sorted(agent["runtime_id"] for item in by_window["items"] for agent in item["agents"]) == sorted(
+        one.runtime_id for one in found
+    )
     for item in by_session["items"]:
-        assert sum(part["total"] for part in item["targets"]) == sum(part["total"] for part in item["agents"]) == item["total"]
+        assert (
+            sum(part["total"] for part in item["targets"])
+            == sum(part["total"] for part in item["agents"])
+            == item["total"]
+        )
 
 
 @given(ROWS)
@@ -232,7 +286,10 @@ def test_targets_need_nothing_but_a_name() -> None:
 
 
 def test_rows_are_filtered_by_tmux_server_and_folder() -> None:
-    rows = [row(pane="%1", socket="/tmp/t/work", cwd="/src/api"), row(pane="%2", socket="/tmp/t/home", cwd="/src/api-v2")]
+    rows = [
+        row(pane="%1", socket="/tmp/t/work", cwd="/src/api"),
+        row(pane="%2", socket="/tmp/t/home", cwd="/src/api-v2"),
+    ]
     for asked, wanted in (
         ({"socket": "work"}, "%1"),
         ({"socket": "/tmp/t/home"}, "%2"),

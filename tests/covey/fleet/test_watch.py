@@ -25,7 +25,15 @@ from tests.covey.fleet.fleets import TARGETS, row, sketch
 
 LIMIT_S = 60
 SHAPES = {operation.name: operation.result for operation in OPERATIONS}
-WATCH: dict[str, Any] = {"target": None, "all_targets": False, "scope": "panes", "format": None, "interval": None, "since": None, "once": False}
+WATCH: dict[str, Any] = {
+    "target": None,
+    "all_targets": False,
+    "scope": "panes",
+    "format": None,
+    "interval": None,
+    "since": None,
+    "once": False,
+}
 WAIT: dict[str, Any] = {"ref": None, "any": False, "all": False, "state": [], "timeout": None}
 
 
@@ -201,8 +209,12 @@ def test_with_an_interval_the_picture_comes_again_although_nothing_happens(tmp_p
     run(tmp_path, body)
 
 
-@pytest.mark.parametrize("params", [{"target": "vm9"}, {"interval": "1ms"}, {"interval": "x"}, {"since": "yesterday"}, {"since": "cursor:x"}])
-def test_a_watcher_that_asks_for_nonsense_is_told_before_the_stream_begins(tmp_path: Path, params: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "params", [{"target": "vm9"}, {"interval": "1ms"}, {"interval": "x"}, {"since": "yesterday"}, {"since": "cursor:x"}]
+)
+def test_a_watcher_that_asks_for_nonsense_is_told_before_the_stream_begins(
+    tmp_path: Path, params: dict[str, Any]
+) -> None:
     async def body(fleet: Fleet) -> None:
         with pytest.raises(AgentError):
             fleet.watch(**params)
@@ -214,7 +226,11 @@ def test_a_wait_ends_at_once_if_it_is_so_already(tmp_path: Path) -> None:
     async def body(fleet: Fleet) -> None:
         [line] = await fleet.wait(ref="%14", state=["waiting_approval"]).rest()
         jsonschema_rs.validate(SHAPES["wait"], line["data"])
-        assert (line["event"], line["data"]["outcome"], line["data"]["items"][0]["state"]) == ("done", "met", "waiting_approval")
+        assert (line["event"], line["data"]["outcome"], line["data"]["items"][0]["state"]) == (
+            "done",
+            "met",
+            "waiting_approval",
+        )
         [line] = await fleet.wait(any=True, state=["idle", "completed"]).rest()
         assert [item["identity"]["pane_id"] for item in line["data"]["items"]] == ["%7"]
 
@@ -289,7 +305,9 @@ def test_a_wait_for_all_ends_when_the_last_is_there(tmp_path: Path) -> None:
         for one in fleet.rows():
             assert (await lines.next())["event"] == "waiting"
             fleet.book[one.runtime_id] = replace(one, state="idle")
-            await fleet.events.append("agent.state", one.runtime_id, {**fleet.book[one.runtime_id].as_dict(), "previous": one.state})
+            await fleet.events.append(
+                "agent.state", one.runtime_id, {**fleet.book[one.runtime_id].as_dict(), "previous": one.state}
+            )
         line = (await lines.rest())[-1]["data"]
         assert (line["outcome"], len(line["items"])) == ("met", 6)
 

@@ -117,7 +117,9 @@ def test_an_agent_that_has_drawn_nothing_yet_is_starting_but_not_for_ever() -> N
 def test_whoever_knows_more_than_the_screen_is_believed() -> None:
     async def main(desk: Desk) -> None:
         desk.draw("[ask] rm -rf build/")
-        desk.claims["hook"] = Claim(source="hook", state="running", at=desk.clock.time(), level=False, strength=3, reason="tool_use")
+        desk.claims["hook"] = Claim(
+            source="hook", state="running", at=desk.clock.time(), level=False, strength=3, reason="tool_use"
+        )
         desk.draw(STRANGE)
         await desk.wait(BLIND_S)
         verdict = desk.verdict
@@ -136,7 +138,9 @@ def test_a_turn_that_was_seen_to_end_is_completed_for_a_while() -> None:
         desk.draw("[work]")
         desk.draw("> ")
         assert (desk.verdict.state, desk.verdict.reason) == ("completed", "turn_ended")
-        assert horizon(desk.claims.values(), desk.clock.time() + 1, Rules()) == desk.clock.time() + Rules().completed_for
+        assert (
+            horizon(desk.claims.values(), desk.clock.time() + 1, Rules()) == desk.clock.time() + Rules().completed_for
+        )
         await desk.wait(Rules().completed_for + 0.1)
         assert desk.verdict.state == "idle"
         desk.draw("[ask] x")

@@ -16,7 +16,15 @@ SHAPE = next(operation.result for operation in OPERATIONS if operation.name == "
 
 
 def claim(source: str, state: str, age: float, *, level: bool = True, strength: int = SURE, detail: str = "") -> Claim:
-    return Claim(source=source, state=state, at=NOW - age, level=level, strength=strength, detail=detail, evidence=f"{source} says {state}")
+    return Claim(
+        source=source,
+        state=state,
+        at=NOW - age,
+        level=level,
+        strength=strength,
+        detail=detail,
+        evidence=f"{source} says {state}",
+    )
 
 
 def verdict() -> Verdict:
@@ -32,7 +40,11 @@ def verdict() -> Verdict:
 def test_it_tells_what_decided_what_agrees_and_what_lost() -> None:
     told = json.loads(encode(why(row(state="waiting_approval", age=64), verdict(), NOW)))
     jsonschema_rs.validate(SHAPE, told)
-    assert (told["because"]["source"], told["because"]["detail"], told["because"]["age_ms"]) == ("hook", "Bash: rm -rf build/", 64_000)
+    assert (told["because"]["source"], told["because"]["detail"], told["because"]["age_ms"]) == (
+        "hook",
+        "Bash: rm -rf build/",
+        64_000,
+    )
     assert [one["source"] for one in told["agrees"]] == ["screen", "session"]
     assert [(one["source"], bool(one["why"])) for one in told["overruled"]] == [("transcript", True)]
     assert told["would_change"].startswith("an answer at the terminal")

@@ -34,9 +34,21 @@ from murli import AgentError
 from tests.covey.conftest import Covey
 
 LIMIT_S = 20
-GET = Operation("get", "Get.", cli=["get"], route="/v1/get", parameters=[Parameter("q", "Q."), Parameter("many", "M.", multiple=True)])
+GET = Operation(
+    "get",
+    "Get.",
+    cli=["get"],
+    route="/v1/get",
+    parameters=[Parameter("q", "Q."), Parameter("many", "M.", multiple=True)],
+)
 PUT = Operation(
-    "put", "Put.", cli=["put"], method="PUT", route="/v1/put/{name}", mutating=True, parameters=[Parameter("name", "N."), Parameter("value", "V.")]
+    "put",
+    "Put.",
+    cli=["put"],
+    method="PUT",
+    route="/v1/put/{name}",
+    mutating=True,
+    parameters=[Parameter("name", "N."), Parameter("value", "V.")],
 )
 STREAM = Operation("stream", "Stream.", cli=["stream"], route="/v1/stream", streaming=True, media="text/event-stream")
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
@@ -109,7 +121,10 @@ def server() -> Iterator[Server]:
 
 
 def sized(body: bytes, media: str = "application/json", status: str = "200 OK") -> bytes:
-    return f"HTTP/1.1 {status}\r\ncontent-type: {media}\r\nCovey-Version: 9.9\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    return (
+        f"HTTP/1.1 {status}\r\ncontent-type: {media}\r\nCovey-Version: 9.9\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        + body
+    )
 
 
 def chunked(parts: Sequence[bytes], media: str = "application/json") -> bytes:
@@ -126,7 +141,11 @@ DOCUMENT = {"name": "Müller 🐦", "items": [1, 2.5, None, True], "text": "a\r\
 BODY = json.dumps(DOCUMENT, ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize("answer", [sized(BODY), chunked([BODY]), chunked([BODY[:7], BODY[7:8], BODY[8:]])], ids=["sized", "one chunk", "chunks"])
+@pytest.mark.parametrize(
+    "answer",
+    [sized(BODY), chunked([BODY]), chunked([BODY[:7], BODY[7:8], BODY[8:]])],
+    ids=["sized", "one chunk", "chunks"],
+)
 def test_an_answer_may_be_cut_anywhere(server: Server, answer: bytes) -> None:
     for cut in range(1, len(answer)):
         server.pieces = [answer[:cut], answer[cut:]]
@@ -136,16 +155,28 @@ def test_an_answer_may_be_cut_anywhere(server: Server, answer: bytes) -> None:
 
 
 @sharing
-@given(st.lists(st.binary(min_size=1, max_size=40).map(lambda raw: raw.hex().encode()), max_size=8), st.lists(st.integers(0, 10_000), max_size=8))
+@given(
+    st.lists(st.binary(min_size=1, max_size=40).map(lambda raw: raw.hex().encode()), max_size=8),
+    st.lists(st.integers(0, 10_000), max_size=8),
+)
 def test_chunks_are_put_together_however_they_come(server: Server, parts: list[bytes], cuts: list[int]) -> None:
     server.pieces = pieces(chunked(parts, "text/plain"), cuts)
     assert Client(server.path).call(GET, {}) == b"".join(parts).decode()
 
 
 @sharing
-@given(st.lists(st.text(max_size=20), max_size=8), st.lists(st.integers(0, 10_000), max_size=8), st.lists(st.integers(0, 10_000), max_size=8))
-def test_events_are_put_together_however_they_come(server: Server, texts: list[str], chunk_cuts: list[int], cuts: list[int]) -> None:
-    lines = [f"id: {number}\nevent: node.said\ndata: {json.dumps({'text': text}, ensure_ascii=False)}\n\n" for number, text in enumerate(texts)]
+@given(
+    st.lists(st.text(max_size=20), max_size=8),
+    st.lists(st.integers(0, 10_000), max_size=8),
+    st.lists(st.integers(0, 10_000), max_size=8),
+)
+def test_events_are_put_together_however_they_come(
+    server: Server, texts: list[str], chunk_cuts: list[int], cuts: list[int]
+) -> None:
+    lines = [
+        f"id: {number}\nevent: node.said\ndata: {json.dumps({'text': text}, ensure_ascii=False)}\n\n"
+        for number, text in enumerate(texts)
+    ]
     stream = (": covey\n\n" + ": still here\n\n".join(lines) + ": bye\n\n").encode("utf-8", "replace")
     server.pieces = pieces(chunked(pieces(stream, chunk_cuts), "text/event-stream"), cuts)
     got = list(Client(server.path).stream(STREAM, {}))
@@ -223,7 +254,9 @@ def test_an_answer_that_makes_no_sense_is_told_as_that(server: Server, answer: b
     assert caught.value.suggestion
 
 
-@pytest.mark.parametrize("event", [b"data: {\n\n", b"data: \xff\n\n", b"data:\n\n", b"data: " + b"[" * 200_000 + b"\n\n"], ids=range(4))
+@pytest.mark.parametrize(
+    "event", [b"data: {\n\n", b"data: \xff\n\n", b"data:\n\n", b"data: " + b"[" * 200_000 + b"\n\n"], ids=range(4)
+)
 def test_an_event_that_makes_no_sense_is_told_as_that(server: Server, event: bytes) -> None:
     server.pieces = [chunked([event], "text/event-stream")]
     with pytest.raises(NotUnderstood):
@@ -233,7 +266,9 @@ def test_an_event_that_makes_no_sense_is_told_as_that(server: Server, event: byt
 @sharing
 @given(
     st.binary(max_size=300),
-    st.sampled_from([b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", sized(b"{}")[:-2]]),
+    st.sampled_from(
+        [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", sized(b"{}")[:-2]]
+    ),
 )
 def test_no_bytes_whatever_make_the_client_fail_otherwise(server: Server, noise: bytes, start: bytes) -> None:
     server.pieces = [start + noise]
@@ -255,7 +290,17 @@ def test_events_that_came_before_the_connection_broke_are_not_lost(server: Serve
 
 
 def test_the_errors_of_the_daemon_come_out_as_they_went_in(server: Server) -> None:
-    told = AgentError("no", code=5, error="odd", suggestion="Do.", recoverable=True, valid_values=["a"], retry_after_ms=7, doc_url="u", field="f")
+    told = AgentError(
+        "no",
+        code=5,
+        error="odd",
+        suggestion="Do.",
+        recoverable=True,
+        valid_values=["a"],
+        retry_after_ms=7,
+        doc_url="u",
+        field="f",
+    )
     server.pieces = [sized(json.dumps(told.envelope("1")).encode(), status="404 Not Found")]
     for ask in (lambda: Client(server.path).call(GET, {}), lambda: list(Client(server.path).stream(STREAM, {}))):
         with pytest.raises(AgentError) as caught:
@@ -263,7 +308,11 @@ def test_the_errors_of_the_daemon_come_out_as_they_went_in(server: Server) -> No
         assert caught.value.envelope() == told.envelope()
 
 
-@pytest.mark.parametrize("body", [b"", b"Invalid HTTP request received.", b"[]", b"{}", b'{"message": 1, "code": "x"}', b"[" * 200_000], ids=range(6))
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"Invalid HTTP request received.", b"[]", b"{}", b'{"message": 1, "code": "x"}', b"[" * 200_000],
+    ids=range(6),
+)
 def test_an_error_without_an_explanation_is_still_an_error(server: Server, body: bytes) -> None:
     server.pieces = [sized(body, "text/plain", "400 Bad Request")]
     with pytest.raises(AgentError) as caught:
@@ -271,7 +320,9 @@ def test_an_error_without_an_explanation_is_still_an_error(server: Server, body:
     assert caught.value.message
 
 
-@pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\n", sized(b"{}")[:-1], chunked([b"{}"])[:-4]], ids=range(5))
+@pytest.mark.parametrize(
+    "start", [b"", b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\n", sized(b"{}")[:-1], chunked([b"{}"])[:-4]], ids=range(5)
+)
 def test_a_daemon_that_does_not_answer_is_not_waited_for_for_ever(server: Server, start: bytes) -> None:
     server.pieces, server.stay = [start], True
     with pytest.raises(AgentError, match=r"did not answer within 0.05 s") as caught:
@@ -314,7 +365,11 @@ def test_a_missing_socket_is_told_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(NotRunning) as caught:
         Client(str(tmp_path / "sock")).call(GET, {})
     assert caught.value.message == f"the Covey daemon is not running (there is no socket at {tmp_path}/sock)"
-    assert (caught.value.error, caught.value.suggestion, caught.value.recoverable) == ("daemon_not_running", "Run `covey up` to start it.", True)
+    assert (caught.value.error, caught.value.suggestion, caught.value.recoverable) == (
+        "daemon_not_running",
+        "Run `covey up` to start it.",
+        True,
+    )
 
 
 def test_a_socket_that_a_crash_left_behind_is_told_as_that(tmp_path: Path) -> None:
@@ -351,7 +406,9 @@ except AgentError as error:
 def test_a_socket_of_somebody_else_is_told_as_that(server: Server) -> None:
     Path(server.path).chmod(0)
     Path(server.path).parent.chmod(0o755)
-    ended = subprocess.run([sys.executable, "-c", STRANGER, server.path], capture_output=True, text=True, timeout=LIMIT_S, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", STRANGER, server.path], capture_output=True, text=True, timeout=LIMIT_S, check=True
+    )
     assert ended.stdout == f"6 the daemon's socket {server.path} belongs to somebody else\n"
 
 
@@ -393,7 +450,9 @@ def test_a_request_says_what_it_must_and_no_more(server: Server) -> None:
     assert put[-4:] == ["Content-Type: application/json", "Idempotency-Key: k", "", '{"value": "\\u00fc"}']
 
 
-@pytest.mark.parametrize("params", [{"name": "\udcff"}, {"name": "a", "value": "\ud800"}, {"name": "a", "value": ["\udfff"]}, {"name": ""}])
+@pytest.mark.parametrize(
+    "params", [{"name": "\udcff"}, {"name": "a", "value": "\ud800"}, {"name": "a", "value": ["\udfff"]}, {"name": ""}]
+)
 def test_what_cannot_be_sent_is_refused_before_anything_is(tmp_path: Path, params: dict[str, Any]) -> None:
     with pytest.raises(AgentError) as caught:
         Client(str(tmp_path / "sock")).call(PUT, params)
@@ -409,8 +468,17 @@ def raw(name: str, *, multiple: bool = False) -> Parameter:
 
 
 ECHO = [
-    Operation("echo.path", "Echo.", cli=["echo"], method="PUT", route="/v1/echo/{name}", parameters=[raw("name"), raw("value")]),
-    Operation("echo.query", "Echo.", cli=["echo"], route="/v1/echo", parameters=[raw("name"), raw("value", multiple=True)]),
+    Operation(
+        "echo.path",
+        "Echo.",
+        cli=["echo"],
+        method="PUT",
+        route="/v1/echo/{name}",
+        parameters=[raw("name"), raw("value")],
+    ),
+    Operation(
+        "echo.query", "Echo.", cli=["echo"], route="/v1/echo", parameters=[raw("name"), raw("value", multiple=True)]
+    ),
 ]
 
 
@@ -427,7 +495,9 @@ def echo() -> Iterator[str]:
 
     async def live() -> None:
         loops.append(asyncio.get_running_loop())
-        async with Daemon.running(home, operations=[*KERNEL, *ECHO], more=lambda _: {operation.name: _echo for operation in ECHO}):
+        async with Daemon.running(
+            home, operations=[*KERNEL, *ECHO], more=lambda _: {operation.name: _echo for operation in ECHO}
+        ):
             ready.set()
             await stop.wait()
 

@@ -30,7 +30,10 @@ def test_a_manual_clock_wakes_sleepers_in_order_when_their_time_has_come() -> No
             woken.append(name)
 
         async with asyncio.TaskGroup() as group:
-            naps = [group.create_task(nap(name, seconds)) for name, seconds in (("late", 60), ("now", 0), ("soon", 1), ("never", 100))]
+            naps = [
+                group.create_task(nap(name, seconds))
+                for name, seconds in (("late", 60), ("now", 0), ("soon", 1), ("never", 100))
+            ]
             await asyncio.sleep(0)
             assert clock.sleepers == 3
             clock.advance(0.5)
@@ -54,7 +57,9 @@ def test_a_jump_of_the_wall_clock_lets_no_time_pass() -> None:
 @given(st.integers(min_value=0, max_value=4_102_444_800_000))
 def test_a_timestamp_says_the_moment_to_the_millisecond(milliseconds: int) -> None:
     said = timestamp(milliseconds / 1000)
-    assert datetime.fromisoformat(said) == datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
+    assert datetime.fromisoformat(said) == datetime.fromtimestamp(milliseconds // 1000, UTC).replace(
+        microsecond=milliseconds % 1000 * 1000
+    )
     assert len(said) == len("2026-01-01T00:00:00.000Z")
 
 

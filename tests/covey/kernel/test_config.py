@@ -77,14 +77,27 @@ def test_what_the_file_says_holds_and_is_listed_as_coming_from_it(home: Home) ->
     config = Config.load(home, SETTINGS)
     assert (config.get("log.level"), config.get("http.tcp")) == ("debug", False)
     assert repr(config.get("http.deadline_s")) == "5.0"
-    assert {item.key for item in config.items() if item.source == "file"} == {"log.level", "http.tcp", "http.deadline_s"}
+    assert {item.key for item in config.items() if item.source == "file"} == {
+        "log.level",
+        "http.tcp",
+        "http.deadline_s",
+    }
     item = config.item("log.level")._asdict()
     assert item.pop("help")
     assert item == {"key": "log.level", "value": "debug", "default": "info", "source": "file", "restart": False}
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\n\n", "# nothing\n", "[log]\n", "\ufeff[log]\nlevel = 'info'\n", '[log]\r\nlevel = "info"\r\n', "log.level = 'info'"]
+    "text",
+    [
+        "",
+        "\n\n",
+        "# nothing\n",
+        "[log]\n",
+        "\ufeff[log]\nlevel = 'info'\n",
+        '[log]\r\nlevel = "info"\r\n',
+        "log.level = 'info'",
+    ],
 )
 def test_an_empty_or_oddly_saved_file_is_as_good_as_another(home: Home, text: str) -> None:
     write(home, text)
@@ -133,7 +146,11 @@ def test_asking_for_an_unknown_setting_names_the_nearest(home: Home) -> None:
         ("[beats]\ndaily_budget = inf", 2, "beats.daily_budget has to be a number of at least 0, not inf"),
         ("[notify]\nretries = 10", 2, "notify.retries has to be a whole number of at most 9, not 10"),
         ("[log]\nlevel = ['info']", 2, "log.level has to be one of debug, info, warning, error, not a list"),
-        ("[fleet.watch]\nhosts = [\n 'a', # one\n 2,\n]\n", 2, "fleet.watch.hosts has to be a list of texts, not a list"),
+        (
+            "[fleet.watch]\nhosts = [\n 'a', # one\n 2,\n]\n",
+            2,
+            "fleet.watch.hosts has to be a list of texts, not a list",
+        ),
         ("\nlog = 3\n", 2, "log is a section, not a setting: write [log] and its settings below"),
         ("[log.level]\nx = 1", 1, "log.level has to be one of debug, info, warning, error, not a section"),
         ("[lgo]\n", 1, "lgo is not a setting"),
@@ -141,16 +158,26 @@ def test_asking_for_an_unknown_setting_names_the_nearest(home: Home) -> None:
         ('"log.level" = "info"', 1, '"log.level" is not a setting; did you mean log.level?'),
         ("level = 'info'", 1, "level is not a setting; did you mean log.level?"),
         ("log = { level = 'info', nosuch = 1 }", 1, "log.nosuch is not a setting"),
-        ("[log]\n[fleet]\nwatch.everys_s = 3", 3, "fleet.watch.everys_s is not a setting; did you mean fleet.watch.every_s?"),
+        (
+            "[log]\n[fleet]\nwatch.everys_s = 3",
+            3,
+            "fleet.watch.everys_s is not a setting; did you mean fleet.watch.every_s?",
+        ),
         (
             "[telemetry]\notlp_endpoint = 'ftp://x'",
             2,
             "telemetry.otlp_endpoint has to be an address that begins with http:// or https://, or nothing",
         ),
-        ('[fleet]\nname = """\nlevel = 1\n[log]\n"""\nnmae = 1', 6, "fleet.nmae is not a setting; did you mean fleet.name?"),
+        (
+            '[fleet]\nname = """\nlevel = 1\n[log]\n"""\nnmae = 1',
+            6,
+            "fleet.nmae is not a setting; did you mean fleet.name?",
+        ),
     ],
 )
-def test_a_mistake_is_named_with_its_line_its_key_and_what_was_expected(home: Home, text: str, line: int, said: str) -> None:
+def test_a_mistake_is_named_with_its_line_its_key_and_what_was_expected(
+    home: Home, text: str, line: int, said: str
+) -> None:
     error = refusal(home, text)
     assert isinstance(error, ConfigError)
     assert [problem.line for problem in error.problems] == [line]
@@ -172,7 +199,10 @@ def test_all_mistakes_are_reported_at_once(home: Home) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[log]\nlevel = info\n", "line 2: column 12: expected newline or end of document after a statement; is a text missing its quotes?"),
+        (
+            "[log]\nlevel = info\n",
+            "line 2: column 12: expected newline or end of document after a statement; is a text missing its quotes?",
+        ),
         ("[log]\nlevel = 'info", 'line 2: at the end: expected "\'"'),
         ("[log]\n[log]\n", "line 2: column 5: cannot declare ('log',) twice"),
         ("a = [1\n\n", "line 3: at the end: unclosed array"),
@@ -354,7 +384,11 @@ def test_a_value_is_given_as_plain_text_or_as_toml(home: Home, key: str, text: s
         ("beats.daily_budget", "nan", "beats.daily_budget has to be a number of at least 0, not 'nan'"),
         ("fleet.watch.hosts", "[1]", "fleet.watch.hosts has to be a list of texts"),
         ("fleet.name", "\udcff", "fleet.name has to be text that is valid UTF-8"),
-        ("telemetry.otlp_endpoint", "collector:4318", "telemetry.otlp_endpoint has to be an address that begins with http"),
+        (
+            "telemetry.otlp_endpoint",
+            "collector:4318",
+            "telemetry.otlp_endpoint has to be an address that begins with http",
+        ),
         ("log.levle", "info", "log.levle is not a setting; did you mean log.level?"),
     ],
 )
@@ -459,7 +493,10 @@ for value in range(2, 22):
     set_value(Home(sys.argv[1]), SETTINGS, sys.argv[2], str(value))
 """
     write(home, COMMENTED)
-    editors = [subprocess.Popen([sys.executable, "-c", script, home.path, key], stdin=subprocess.PIPE, stderr=subprocess.PIPE) for key in keys]
+    editors = [
+        subprocess.Popen([sys.executable, "-c", script, home.path, key], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        for key in keys
+    ]
     assert [editor.communicate(b"x")[1] for editor in editors] == [b""] * len(keys)
     config = Config.load(home, SETTINGS)
     assert [config.get(key) for key in keys] == [21] * len(keys)
@@ -567,7 +604,9 @@ def is_toml(text: str) -> bool:
 
 
 @given(FILES.filter(is_toml), EDITS)
-def test_whatever_is_put_into_a_file_is_read_back_and_nothing_else_changes(text: str, edits: list[tuple[str, Any]]) -> None:
+def test_whatever_is_put_into_a_file_is_read_back_and_nothing_else_changes(
+    text: str, edits: list[tuple[str, Any]]
+) -> None:
     comments = [line for line in text.split("\n") if line.strip().startswith("#")]
     for key, value in edits:
         path = tuple(key.split("."))

@@ -27,7 +27,9 @@ def fill(path: Path, rows: int = 500) -> bytes:
 
     async def main() -> None:
         async with await Store.open(path, SCHEMA, fsync="off") as store:
-            await store.write(lambda c: c.executemany("INSERT INTO item VALUES (?, ?)", ((n, f"{n:08}" * 20) for n in range(rows))))
+            await store.write(
+                lambda c: c.executemany("INSERT INTO item VALUES (?, ?)", ((n, f"{n:08}" * 20) for n in range(rows)))
+            )
 
     asyncio.run(main())
     return path.read_bytes()
@@ -88,7 +90,9 @@ def test_a_damaged_file_is_moved_aside_whole_and_a_new_one_begun(tmp_path: Path,
 
 
 @pytest.mark.parametrize("damage", ["a text file", "cut in the middle", "a broken schema page", "a last page of noise"])
-def test_a_large_damaged_file_is_found_out_without_reading_all_of_it(tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_damaged_file_is_found_out_without_reading_all_of_it(
+    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(database, "_QUICK_CHECK_BYTES", 0)
     path = tmp_path / "node.db"
     fill(path, rows=3000)
@@ -157,7 +161,9 @@ def test_an_empty_file_is_a_new_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["wal", "delete"])
-def test_a_file_locked_by_another_program_is_left_alone(tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_locked_by_another_program_is_left_alone(
+    tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(database, "_BUSY_S", 0.01)
     path = tmp_path / "node.db"
     fill(path)
@@ -212,7 +218,12 @@ def test_a_file_that_may_not_be_used_is_left_alone(file_mode: int, directory_mod
         try:
             environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PATH": os.environ["PATH"]}
             told = subprocess.run(
-                [sys.executable, "-c", AS_ANOTHER, str(path)], env=environment, capture_output=True, text=True, timeout=60, check=True
+                [sys.executable, "-c", AS_ANOTHER, str(path)],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=True,
             )
         finally:
             folder.chmod(0o755)

@@ -74,10 +74,14 @@ class Handlers:
         raise LookupError("the insides of the daemon")
 
 
-def with_dispatcher(folder: Path, scenario: Callable[[Dispatcher, Handlers], Awaitable[None]], *, deadline_s: float = 30.0) -> None:
+def with_dispatcher(
+    folder: Path, scenario: Callable[[Dispatcher, Handlers], Awaitable[None]], *, deadline_s: float = 30.0
+) -> None:
     async def main() -> None:
         async with await Store.open(folder / "db", MIGRATIONS) as store:
-            dispatcher = Dispatcher(OPERATIONS, metrics=Metrics(), idempotent=IdempotentCalls(store, SystemClock()), deadline_s=deadline_s)
+            dispatcher = Dispatcher(
+                OPERATIONS, metrics=Metrics(), idempotent=IdempotentCalls(store, SystemClock()), deadline_s=deadline_s
+            )
             handlers = Handlers()
             with pytest.raises(AgentError, match="the daemon is starting"):
                 await dispatcher.call("text", {}, KEEPER)
@@ -102,7 +106,9 @@ def test_a_subsystem_calls_an_operation_and_the_handler_knows_who_asks(tmp_path:
     [("add", {"n": -1}, "conflict"), ("add", {}, "argument_error"), ("add", {"n": "x"}, "argument_error"), ("add", {"n": 1, "m": 1}, "argument_error"),
      ("nothing", {}, "not_found"), ("broken", {}, "internal_error")],
 )  # fmt: skip
-def test_what_goes_wrong_is_raised_as_the_caller_over_http_would_read_it(tmp_path: Path, name: str, params: dict[str, Any], error: str) -> None:
+def test_what_goes_wrong_is_raised_as_the_caller_over_http_would_read_it(
+    tmp_path: Path, name: str, params: dict[str, Any], error: str
+) -> None:
     async def scenario(dispatcher: Dispatcher, handlers: Handlers) -> None:
         with pytest.raises(AgentError) as raised:
             await dispatcher.call(name, params, KEEPER)
@@ -123,7 +129,10 @@ def test_an_operation_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
 
 def test_a_stream_yields_values(tmp_path: Path) -> None:
     async def scenario(dispatcher: Dispatcher, _: Handlers) -> None:
-        assert [list(batch) async for batch in await dispatcher.stream("count", {}, KEEPER)] == [[("number", 1, None), ("number", 2, None)], []]
+        assert [list(batch) async for batch in await dispatcher.stream("count", {}, KEEPER)] == [
+            [("number", 1, None), ("number", 2, None)],
+            [],
+        ]
 
     with_dispatcher(tmp_path, scenario)
 
@@ -140,7 +149,9 @@ def test_a_repeated_call_with_a_key_is_answered_again(tmp_path: Path) -> None:
 def test_handlers_that_do_not_match_the_operations_are_an_error(tmp_path: Path) -> None:
     async def scenario(dispatcher: Dispatcher, handlers: Handlers) -> None:
         with pytest.raises(ValueError, match="add, other"):
-            dispatcher.install({"other": handlers.add, **dict.fromkeys(("count", "text", "slow", "broken"), handlers.text)})
+            dispatcher.install(
+                {"other": handlers.add, **dict.fromkeys(("count", "text", "slow", "broken"), handlers.text)}
+            )
 
     with_dispatcher(tmp_path, scenario)
 
@@ -157,7 +168,9 @@ def test_calls_that_change_something_are_recorded_with_their_caller(tmp_path: Pa
             recorded = await daemon.events.history(kinds=["audit."])
         caller = {"transport": "internal", "uid": None, "pid": None, "subsystem": "keeper"}
         assert [event.subject for event in recorded] == ["backup", "backup"]
-        assert [event.data for event in recorded] == [{"about": "", "error": error, **caller} for error in (None, "conflict")]
+        assert [event.data for event in recorded] == [
+            {"about": "", "error": error, **caller} for error in (None, "conflict")
+        ]
 
     asyncio.run(asyncio.wait_for(main(), 60))
 
@@ -167,9 +180,27 @@ def test_a_caller_at_the_socket_is_recorded_with_its_user_and_process(daemon: Co
     assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "debug"}), key)[0] == 200
     assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "info"}), tcp=True)[0] == 200
     assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "info"}), key)[0] == 409
-    events = [json.loads(line) for line in daemon.run("events", "--kind", "audit.").stdout.splitlines() if '"audit.call"' in line]
+    events = [
+        json.loads(line)
+        for line in daemon.run("events", "--kind", "audit.").stdout.splitlines()
+        if '"audit.call"' in line
+    ]
     assert [event["data"] for event in events] == [
-        {"about": "log.level", "error": None, "transport": "unix", "uid": os.getuid(), "pid": os.getpid(), "subsystem": ""},
+        {
+            "about": "log.level",
+            "error": None,
+            "transport": "unix",
+            "uid": os.getuid(),
+            "pid": os.getpid(),
+            "subsystem": "",
+        },
         {"about": "log.level", "error": None, "transport": "tcp", "uid": None, "pid": None, "subsystem": ""},
-        {"about": "log.level", "error": "conflict", "transport": "unix", "uid": os.getuid(), "pid": os.getpid(), "subsystem": ""},
+        {
+            "about": "log.level",
+            "error": "conflict",
+            "transport": "unix",
+            "uid": os.getuid(),
+            "pid": os.getpid(),
+            "subsystem": "",
+        },
     ]

@@ -180,7 +180,9 @@ def test_an_agent_installed_by_npm_is_not_run_at_all(patient: Patient) -> None:
     assert not (patient.path / "was-run").exists()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"name": "something-else", "version": "9"}', '{"name": "@openai/codex"}', "[" * 10_000])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"name": "something-else", "version": "9"}', '{"name": "@openai/codex"}', "[" * 10_000]
+)
 def test_a_strange_package_file_is_passed_over(patient: Patient, text: str) -> None:
     (patient.path / "package.json").write_text(text)
     patient.program("codex", "echo 1.2.3")
@@ -188,7 +190,11 @@ def test_a_strange_package_file_is_passed_over(patient: Patient, text: str) -> N
 
 
 def test_an_agent_sees_a_home_that_is_thrown_away_and_leaves_nothing_behind(patient: Patient) -> None:
-    patient.environ |= {"XDG_CONFIG_HOME": str(patient.user), "CODEX_HOME": str(patient.user), "CLAUDE_CONFIG_DIR": str(patient.user)}
+    patient.environ |= {
+        "XDG_CONFIG_HOME": str(patient.user),
+        "CODEX_HOME": str(patient.user),
+        "CLAUDE_CONFIG_DIR": str(patient.user),
+    }
     report = patient.path / "report"
     patient.program(
         "claude",
@@ -222,7 +228,9 @@ def test_a_shim_of_a_version_manager_is_found_but_not_asked(patient: Patient) ->
         ("exec yes", "would not stop talking"),
     ],
 )
-def test_an_agent_that_does_not_work_is_reported_with_the_command_that_installs_it_anew(patient: Patient, script: str, said: str) -> None:
+def test_an_agent_that_does_not_work_is_reported_with_the_command_that_installs_it_anew(
+    patient: Patient, script: str, said: str
+) -> None:
     patient.program("codex", script)
     finding = patient.finding("codex")
     assert (finding.status, finding.fix) == (WARN, "npm install -g @openai/codex")
@@ -243,7 +251,10 @@ def test_hanging_programs_are_reported_together_and_not_one_after_the_other(pati
 
 
 def test_without_any_agent_one_is_suggested(patient: Patient) -> None:
-    assert (patient.finding("agents").status, patient.finding("agents").fix) == (WARN, "npm install -g @anthropic-ai/claude-code")
+    assert (patient.finding("agents").status, patient.finding("agents").fix) == (
+        WARN,
+        "npm install -g @anthropic-ai/claude-code",
+    )
 
 
 # --- the home ---
@@ -328,7 +339,9 @@ def listening(patient: Patient) -> Iterator[socket.socket]:
 
 
 @pytest.mark.parametrize(("answer", "status"), [(b"HTTP/1.1 200 OK\r\n\r\n", OK), (b"SSH-2.0\r\n", FAIL), (b"", FAIL)])
-def test_a_daemon_that_answers_is_told_from_something_else(patient: Patient, listening: socket.socket, answer: bytes, status: str) -> None:
+def test_a_daemon_that_answers_is_told_from_something_else(
+    patient: Patient, listening: socket.socket, answer: bytes, status: str
+) -> None:
     def serve() -> None:
         connection, _ = listening.accept()
         with connection:
@@ -471,7 +484,12 @@ print(HomeDoctor(Home(sys.argv[1] + "/not/yet/made"), SETTINGS, SystemClock(), 3
     mount = f"mount -t tmpfs -o size={size} none {tmp_path}"
     if shutil.which("unshare") is None or subprocess.run([*alone, mount], capture_output=True, check=False).returncode:
         pytest.skip("needs Linux and the right to mount a file system in a namespace of its own")
-    done = subprocess.run([*alone, f"{mount} && exec {sys.executable} -c '{script}' {tmp_path}"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*alone, f"{mount} && exec {sys.executable} -c '{script}' {tmp_path}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == status
 
 
@@ -505,7 +523,10 @@ WELL = [
 
 
 def test_the_first_line_answers_and_the_rest_is_compact() -> None:
-    assert readable(WELL) == "All good\n\n  system  python 3.13.0\n  tools   tmux 3.5a\n  agents  claude 2.1 · not installed: codex"
+    assert (
+        readable(WELL)
+        == "All good\n\n  system  python 3.13.0\n  tools   tmux 3.5a\n  agents  claude 2.1 · not installed: codex"
+    )
 
 
 def test_what_needs_a_person_comes_first_with_its_command() -> None:

@@ -10,7 +10,10 @@ from covey.kernel.finding import FAIL, OK, WARN
 WELL: dict[str, Any] = {
     "problems": [],
     "config": {"generation": 1, "problems": [], "needs_restart": []},
-    "fleet": {"targets": [{"target": "host", "health": "ok", "reason": ""}], "summary": {"by_state": {"idle": 2, "running": 1}}},
+    "fleet": {
+        "targets": [{"target": "host", "health": "ok", "reason": ""}],
+        "summary": {"by_state": {"idle": 2, "running": 1}},
+    },
     "beats": {"total": 2, "by_state": {"scheduled": 2}, "reasons": [], "next": None},
     "attention": {"open": 0, "titles": [], "notify_problem": ""},
 }
@@ -29,7 +32,12 @@ def test_each_part_that_is_broken_is_a_finding_with_what_to_do() -> None:
         "problems": ["node.db was removed"],
         "config": {"generation": 1, "problems": ["line 3: no"], "needs_restart": ["http.port", "fleet.sockets"]},
         "fleet": {"targets": [{"target": "vm1", "health": "down", "reason": "no route"}], "summary": {"by_state": {}}},
-        "beats": {"total": 9, "by_state": {"broken": 5, "parked": 3, "scheduled": 1}, "reasons": ["crash: x", "crash: y"], "next": None},
+        "beats": {
+            "total": 9,
+            "by_state": {"broken": 5, "parked": 3, "scheduled": 1},
+            "reasons": ["crash: x", "crash: y"],
+            "next": None,
+        },
         "attention": {"open": 12, "titles": [], "notify_problem": "it failed"},
     }
     found = {(finding.name, finding.status): finding for finding in findings_of(ill)}

@@ -57,13 +57,16 @@ def test_an_event_cannot_be_changed() -> None:
         (("*", "beat"), ["fleet.state", "beat"], []),
     ],
 )
-def test_kinds_are_wanted_by_name_or_by_family(patterns: tuple[str, ...], wanted: list[str], unwanted: list[str]) -> None:
+def test_kinds_are_wanted_by_name_or_by_family(
+    patterns: tuple[str, ...], wanted: list[str], unwanted: list[str]
+) -> None:
     kinds = Kinds(patterns)
     assert [kind for kind in [*wanted, *unwanted] if kinds.match(kind)] == wanted
 
 
 @pytest.mark.parametrize(
-    "pattern", ["", ".", ".*", "fl*t", "fleet*", "*.state", "a..b", "a b", "a\nb", "é", "fleet.**", "fleet.*.state", "a%", "a\n"]
+    "pattern",
+    ["", ".", ".*", "fl*t", "fleet*", "*.state", "a..b", "a b", "a\nb", "é", "fleet.**", "fleet.*.state", "a%", "a\n"],
 )
 def test_a_pattern_that_cannot_match_is_refused(pattern: str) -> None:
     with pytest.raises(EventKindError) as caught:

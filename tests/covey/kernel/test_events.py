@@ -57,7 +57,13 @@ def test_an_event_says_what_happened_when_and_to_whom(tmp_path: Path) -> None:
             {"state": "idle"},
             "fleet",
         )
-        assert (second.cursor, second.time, second.subject, second.data, second.source) == (2, 1_000_005.0, "", {}, "node")
+        assert (second.cursor, second.time, second.subject, second.data, second.source) == (
+            2,
+            1_000_005.0,
+            "",
+            {},
+            "node",
+        )
         assert first.id < second.id
         assert events.cursor == 2
         assert await events.history() == [first, second]
@@ -72,9 +78,21 @@ def test_the_journal_is_found_by_time_and_read_in_stretches(tmp_path: Path) -> N
     async def body(events: Events, _: Store, clock: Clock) -> None:
         for kind, time in (("mark", 10.0), ("a", 20.0), ("a", 30.0), ("mark", 15.0), ("b", 25.0)):
             await events.append(kind, time=time)
-        assert [(event.cursor, event.time) for event in await events.history()] == [(1, 10.0), (2, 20.0), (3, 30.0), (4, 15.0), (5, 25.0)]
-        assert await events.look(lambda journal: [journal.upto(time) for time in (9.0, 10.0, 15.0, 20.0, 25.0, 99.0)]) == [0, 1, 4, 4, 5, 5]
-        assert await events.look(lambda journal: [journal.last(Kinds(["mark"]), upto) for upto in (0, 3, 5)]) == [None, 1, 4]
+        assert [(event.cursor, event.time) for event in await events.history()] == [
+            (1, 10.0),
+            (2, 20.0),
+            (3, 30.0),
+            (4, 15.0),
+            (5, 25.0),
+        ]
+        assert await events.look(
+            lambda journal: [journal.upto(time) for time in (9.0, 10.0, 15.0, 20.0, 25.0, 99.0)]
+        ) == [0, 1, 4, 4, 5, 5]
+        assert await events.look(lambda journal: [journal.last(Kinds(["mark"]), upto) for upto in (0, 3, 5)]) == [
+            None,
+            1,
+            4,
+        ]
         assert await events.look(lambda journal: cursors(list(journal.stretch(Kinds(["a", "b"]))))) == [2, 3, 5]
         assert await events.look(lambda journal: cursors(list(journal.stretch(Kinds(), 1, 4)))) == [2, 3, 4]
         assert (await events.append("now")).time == clock.now
@@ -158,7 +176,11 @@ def test_history_is_asked_by_cursor_kind_and_number(tmp_path: Path) -> None:
         assert cursors(await events.history(since=1, limit=2)) == [2, 3]
         assert cursors(await events.history(limit=0)) == [1]
         assert cursors(await events.history(kinds=["a"])) == [1, 6]
-        assert cursors(await events.history(kinds=["fleet.*"])) == cursors(await events.history(kinds=["fleet."])) == [2, 3]
+        assert (
+            cursors(await events.history(kinds=["fleet.*"]))
+            == cursors(await events.history(kinds=["fleet."]))
+            == [2, 3]
+        )
         assert cursors(await events.history(kinds=["a", "fleet", "fleets.*"], since=1)) == [4, 5, 6]
         assert await events.history(kinds=["nothing"]) == []
 
@@ -167,10 +189,22 @@ def test_history_is_asked_by_cursor_kind_and_number(tmp_path: Path) -> None:
 
 def test_the_data_of_an_event_is_what_a_replay_gives_and_no_longer_the_callers(tmp_path: Path) -> None:
     async def body(events: Events, _: Store, __: Clock) -> None:
-        data: dict[str, Any] = {"list": [1, 2], "tuple": (1, 2), "deep": {1: "int key"}, "text": "é\u2028\udc80\n", "none": None}
+        data: dict[str, Any] = {
+            "list": [1, 2],
+            "tuple": (1, 2),
+            "deep": {1: "int key"},
+            "text": "é\u2028\udc80\n",
+            "none": None,
+        }
         event = await events.append("odd", "sub\udc80ject é", data)
         data["list"].append(3)
-        assert event.data == {"list": [1, 2], "tuple": [1, 2], "deep": {"1": "int key"}, "text": "é\u2028\udc80\n", "none": None}
+        assert event.data == {
+            "list": [1, 2],
+            "tuple": [1, 2],
+            "deep": {"1": "int key"},
+            "text": "é\u2028\udc80\n",
+            "none": None,
+        }
         assert event.subject == "sub?ject é"
         assert await events.history() == [event]
 
@@ -188,7 +222,9 @@ def test_the_data_of_an_event_is_what_a_replay_gives_and_no_longer_the_callers(t
         ("n", {"x": "y" * DATA_BYTES}, EventSizeError),
     ],
 )
-def test_what_cannot_be_an_event_is_refused_before_it_is_written(tmp_path: Path, kind: str, data: dict[str, Any], error: type[Exception]) -> None:
+def test_what_cannot_be_an_event_is_refused_before_it_is_written(
+    tmp_path: Path, kind: str, data: dict[str, Any], error: type[Exception]
+) -> None:
     async def body(events: Events, _: Store, __: Clock) -> None:
         with pytest.raises(error):
             await events.append(kind, data=data)

@@ -70,7 +70,9 @@ def test_without_home_variable_the_user_database_answers() -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become a user without a directory")
 def test_a_user_without_any_directory_is_told_to_name_one() -> None:
-    done = subprocess.run([sys.executable, "-c", as_user(54321, "Home.locate({})")], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", as_user(54321, "Home.locate({})")], capture_output=True, text=True, check=True
+    )
     assert "export COVEY_HOME=" in done.stdout
 
 
@@ -88,7 +90,11 @@ def test_the_files_are_where_the_design_says(home: Home) -> None:
     node = f"{home.path}/node"
     assert home.config_file == f"{home.path}/config.toml"
     assert [home.pid_file, home.socket, home.port_file] == [f"{node}/pid", f"{node}/sock", f"{node}/http.port"]
-    assert [home.token_file, home.database, home.log_file] == [f"{node}/http.token", f"{node}/node.db", f"{node}/daemon.log"]
+    assert [home.token_file, home.database, home.log_file] == [
+        f"{node}/http.token",
+        f"{node}/node.db",
+        f"{node}/daemon.log",
+    ]
     assert {path for path, wanted in home.modes.items() if wanted != 0o600} == {home.port_file}
 
 
@@ -152,7 +158,9 @@ def test_a_home_that_does_not_exist_yet_is_fine(home: Home) -> None:
 
 @pytest.mark.parametrize("bits", [0o720, 0o702, 0o777])
 @pytest.mark.parametrize("part", ["path", "node_dir"])
-def test_a_directory_that_others_can_write_is_refused_with_the_command_that_closes_it(home: Home, bits: int, part: str) -> None:
+def test_a_directory_that_others_can_write_is_refused_with_the_command_that_closes_it(
+    home: Home, bits: int, part: str
+) -> None:
     home.prepare()
     directory = getattr(home, part)
     Path(directory).chmod(bits)
@@ -183,7 +191,9 @@ def test_a_home_of_another_user_is_refused(home: Home, part: str) -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_a_user_whose_home_belongs_to_root_is_told_how_to_take_it_over() -> None:
-    path = Path(tempfile.gettempdir(), f"covey-test-{os.getpid()}")  # pytest's own directories are closed to other users
+    path = Path(
+        tempfile.gettempdir(), f"covey-test-{os.getpid()}"
+    )  # pytest's own directories are closed to other users
     script = as_user(SOMEBODY_ELSE, f"Home({str(path)!r}).check()")
     path.mkdir(mode=0o755)
     try:
@@ -243,7 +253,9 @@ def in_a_mount_of_its_own(options: str, script: str, tmp_path: Path) -> str:
     mount = f"mount -t tmpfs -o {options} none {disk}"
     if shutil.which("unshare") is None or subprocess.run([*alone, mount], capture_output=True, check=False).returncode:
         pytest.skip("needs Linux and the right to mount a file system in a namespace of its own")
-    done = subprocess.run([*alone, f"{mount} && exec {sys.executable} -c '{script}' {disk}"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*alone, f"{mount} && exec {sys.executable} -c '{script}' {disk}"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -322,9 +334,25 @@ except OSError as error:
 def test_importing_the_home_and_the_redactor_loads_nothing_heavy() -> None:
     script = "import sys; import covey.kernel.home, covey.kernel.redact; print(*sys.modules)"
     loaded = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {script}"], capture_output=True, text=True, check=True
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {script}"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    heavy = {"argparse", "dataclasses", "enum", "functools", "inspect", "json", "logging", "pathlib", "re", "shlex", "tomllib", "typing"}
+    heavy = {
+        "argparse",
+        "dataclasses",
+        "enum",
+        "functools",
+        "inspect",
+        "json",
+        "logging",
+        "pathlib",
+        "re",
+        "shlex",
+        "tomllib",
+        "typing",
+    }
     assert heavy.isdisjoint(loaded.stdout.split())
 
 

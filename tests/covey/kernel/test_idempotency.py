@@ -28,7 +28,9 @@ def asked(operation: str, params: dict[str, Any], uid: int = 1000) -> Call:
     return Call(OTHER if operation == "other" else OPERATION, params, Caller("unix", uid))
 
 
-async def once(calls: IdempotentCalls, key: str, operation: str, params: dict[str, Any], perform: Callable[[], Awaitable[Answer]]) -> Answer:
+async def once(
+    calls: IdempotentCalls, key: str, operation: str, params: dict[str, Any], perform: Callable[[], Awaitable[Answer]]
+) -> Answer:
     return await calls.once(key, asked(operation, params), perform)
 
 
@@ -80,7 +82,9 @@ def test_a_refusal_is_kept_and_a_failure_of_ours_may_be_tried_again(tmp_path: Pa
     with_calls(tmp_path, scenario)
 
 
-@pytest.mark.parametrize(("operation", "params"), [("op", {"a": 2}), ("op", {}), ("op", {"a": "1"}), ("other", {"a": 1})])
+@pytest.mark.parametrize(
+    ("operation", "params"), [("op", {"a": 2}), ("op", {}), ("op", {"a": "1"}), ("other", {"a": 1})]
+)
 def test_the_same_key_for_another_call_is_a_conflict(tmp_path: Path, operation: str, params: dict[str, Any]) -> None:
     async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
         call = Counter()
@@ -142,7 +146,10 @@ def test_a_call_is_written_down_before_it_begins(tmp_path: Path) -> None:
     """So that a daemon that is killed meanwhile knows about it when it is back."""
 
     async def main() -> None:
-        async with await Store.open(tmp_path / "db", MIGRATIONS) as store, await Store.open(tmp_path / "db", MIGRATIONS) as other:
+        async with (
+            await Store.open(tmp_path / "db", MIGRATIONS) as store,
+            await Store.open(tmp_path / "db", MIGRATIONS) as other,
+        ):
 
             async def meanwhile() -> Answer:
                 await unknown(IdempotentCalls(other, ManualClock()), "k", Counter())
@@ -164,7 +171,12 @@ def test_one_caller_cannot_push_out_the_calls_of_another(tmp_path: Path, monkeyp
             clock.advance(1.0)
             await calls.once(f"k{number}", asked("op", {}, uid=2), call)
         assert (await calls.once("mine", asked("op", {}, uid=1), call)).replayed
-        assert [(await calls.once(f"k{number}", asked("op", {}, uid=1), call)).replayed for number in (4, 3, 2, 1)] == [True, True, True, False]
+        assert [(await calls.once(f"k{number}", asked("op", {}, uid=1), call)).replayed for number in (4, 3, 2, 1)] == [
+            True,
+            True,
+            True,
+            False,
+        ]
 
     with_calls(tmp_path, scenario)
 
@@ -204,7 +216,11 @@ def test_what_was_done_is_told_even_if_no_space_is_left_to_keep_the_answer(tmp_p
     async def main() -> None:
         async with await Store.open(tmp_path / "db", MIGRATIONS) as store:
             await store.write(lambda db: db.execute("PRAGMA max_page_count = 20").fetchone())
-            assert await once(IdempotentCalls(store, ManualClock()), "k", "op", {}, large) == (0, b"x" * 1_000_000, False)
+            assert await once(IdempotentCalls(store, ManualClock()), "k", "op", {}, large) == (
+                0,
+                b"x" * 1_000_000,
+                False,
+            )
             await unknown(IdempotentCalls(store, ManualClock()), "k", Counter())
 
     asyncio.run(asyncio.wait_for(main(), 60))
@@ -213,8 +229,12 @@ def test_what_was_done_is_told_even_if_no_space_is_left_to_keep_the_answer(tmp_p
 # The same with a real daemon.
 
 
-def put(covey: Covey, key: str, level: str, *, tcp: bool = False, setting: str = "log.level") -> tuple[int, dict[str, str], Any]:
-    status, headers, body = covey.request("PUT", f"/v1/config/{setting}", json.dumps({"value": level}), {"Idempotency-Key": key}, tcp=tcp)
+def put(
+    covey: Covey, key: str, level: str, *, tcp: bool = False, setting: str = "log.level"
+) -> tuple[int, dict[str, str], Any]:
+    status, headers, body = covey.request(
+        "PUT", f"/v1/config/{setting}", json.dumps({"value": level}), {"Idempotency-Key": key}, tcp=tcp
+    )
     return status, headers, json.loads(body)
 
 
@@ -243,7 +263,9 @@ def test_of_many_backups_with_one_key_at_once_one_is_made_and_all_are_answered(d
     target = daemon.folder / "copy.db"
 
     def backup(_: int) -> tuple[int, bool, Any]:
-        status, headers, body = daemon.request("POST", "/v1/backup", json.dumps({"path": str(target)}), {"Idempotency-Key": "backup"})
+        status, headers, body = daemon.request(
+            "POST", "/v1/backup", json.dumps({"path": str(target)}), {"Idempotency-Key": "backup"}
+        )
         return status, "idempotency-replayed" in headers, json.loads(body)
 
     with ThreadPoolExecutor(16) as pool:
@@ -252,7 +274,10 @@ def test_of_many_backups_with_one_key_at_once_one_is_made_and_all_are_answered(d
     assert [replayed for _, replayed, _ in answers].count(False) == 1
     assert len({json.dumps(body) for _, _, body in answers}) == 1
     assert backup(0)[1] is True
-    assert daemon.request("POST", "/v1/backup", json.dumps({"path": str(target)}), {"Idempotency-Key": "another"})[0] == 409
+    assert (
+        daemon.request("POST", "/v1/backup", json.dumps({"path": str(target)}), {"Idempotency-Key": "another"})[0]
+        == 409
+    )
 
 
 def test_only_so_many_answers_are_kept_and_the_oldest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +288,11 @@ def test_only_so_many_answers_are_kept_and_the_oldest_go_first(tmp_path: Path, m
         for number in range(5):
             await once(calls, f"k{number}", "op", {}, call)
             clock.advance(1.0)
-        assert [await once(calls, f"k{number}", "op", {}, call) for number in (4, 3, 2)] == [(0, b"5", True), (0, b"4", True), (0, b"3", True)]
+        assert [await once(calls, f"k{number}", "op", {}, call) for number in (4, 3, 2)] == [
+            (0, b"5", True),
+            (0, b"4", True),
+            (0, b"3", True),
+        ]
         assert (await once(calls, "k0", "op", {}, call))[2] is False
 
     with_calls(tmp_path, scenario)

@@ -15,7 +15,11 @@ def test_an_id_holds_its_time_and_its_chance() -> None:
 
 def test_ids_of_one_millisecond_follow_each_other_and_carry_over() -> None:
     ids = Ulids(lambda: 0.001, lambda count: b"\xff" * count)
-    assert [ids(), ids(), ids()] == ["0000000001ZZZZZZZZZZZZZZZZ", "00000000020000000000000000", "00000000020000000000000001"]
+    assert [ids(), ids(), ids()] == [
+        "0000000001ZZZZZZZZZZZZZZZZ",
+        "00000000020000000000000000",
+        "00000000020000000000000001",
+    ]
 
 
 @given(times=st.lists(st.floats(0, 1e10), min_size=1), chance=st.randoms(use_true_random=False))

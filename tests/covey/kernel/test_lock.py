@@ -49,7 +49,9 @@ def path(tmp_path: Path) -> str:
 @contextmanager
 def other(script: str, path: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Another process, and the first line that it says. It is killed in the end."""
-    with subprocess.Popen([sys.executable, "-c", script, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", script, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         try:
             yield process, process.stdout.readline().strip()
@@ -134,7 +136,9 @@ def test_of_many_that_try_at_once_exactly_one_gets_it(path: str) -> None:
             lock.release()
 
 
-def test_a_holder_whose_pid_is_not_written_yet_is_not_taken_for_one_that_crashed(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_holder_whose_pid_is_not_written_yet_is_not_taken_for_one_that_crashed(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("covey.kernel.lock.ATTEMPTS", 3)
     monkeypatch.setattr("covey.kernel.lock.LOCKS", "/nowhere")  # as on a system that does not tell who locks what
     with subprocess.Popen(["/bin/true"]) as ended:

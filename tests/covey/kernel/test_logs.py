@@ -64,7 +64,10 @@ class Bench:
         self.redactor = Redactor()
         self.file = LogFile(str(path), **{name: value for name, value in options.items() if name.startswith("max_")})
         self.writer = LogWriter(
-            self.file, self.redactor, clock=self.clock, **{name: value for name, value in options.items() if not name.startswith("max_")}
+            self.file,
+            self.redactor,
+            clock=self.clock,
+            **{name: value for name, value in options.items() if not name.startswith("max_")},
         )
         self.log = logging.Logger("covey.test")
         self.log.addHandler(self.writer)
@@ -98,7 +101,13 @@ def test_a_record_is_one_json_object_with_its_extras(bench: Bench) -> None:
     assert list(entry) == ["ts", "level", "msg", "logger", "pane", "nested"]
     moment = datetime.fromisoformat(entry.pop("ts"))
     assert moment.tzinfo == UTC
-    assert entry == {"level": "info", "msg": "answer is 42", "logger": "covey.test", "pane": "%14", "nested": {"a": [1, None]}}
+    assert entry == {
+        "level": "info",
+        "msg": "answer is 42",
+        "logger": "covey.test",
+        "pane": "%14",
+        "nested": {"a": [1, None]},
+    }
 
 
 def test_an_exception_comes_with_its_traceback_and_without_its_secret(bench: Bench) -> None:
@@ -193,8 +202,12 @@ def say(log: logging.Logger, text: str, place: str) -> None:
         log.info("got", extra={"what": extras[place]})
 
 
-SECRETS = st.text(st.characters(exclude_categories=["Cs"]), min_size=8, max_size=40).filter(lambda text: text not in REDACTED and text.strip())
-PLACES = st.sampled_from(["message", "argument", "logger", "exception", "extra", "name", "nested", "bytes", "list", "object"])
+SECRETS = st.text(st.characters(exclude_categories=["Cs"]), min_size=8, max_size=40).filter(
+    lambda text: text not in REDACTED and text.strip()
+)
+PLACES = st.sampled_from(
+    ["message", "argument", "logger", "exception", "extra", "name", "nested", "bytes", "list", "object"]
+)
 
 
 @given(secret=SECRETS, before=st.text(max_size=20), after=st.text(max_size=20), place=PLACES)
@@ -258,7 +271,11 @@ def test_no_file_grows_beyond_its_limit_and_no_line_is_split(tmp_path: Path) -> 
 def test_a_line_larger_than_a_file_gets_a_file_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "daemon.log"
     log_file(path, max_bytes=10, max_files=3).write([b"a\n", b"b" * 50 + b"\n", b"c\n"], 0)
-    assert [name.read_bytes()[:1] for name in (path, tmp_path / "daemon.log.1", tmp_path / "daemon.log.2")] == [b"c", b"b", b"a"]
+    assert [name.read_bytes()[:1] for name in (path, tmp_path / "daemon.log.1", tmp_path / "daemon.log.2")] == [
+        b"c",
+        b"b",
+        b"a",
+    ]
 
 
 def test_a_single_file_starts_anew(tmp_path: Path) -> None:
@@ -279,11 +296,22 @@ def test_an_old_file_gives_way_too_also_after_a_restart(tmp_path: Path) -> None:
 
 def test_rotated_files_are_deleted_when_they_are_old_or_too_many(tmp_path: Path) -> None:
     path, now = tmp_path / "daemon.log", 1_767_225_600.0
-    for name, age in (("daemon.log.1", 1), ("daemon.log.2", 15), ("daemon.log.7", 1), ("daemon.log.bak", 99), ("other.log.2", 99)):
+    for name, age in (
+        ("daemon.log.1", 1),
+        ("daemon.log.2", 15),
+        ("daemon.log.7", 1),
+        ("daemon.log.bak", 99),
+        ("other.log.2", 99),
+    ):
         (tmp_path / name).write_text("x\n")
         os.utime(tmp_path / name, (now - age * DAY, now - age * DAY))
     log_file(path).write([line(1, now)], now)
-    assert sorted(name.name for name in tmp_path.iterdir()) == ["daemon.log", "daemon.log.1", "daemon.log.bak", "other.log.2"]
+    assert sorted(name.name for name in tmp_path.iterdir()) == [
+        "daemon.log",
+        "daemon.log.1",
+        "daemon.log.bak",
+        "other.log.2",
+    ]
 
 
 def test_a_file_that_was_moved_or_deleted_is_made_again(tmp_path: Path) -> None:
@@ -362,11 +390,18 @@ print(json.dumps([json.loads(line) for line in open(path)]))
 
 
 def test_a_full_disk_loses_lines_counts_them_and_says_so_afterwards(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", FULL_DISK, str(tmp_path / "daemon.log")], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path / "daemon.log")], capture_output=True, text=True, check=False
+    )
     assert done.stderr == ""
     first, report, last = json.loads(done.stdout)
     assert (first["msg"], last["msg"]) == ("first", "last")
-    assert (report["level"], report["msg"], report["lost"], report["reason"]) == ("warning", "log lines were lost", 5, "File too large")
+    assert (report["level"], report["msg"], report["lost"], report["reason"]) == (
+        "warning",
+        "log lines were lost",
+        5,
+        "File too large",
+    )
 
 
 def test_a_disk_that_stalls_holds_nobody_up_and_the_queue_stays_bounded(tmp_path: Path) -> None:
@@ -408,7 +443,9 @@ def test_many_threads_write_whole_lines_and_lose_none(bench: Bench) -> None:
         thread.join()
     entries = bench.entries()
     for name in range(8):
-        assert [entry["msg"] for entry in entries if entry["msg"].startswith(f"{name}.")] == [f"{name}.{number}" for number in range(200)]
+        assert [entry["msg"] for entry in entries if entry["msg"].startswith(f"{name}.")] == [
+            f"{name}.{number}" for number in range(200)
+        ]
 
 
 def test_what_is_logged_last_is_written_before_the_process_ends(tmp_path: Path) -> None:

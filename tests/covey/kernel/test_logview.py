@@ -58,7 +58,16 @@ def test_levels_and_messages_are_aligned() -> None:
 
 
 def test_a_traceback_stands_below_its_line() -> None:
-    shown = render(json.dumps({"ts": "2026-01-31T08:20:11.123Z", "level": "error", "msg": "failed", "error": "Traceback\n  File x\nValueError: y"}))
+    shown = render(
+        json.dumps(
+            {
+                "ts": "2026-01-31T08:20:11.123Z",
+                "level": "error",
+                "msg": "failed",
+                "error": "Traceback\n  File x\nValueError: y",
+            }
+        )
+    )
     assert shown.splitlines() == [
         "01-31 14:05:11  error     failed",
         "                Traceback",
@@ -82,7 +91,19 @@ def test_nothing_in_a_line_reaches_the_terminal_as_a_command() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", "not json", "[1, 2]", "null", '{"level": "info"}', '{"ts": "2026', "[" * 10_000, "{}\n", '"text"', "\ufffd\ufffd"]
+    "line",
+    [
+        "",
+        "not json",
+        "[1, 2]",
+        "null",
+        '{"level": "info"}',
+        '{"ts": "2026',
+        "[" * 10_000,
+        "{}\n",
+        '"text"',
+        "\ufffd\ufffd",
+    ],
 )
 def test_what_is_no_log_line_is_shown_as_it_is(line: str) -> None:
     assert render(line) == line.rstrip("\n")
@@ -162,7 +183,9 @@ def test_new_lines_come_as_they_are_written_and_only_when_they_are_whole(path: P
     assert Scene(path, add(path, "c\nd"), add(path, "D"), add(path, "\ne\n")).seen() == ["a", "b", "c", "dD", "e"]
 
 
-@pytest.mark.parametrize(("last", "seen"), [(0, []), (1, ["d"]), (2, ["c", "d"]), (4, ["a", "b", "c", "d"]), (99, ["a", "b", "c", "d"])])
+@pytest.mark.parametrize(
+    ("last", "seen"), [(0, []), (1, ["d"]), (2, ["c", "d"]), (4, ["a", "b", "c", "d"]), (99, ["a", "b", "c", "d"])]
+)
 def test_the_last_lines_come_first(path: Path, last: int, seen: list[str]) -> None:
     path.write_text("a\nb\nc\nd\n")
     assert last_lines(str(path), last) == seen
@@ -238,6 +261,9 @@ def test_garbage_does_not_stop_the_reader(path: Path) -> None:
 def test_the_writer_and_the_reader_agree(path: Path) -> None:
     file = LogFile(str(path), max_bytes=100, max_files=8)
     wanted = [f"{number:05d} {'x' * (number % 50)}" for number in range(300)]
-    events = [lambda start=start: file.write([f"{text}\n".encode() for text in wanted[start : start + 5]], 0) for start in range(0, 300, 5)]
+    events = [
+        lambda start=start: file.write([f"{text}\n".encode() for text in wanted[start : start + 5]], 0)
+        for start in range(0, 300, 5)
+    ]
     assert Scene(path, *events).seen() == wanted
     file.close()

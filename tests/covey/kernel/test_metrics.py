@@ -113,7 +113,9 @@ def test_requests_are_counted_and_timed_in_cumulative_buckets(caplog: pytest.Log
     seconds = families["covey_http_seconds"].samples
     assert seconds["covey_http_seconds_count", (("operation", "status"),)] == 3
     assert len([name for name, _ in seconds if name == "covey_http_seconds_bucket"]) == 3 * (len(BUCKETS) + 1)
-    assert families["covey_http_failures_total"].samples == {("covey_http_failures_total", (("operation", "backup"),)): 1}
+    assert families["covey_http_failures_total"].samples == {
+        ("covey_http_failures_total", (("operation", "backup"),)): 1
+    }
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
@@ -147,7 +149,13 @@ def test_names_that_end_like_parts_of_a_histogram_or_begin_alike_keep_their_fami
 def test_a_gauge_that_cannot_be_read_does_not_hide_the_others(caplog: pytest.LogCaptureFixture) -> None:
     metrics = Metrics()
     metrics.gauge("covey_bad", "Fails.", lambda: 1 / 0)
-    for name, value in (("covey_inf", math.inf), ("covey_low", -math.inf), ("covey_nan", math.nan), ("covey_small", 1e-9), ("covey_int", 12)):
+    for name, value in (
+        ("covey_inf", math.inf),
+        ("covey_low", -math.inf),
+        ("covey_nan", math.nan),
+        ("covey_small", 1e-9),
+        ("covey_int", 12),
+    ):
         metrics.gauge(name, "A value.", partial(float, value))
     families = parse(metrics.text())
     assert "covey_bad" not in families
@@ -188,7 +196,11 @@ def test_the_daemon_serves_what_a_strict_reader_takes(daemon: Covey) -> None:
 
 def test_a_gauge_may_have_one_value_for_each_set_of_labels() -> None:
     metrics = Metrics()
-    metrics.gauges("covey_agents", "Agents.", lambda: {(("state", "idle"), ("target", "b")): 1, (("state", 'a"b'), ("target", "a")): 2})
+    metrics.gauges(
+        "covey_agents",
+        "Agents.",
+        lambda: {(("state", "idle"), ("target", "b")): 1, (("state", 'a"b'), ("target", "a")): 2},
+    )
     metrics.total("covey_seconds_total", "Seconds.", lambda: 1.5)
     assert metrics.text().splitlines() == [
         "# HELP covey_agents Agents.",

@@ -33,7 +33,9 @@ def look(path: Path) -> tuple[int, list[str]]:
     """The version and the tables of the file."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-        return connection.execute("PRAGMA user_version").fetchone()[0], [name for (name,) in tables if name != "schema_step"]
+        return connection.execute("PRAGMA user_version").fetchone()[0], [
+            name for (name,) in tables if name != "schema_step"
+        ]
 
 
 def test_a_new_file_gets_every_step_and_an_older_one_the_missing_ones(tmp_path: Path) -> None:
@@ -48,7 +50,9 @@ def test_a_new_file_gets_every_step_and_an_older_one_the_missing_ones(tmp_path: 
 
 def test_openers_at_the_same_time_apply_each_step_once(tmp_path: Path) -> None:
     async def main() -> None:
-        stores = await asyncio.gather(*(Store.open(tmp_path / "a.db", (ONE, TWO, THREE), fsync="off") for _ in range(8)))
+        stores = await asyncio.gather(
+            *(Store.open(tmp_path / "a.db", (ONE, TWO, THREE), fsync="off") for _ in range(8))
+        )
         await asyncio.gather(*(store.aclose() for store in stores))
 
     asyncio.run(main())
@@ -69,7 +73,14 @@ def test_subsystems_add_steps_without_moving_each_others(tmp_path: Path) -> None
 def test_white_space_in_a_step_may_change(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     bring(path, [TWO.replace("REFERENCES one (n)", "").replace("SELECT n FROM one", "VALUES (1)")])
-    bring(path, ["\n    " + TWO.replace("REFERENCES one (n)", "\n\t").replace("SELECT n FROM one", "VALUES (1)").replace("; ", ";\n") + "\n"])
+    bring(
+        path,
+        [
+            "\n    "
+            + TWO.replace("REFERENCES one (n)", "\n\t").replace("SELECT n FROM one", "VALUES (1)").replace("; ", ";\n")
+            + "\n"
+        ],
+    )
     assert look(path) == (1, ["two"])
 
 
@@ -128,9 +139,7 @@ ENDLESS = "CREATE TABLE big (n INTEGER, word TEXT); INSERT INTO big WITH RECURSI
 def test_a_crash_in_the_middle_of_a_step_leaves_the_version_before_it(tmp_path: Path) -> None:
     path, log = tmp_path / "a.db", tmp_path / "a.db-wal"
     bring(path, (ONE,))
-    program = (
-        f"import asyncio, pathlib; from covey.kernel.store import Store; asyncio.run(Store.open(pathlib.Path({str(path)!r}), ({ONE!r}, {ENDLESS!r})))"
-    )
+    program = f"import asyncio, pathlib; from covey.kernel.store import Store; asyncio.run(Store.open(pathlib.Path({str(path)!r}), ({ONE!r}, {ENDLESS!r})))"
     environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PATH": os.environ["PATH"]}
     with subprocess.Popen([sys.executable, "-c", program], env=environment) as child:
         while child.poll() is None and not (log.exists() and log.stat().st_size > 1 << 20):

@@ -12,7 +12,17 @@ from tests.covey.fleet.fleets import NOW
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("90", 90), ("30s", 30), ("5m", 300), ("2h", 7200), ("1d", 86400), ("250ms", 0.25), ("1.5m", 90), ("1h30m", 5400), ("1h 30m", 5400)],
+    [
+        ("90", 90),
+        ("30s", 30),
+        ("5m", 300),
+        ("2h", 7200),
+        ("1d", 86400),
+        ("250ms", 0.25),
+        ("1.5m", 90),
+        ("1h30m", 5400),
+        ("1h 30m", 5400),
+    ],
 )
 def test_durations_are_read_as_people_write_them(text: str, expected: float) -> None:
     assert seconds(text, "timeout") == pytest.approx(expected)
@@ -33,7 +43,13 @@ def test_a_duration_can_be_too_short() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("10m", NOW - 600), ("2026-01-01T00:00:00Z", NOW), ("2026-01-01T01:00:00+01:00", NOW), ("2026-01-01T00:00:00", NOW), ("2026-01-01", NOW)],
+    [
+        ("10m", NOW - 600),
+        ("2026-01-01T00:00:00Z", NOW),
+        ("2026-01-01T01:00:00+01:00", NOW),
+        ("2026-01-01T00:00:00", NOW),
+        ("2026-01-01", NOW),
+    ],
 )
 def test_a_moment_is_a_time_or_how_long_ago(text: str, expected: float) -> None:
     assert moment(text, "since", NOW) == expected

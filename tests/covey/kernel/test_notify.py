@@ -43,7 +43,9 @@ def test_an_abstract_address_is_understood() -> None:
         assert listening.recv(1000) == b"READY=1"
 
 
-@pytest.mark.parametrize("address", ["", "relative", "/nowhere/at/all", "@nobody-listens-here", "/" + "x" * 500, "vsock:2:1234"])
+@pytest.mark.parametrize(
+    "address", ["", "relative", "/nowhere/at/all", "@nobody-listens-here", "/" + "x" * 500, "vsock:2:1234"]
+)
 def test_without_a_manager_nothing_happens(address: str) -> None:
     assert not notify("READY=1", {"NOTIFY_SOCKET": address})
     assert not notify("READY=1", {})

@@ -62,7 +62,9 @@ def test_every_operation_has_an_id_of_its_own_and_parameters_of_different_names(
     for route, _, entry in entries():
         names = [(parameter["in"], parameter["name"]) for parameter in entry["parameters"]]
         assert len(set(names)) == len(names)
-        assert {name for place, name in names if place == "path"} == {part[1:-1] for part in route.split("/") if part.startswith("{")}
+        assert {name for place, name in names if place == "path"} == {
+            part[1:-1] for part in route.split("/") if part.startswith("{")
+        }
 
 
 def test_every_status_that_an_error_can_have_is_declared() -> None:

@@ -35,7 +35,13 @@ def test_what_cannot_be_started_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["sleep 1000", "trap '' TERM INT HUP; sleep 1000; sleep 1000", "exec >&- 2>&-; sleep 1000", "echo begun; cat </dev/zero >/dev/null"]
+    "script",
+    [
+        "sleep 1000",
+        "trap '' TERM INT HUP; sleep 1000; sleep 1000",
+        "exec >&- 2>&-; sleep 1000",
+        "echo begun; cat </dev/zero >/dev/null",
+    ],
 )
 def test_what_does_not_end_is_ended(script: str) -> None:
     ran = run(script, IMPATIENT)

@@ -39,7 +39,10 @@ def test_a_package_tells_the_version_and_nothing_is_run(tmp_path: Path) -> None:
 
 def test_the_package_of_one_platform_tells_the_version_too(tmp_path: Path) -> None:
     folder = package(tmp_path / "node_modules/@openai/codex-linux-x64", "@openai/codex", "0.166.0-linux-x64")
-    assert version_of_package(str(program(folder / "vendor/x86_64-unknown-linux-musl/bin/codex")), ["@openai/codex"]) == "0.166.0"
+    assert (
+        version_of_package(str(program(folder / "vendor/x86_64-unknown-linux-musl/bin/codex")), ["@openai/codex"])
+        == "0.166.0"
+    )
     folder = package(tmp_path / "node_modules/@github/copilot-linux-x64", "@github/copilot-linux-x64", "1.0.102")
     assert version_of_package(str(program(folder / "copilot")), ["@github/copilot"]) == "1.0.102"
 
@@ -79,7 +82,8 @@ def test_a_program_is_asked_once_for_its_version_and_again_when_it_has_changed(t
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"), [("exit 3", "ended with code 3"), ("echo hello", "tells no version: 'hello'"), ("echo oops >&2; exit 1", "oops")]
+    ("text", "problem"),
+    [("exit 3", "ended with code 3"), ("echo hello", "tells no version: 'hello'"), ("echo oops >&2; exit 1", "oops")],
 )
 def test_a_program_that_tells_no_version_says_why(text: str, problem: str, tmp_path: Path) -> None:
     found = versions().of(str(program(tmp_path / "tool", text)))
@@ -98,7 +102,11 @@ def test_all_programs_of_a_name_on_path_are_found_each_once(tmp_path: Path) -> N
     (tmp_path / "c/tool").symlink_to(first)
     (tmp_path / "d").mkdir()
     (tmp_path / "d/tool").write_text("not a program")
-    path = os.pathsep.join(str(tmp_path / name) for name in ("a", "b", "c", "d", "nowhere")) + os.pathsep + os.environ["PATH"]
+    path = (
+        os.pathsep.join(str(tmp_path / name) for name in ("a", "b", "c", "d", "nowhere"))
+        + os.pathsep
+        + os.environ["PATH"]
+    )
     assert versions(path).on_path("tool") == [Program(str(first), "1.0.1"), Program(str(second), "2.0.1")]
 
 

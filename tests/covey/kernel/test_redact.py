@@ -42,7 +42,9 @@ SHAPES = {
 def test_a_secret_is_recognised_by_its_shape_wherever_it_stands(secret: str, around: str) -> None:
     shown = Redactor().text(around.format(secret))
     assert REDACTED in shown
-    assert not any(part in shown for part in secret.replace(".", "\n").splitlines() if len(part) > 12 and "-----" not in part)
+    assert not any(
+        part in shown for part in secret.replace(".", "\n").splitlines() if len(part) > 12 and "-----" not in part
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,7 +172,9 @@ def test_what_cannot_be_shown_is_named_and_what_is_endless_is_cut() -> None:
 
     circle: dict[str, Any] = {}
     circle["self"] = circle
-    shown = Redactor().value({"sulky": Sulky(), "circle": circle, "wide": list(range(5000)), "huge": 10**5000, "long": "x" * 10**7})
+    shown = Redactor().value(
+        {"sulky": Sulky(), "circle": circle, "wide": list(range(5000)), "huge": 10**5000, "long": "x" * 10**7}
+    )
     assert shown["sulky"] == "<Sulky>"
     assert "…" in json.dumps(shown["circle"], ensure_ascii=False)
     assert shown["wide"][-1] == "… 4000 more"
@@ -234,7 +238,9 @@ def spellings(secret: str) -> list[str]:
 
 
 @given(st.lists(SECRETS, min_size=1, max_size=4), st.text(), st.text(), st.integers(0, 5))
-def test_a_registered_secret_is_never_in_the_result_however_it_is_spelt(secrets: list[str], before: str, after: str, spelling: int) -> None:
+def test_a_registered_secret_is_never_in_the_result_however_it_is_spelt(
+    secrets: list[str], before: str, after: str, spelling: int
+) -> None:
     redactor = Redactor()
     for secret in secrets:
         redactor.register(secret)
@@ -246,7 +252,9 @@ def test_a_registered_secret_is_never_in_the_result_however_it_is_spelt(secrets:
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.integers(), inner) | st.tuples(inner) | st.sets(st.text()),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.text() | st.integers(), inner) | st.tuples(inner) | st.sets(st.text())
+    ),
     max_leaves=20,
 )
 
@@ -309,4 +317,6 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
 )
 def test_what_stands_behind_a_sensitive_name_is_never_shown(secret: str, name: str, between: str) -> None:
     assume(secret not in name + between + REDACTED + "x=")
-    assert secret not in Redactor().text(f"x={name}{between}{secret}").removesuffix(REDACTED).removeprefix(f"x={name}{between}")
+    assert secret not in Redactor().text(f"x={name}{between}{secret}").removesuffix(REDACTED).removeprefix(
+        f"x={name}{between}"
+    )

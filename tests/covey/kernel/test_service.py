@@ -21,7 +21,19 @@ from murli import AgentError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ODD_NAMES = ["plain", "with space", "50%h", "dollar$HOME", 'quo"te', "apo'strophe", "back\\slash", "semi;colon", "grün 🐦", "tab-less#hash", "$$"]
+ODD_NAMES = [
+    "plain",
+    "with space",
+    "50%h",
+    "dollar$HOME",
+    'quo"te',
+    "apo'strophe",
+    "back\\slash",
+    "semi;colon",
+    "grün 🐦",
+    "tab-less#hash",
+    "$$",
+]
 
 
 class Place:
@@ -66,9 +78,15 @@ def verified(path: Path) -> str:
     with tempfile.TemporaryDirectory() as runtime:
         environ = {**os.environ, "XDG_RUNTIME_DIR": runtime, "LC_ALL": "C.UTF-8"}
         done = subprocess.run(
-            ["systemd-analyze", "verify", "--user", "--man=no", str(path)], env=environ, capture_output=True, text=True, check=False
+            ["systemd-analyze", "verify", "--user", "--man=no", str(path)],
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-    complaints = [line for line in done.stderr.splitlines() if path.name in line]  # it also checks what our unit needs, which is not ours to mend
+    complaints = [
+        line for line in done.stderr.splitlines() if path.name in line
+    ]  # it also checks what our unit needs, which is not ours to mend
     return "\n".join(complaints) or (done.stderr if done.returncode else "")
 
 
@@ -118,15 +136,23 @@ def test_two_homes_have_two_services(place: Place) -> None:
 
 
 def test_variables_in_arguments_stand_for_themselves() -> None:
-    assert shown(systemd_unit(["/opt/$x/python", "-m", "a$b c"], "", "x"), "ExecStart") == ['/opt/$x/python -m "a$$b c" up --foreground']
+    assert shown(systemd_unit(["/opt/$x/python", "-m", "a$b c"], "", "x"), "ExecStart") == [
+        '/opt/$x/python -m "a$$b c" up --foreground'
+    ]
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_the_launchd_agent_is_a_property_list(name: str) -> None:
-    agent = plistlib.loads(launchd_agent([f"/opt/{name}/covey"], f"/Users/ann/{name}", MARK, "dev.covey.covey", "/tmp/err").encode())
+    agent = plistlib.loads(
+        launchd_agent([f"/opt/{name}/covey"], f"/Users/ann/{name}", MARK, "dev.covey.covey", "/tmp/err").encode()
+    )
     assert agent["ProgramArguments"] == [f"/opt/{name}/covey", "up", "--foreground"]
     assert agent["EnvironmentVariables"]["COVEY_HOME"] == f"/Users/ann/{name}"
-    assert (agent["KeepAlive"], agent["RunAtLoad"], agent["AbandonProcessGroup"]) == ({"SuccessfulExit": False}, True, True)
+    assert (agent["KeepAlive"], agent["RunAtLoad"], agent["AbandonProcessGroup"]) == (
+        {"SuccessfulExit": False},
+        True,
+        True,
+    )
 
 
 @pytest.mark.parametrize("name", ["plain", "with space", "a & b <c>", 'quo"te'])
@@ -160,7 +186,10 @@ def test_a_plan_writes_nothing(place: Place) -> None:
     plan = place.service().plan([place.covey])
     assert plan.path == str(place.user / ".config" / "systemd" / "user" / "covey.service")
     assert (plan.change, MARK in plan.text) == ("created", True)
-    assert plan.commands == [["systemctl", "--user", "daemon-reload"], ["systemctl", "--user", "enable", "--now", "covey.service"]]
+    assert plan.commands == [
+        ["systemctl", "--user", "daemon-reload"],
+        ["systemctl", "--user", "enable", "--now", "covey.service"],
+    ]
     assert list(place.user.iterdir()) == []
 
 
@@ -178,7 +207,11 @@ def test_installing_writes_what_was_planned_and_starts_it_once(place: Place) -> 
     outcome = service.install([place.covey])
     assert Path(service.path).read_text() == plan.text
     assert (outcome.change, outcome.changed, outcome.todo, outcome.notes) == ("created", True, [], [])
-    assert asked() == ["systemctl --user show-environment", "systemctl --user daemon-reload", "systemctl --user enable --now covey.service"]
+    assert asked() == [
+        "systemctl --user show-environment",
+        "systemctl --user daemon-reload",
+        "systemctl --user enable --now covey.service",
+    ]
     before = Path(service.path).stat()
     again = service.install([place.covey])
     assert (again.change, again.changed) == ("unchanged", False)
@@ -208,7 +241,10 @@ def test_where_the_manager_cannot_be_reached_the_commands_are_left_to_be_run(pla
 def test_a_command_of_the_manager_that_fails_is_left_to_be_run(place: Place) -> None:
     place.manager('case "$*" in *enable*) exit 1; esac')
     outcome = place.service().install([place.covey])
-    assert (outcome.ran, outcome.todo) == (["systemctl --user daemon-reload"], ["systemctl --user enable --now covey.service"])
+    assert (outcome.ran, outcome.todo) == (
+        ["systemctl --user daemon-reload"],
+        ["systemctl --user enable --now covey.service"],
+    )
 
 
 def test_without_a_manager_the_file_is_written_all_the_same(place: Place) -> None:
@@ -260,7 +296,11 @@ def test_uninstalling_removes_what_installing_and_enabling_made_and_nothing_else
     (directory / "default.target.wants" / "other.service").symlink_to(directory / "other.service")
     outcome = service.uninstall()
     assert (outcome.change, outcome.todo) == ("removed", [])
-    assert asked()[-3:] == ["systemctl --user stop covey.service", "systemctl --user show-environment", "systemctl --user daemon-reload"]
+    assert asked()[-3:] == [
+        "systemctl --user stop covey.service",
+        "systemctl --user show-environment",
+        "systemctl --user daemon-reload",
+    ]
     assert sorted(str(path.relative_to(directory)) for path in directory.rglob("*")) == [
         "default.target.wants",
         "default.target.wants/other.service",
@@ -285,7 +325,9 @@ def test_a_place_that_cannot_be_written_is_explained(place: Place) -> None:
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])
-def test_other_systems_get_their_own_file_and_uninstalling_recognises_it(place: Place, platform: Literal["darwin", "win32"]) -> None:
+def test_other_systems_get_their_own_file_and_uninstalling_recognises_it(
+    place: Place, platform: Literal["darwin", "win32"]
+) -> None:
     place.program("launchctl", f'echo "$*" >>{place.bin}/notes; exit 0')
     service = place.service(platform)
     outcome = service.install([place.covey])
@@ -306,7 +348,12 @@ def test_other_systems_get_their_own_file_and_uninstalling_recognises_it(place: 
 
 @pytest.mark.parametrize(
     ("script", "active"),
-    [("echo active", "active"), ("echo inactive; exit 3", "inactive"), ("echo failed; exit 3", "failed"), ("echo 'no bus' >&2; exit 1", "unknown")],
+    [
+        ("echo active", "active"),
+        ("echo inactive; exit 3", "inactive"),
+        ("echo failed; exit 3", "failed"),
+        ("echo 'no bus' >&2; exit 1", "unknown"),
+    ],
 )
 def test_the_status_is_the_word_of_the_manager(place: Place, script: str, active: str) -> None:
     place.manager(f'case "$*" in *is-active*) {script};; esac')
@@ -318,7 +365,9 @@ def test_the_status_is_the_word_of_the_manager(place: Place, script: str, active
     assert [note for note in status.notes if "no bus" in note] == status.notes
 
 
-def test_the_executable_is_the_one_beside_this_python_or_else_the_one_on_the_path(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_executable_is_the_one_beside_this_python_or_else_the_one_on_the_path(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.executable", str(place.bin / "python"))
     assert executable() == [place.covey]
     monkeypatch.setattr("sys.executable", "/nowhere/python")

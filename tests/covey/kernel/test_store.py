@@ -28,7 +28,10 @@ LIMIT_S = 30
 
 def run(path: Path, body: Callable[[Store], Awaitable[T]], *, fsync: Fsync = "off", capacity: int = 1024) -> T:
     async def main() -> T:
-        async with asyncio.timeout(LIMIT_S), await Store.open(path / "a.db", SCHEMA, fsync=fsync, capacity=capacity) as store:
+        async with (
+            asyncio.timeout(LIMIT_S),
+            await Store.open(path / "a.db", SCHEMA, fsync=fsync, capacity=capacity) as store,
+        ):
             return await body(store)
 
     return asyncio.run(main())
@@ -84,7 +87,9 @@ def test_a_write_is_in_the_file_when_it_is_acknowledged(tmp_path: Path, fsync: F
 def test_the_policy_decides_whether_a_commit_is_fsynced(tmp_path: Path, fsync: Fsync, level: int) -> None:
     async def body(store: Store) -> tuple[int, str]:
         def work(connection: sqlite3.Connection) -> tuple[int, str]:
-            return connection.execute("PRAGMA synchronous").fetchone()[0], connection.execute("PRAGMA journal_mode").fetchone()[0]
+            return connection.execute("PRAGMA synchronous").fetchone()[0], connection.execute(
+                "PRAGMA journal_mode"
+            ).fetchone()[0]
 
         return await store.write(work)
 
@@ -172,7 +177,9 @@ def test_a_work_cannot_end_the_transaction_it_shares(tmp_path: Path, end: Work) 
         end(connection)
 
     async def body(store: Store) -> None:
-        results = await asyncio.gather(store.write(put(1)), store.write(work), store.write(put(2)), return_exceptions=True)
+        results = await asyncio.gather(
+            store.write(put(1)), store.write(work), store.write(put(2)), return_exceptions=True
+        )
         assert (results[0], results[2]) == (1, 2)
         assert isinstance(results[1], sqlite3.DatabaseError)
 
@@ -203,7 +210,9 @@ def dangle(connection: sqlite3.Connection) -> None:
 @pytest.mark.parametrize("spoiler", [roll_all_back, dangle])
 def test_a_work_that_spoils_the_shared_transaction_fails_alone(tmp_path: Path, spoiler: Work) -> None:
     async def body(store: Store) -> None:
-        results = await asyncio.gather(store.write(put(1)), store.write(put(2)), store.write(spoiler), store.write(put(3)), return_exceptions=True)
+        results = await asyncio.gather(
+            store.write(put(1)), store.write(put(2)), store.write(spoiler), store.write(put(3)), return_exceptions=True
+        )
         assert isinstance(results[2], sqlite3.IntegrityError)
         assert (results[0], results[1], results[3]) == (1, 2, 3)
         with pytest.raises(sqlite3.IntegrityError):
@@ -399,7 +408,9 @@ def test_reads_run_side_by_side_in_threads_that_start_when_needed(tmp_path: Path
 
 def test_a_cancelled_read_gives_its_thread_back(tmp_path: Path) -> None:
     def forever(connection: sqlite3.Connection) -> None:
-        connection.execute("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n").fetchone()
+        connection.execute(
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+        ).fetchone()
 
     async def body(store: Store) -> None:
         reads = [asyncio.ensure_future(store.read(forever)) for _ in range(4)]
@@ -449,7 +460,9 @@ def test_a_backup_is_one_moment_of_a_store_that_goes_on_writing(tmp_path: Path) 
         async with await Store.open(target, SCHEMA) as copy:
             assert copy.recovered_from is None
             assert await copy.check() == []
-            count, pairs = await copy.read(lambda c: c.execute("SELECT count(*), (SELECT count(*) FROM child) FROM item").fetchone())
+            count, pairs = await copy.read(
+                lambda c: c.execute("SELECT count(*), (SELECT count(*) FROM child) FROM item").fetchone()
+            )
             assert count == pairs >= 1500
 
     asyncio.run(inspect())
@@ -476,7 +489,9 @@ def test_a_backup_that_fails_leaves_the_older_one(tmp_path: Path) -> None:
 
 def test_a_cancelled_backup_leaves_no_half_of_one(tmp_path: Path) -> None:
     async def body(store: Store) -> None:
-        await store.write(lambda c: c.executemany("INSERT INTO item (n, word) VALUES (?, ?)", ((n, "x" * 3000) for n in range(3000))))
+        await store.write(
+            lambda c: c.executemany("INSERT INTO item (n, word) VALUES (?, ?)", ((n, "x" * 3000) for n in range(3000)))
+        )
         backup = asyncio.ensure_future(store.backup(tmp_path / "copy.db"))
         await settle()
         backup.cancel()
@@ -484,7 +499,10 @@ def test_a_cancelled_backup_leaves_no_half_of_one(tmp_path: Path) -> None:
             await backup
 
     run(tmp_path, body)
-    assert {entry.name for entry in tmp_path.iterdir()} <= {"a.db", "copy.db"}  # whole, if it was quicker than the cancellation
+    assert {entry.name for entry in tmp_path.iterdir()} <= {
+        "a.db",
+        "copy.db",
+    }  # whole, if it was quicker than the cancellation
 
 
 def test_a_check_of_a_sound_store_finds_nothing_and_of_a_broken_one_says_what(tmp_path: Path) -> None:

@@ -18,7 +18,11 @@ from covey.kernel.events import Event, Events
 from covey.kernel.store import Store, StoreError
 from covey.kernel.store_errors import StoreDiskError, StoreFullError
 
-SCHEMA = ("CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT) STRICT", "CREATE TABLE pair (n INTEGER PRIMARY KEY) STRICT", *Events.MIGRATIONS)
+SCHEMA = (
+    "CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT) STRICT",
+    "CREATE TABLE pair (n INTEGER PRIMARY KEY) STRICT",
+    *Events.MIGRATIONS,
+)
 ALL = "SELECT n FROM item ORDER BY n"
 LIMIT_S = 60
 
@@ -70,7 +74,10 @@ async def fill_and_recover(path: Path, make_room: Callable[[], Any]) -> bool:
             event = await events.append("room.again")
             assert await listener.take() == [event]
         assert await store.read(column) == [*done, 1_000_000]
-        assert await store.read(lambda connection: column(connection, "SELECT n FROM pair ORDER BY n")) == [*done, 1_000_000]
+        assert await store.read(lambda connection: column(connection, "SELECT n FROM pair ORDER BY n")) == [
+            *done,
+            1_000_000,
+        ]
         assert await store.check() == []
         return taken_again
 
@@ -80,13 +87,22 @@ def main(path: Path) -> None:
     import resource  # noqa: PLC0415 - only here
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
-    assert asyncio.run(fill_and_recover(path, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))))
+    assert asyncio.run(
+        fill_and_recover(
+            path, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        )
+    )
 
 
 def test_a_store_that_cannot_grow_refuses_and_goes_on_when_it_can(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     child = subprocess.run(
-        [sys.executable, __file__, str(tmp_path / "a.db")], env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+        [sys.executable, __file__, str(tmp_path / "a.db")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
     )
     assert (child.returncode, child.stderr) == (0, "")
     with contextlib.closing(sqlite3.connect(tmp_path / "a.db")) as connection:
@@ -97,7 +113,9 @@ def test_a_store_that_cannot_grow_refuses_and_goes_on_when_it_can(tmp_path: Path
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of one megabyte."""
     if sys.platform != "linux" or os.getuid() != 0:
-        pytest.skip("only root mounts file systems, and this one is Linux's; the limit on file sizes is tested everywhere")
+        pytest.skip(
+            "only root mounts file systems, and this one is Linux's; the limit on file sizes is tested everywhere"
+        )
     place = tmp_path / "disk"
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], check=True, timeout=LIMIT_S)

@@ -30,7 +30,9 @@ class Victim:
     def __init__(self) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         program = Path(__file__).with_name("store_victim.py")
-        self._process = subprocess.Popen([sys.executable, str(program)], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self._process = subprocess.Popen(
+            [sys.executable, str(program)], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        )
         self._rest = b""
 
     def live(self, path: Path, fsync: Fsync, first: int, stage: int, seconds: float) -> list[int]:
@@ -99,9 +101,13 @@ def verify(path: Path, acknowledged: set[int], *, thoroughly: bool) -> None:
         kept = set(one("SELECT n FROM credit"))
         assert acknowledged <= kept, "acknowledged and lost"
         assert kept == set(one("SELECT n FROM debit")), "half written"
-        assert not one("SELECT n FROM credit JOIN debit USING (n) WHERE length(credit.word) != n % 3000 OR length(debit.word) != n % 3000")
+        assert not one(
+            "SELECT n FROM credit JOIN debit USING (n) WHERE length(credit.word) != n % 3000 OR length(debit.word) != n % 3000"
+        )
         subjects = one("SELECT CAST(subject AS INTEGER) FROM event ORDER BY cursor")
-        assert sorted(subjects) == sorted(n for n in kept if n % 2), "an event without what belongs to it, or the other way round"
+        assert sorted(subjects) == sorted(n for n in kept if n % 2), (
+            "an event without what belongs to it, or the other way round"
+        )
         assert one("SELECT cursor FROM event ORDER BY cursor") == list(range(1, len(subjects) + 1))
 
     asyncio.run(main())

@@ -175,7 +175,14 @@ def test_what_is_no_longer_kept_is_named_as_a_gap(tmp_path: Path) -> None:
         clock.now += 100
         await fill(events, 5)
         await events.prune()
-        for since, gap, first in ((0, (1, 10), 11), (4, (5, 10), 11), (9, (10, 10), 11), (10, None, 11), (12, None, 13), (-3, (1, 10), 11)):
+        for since, gap, first in (
+            (0, (1, 10), 11),
+            (4, (5, 10), 11),
+            (9, (10, 10), 11),
+            (10, None, 11),
+            (12, None, 13),
+            (-3, (1, 10), 11),
+        ):
             async with events.subscribe(since=since) as listener:
                 assert listener.gap == gap
                 assert await read(listener, 1) == [first]
@@ -343,7 +350,9 @@ WANTED: list[tuple[str, ...]] = [(), ("a",), ("b.*",), ("a", "b."), ("b.x", "c")
 STEPS = st.one_of(
     st.tuples(st.just("append"), st.lists(st.sampled_from(KINDS), min_size=4, max_size=20)),
     st.tuples(st.just("append and go"), st.tuples(st.sampled_from(KINDS), st.integers(1, 8))),
-    st.tuples(st.just("subscribe"), st.tuples(st.floats(0, 1) | st.none(), st.sampled_from(WANTED), st.integers(1, 12))),
+    st.tuples(
+        st.just("subscribe"), st.tuples(st.floats(0, 1) | st.none(), st.sampled_from(WANTED), st.integers(1, 12))
+    ),
     st.tuples(st.just("read"), st.integers(0, 9)),
     st.tuples(st.just("read and give up"), st.tuples(st.integers(0, 9), st.integers(0, 6))),
     st.tuples(st.just("resume"), st.integers(0, 9)),
@@ -371,7 +380,9 @@ class Game:
                 self.appending[-1].cancel()
             case "subscribe":
                 part, kinds, queue = value
-                self.readers.append(Reader(self.events, None if part is None else int(part * self.events.cursor), kinds, queue))
+                self.readers.append(
+                    Reader(self.events, None if part is None else int(part * self.events.cursor), kinds, queue)
+                )
             case "turn":
                 for _ in range(value):
                     await asyncio.sleep(0)
@@ -402,10 +413,15 @@ class Game:
 
 @settings(max_examples=150, deadline=None)
 @given(steps=st.lists(STEPS, min_size=8, max_size=50))
-def test_every_reader_gets_exactly_the_journal_in_order_whatever_happens_meanwhile(steps: list[tuple[str, Any]]) -> None:
+def test_every_reader_gets_exactly_the_journal_in_order_whatever_happens_meanwhile(
+    steps: list[tuple[str, Any]],
+) -> None:
     async def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            async with asyncio.timeout(LIMIT_S), await Store.open(Path(folder) / "a.db", SCHEMA, fsync="off", capacity=8) as store:
+            async with (
+                asyncio.timeout(LIMIT_S),
+                await Store.open(Path(folder) / "a.db", SCHEMA, fsync="off", capacity=8) as store,
+            ):
                 events = await Events.open(store, clock=lambda: 1.0)
                 game = Game(events)
                 for name, value in steps:

@@ -145,7 +145,9 @@ def test_no_history_leads_to_a_wait_that_is_not_one_of_the_steps(runs: list[tupl
     for idle, ran_for in runs:
         now += idle
         wait = back_off.after_exit(now, ran_for)
-        since_hold = [] if ran_for >= module.STEADY_S else [moment for moment in since_hold if now - moment < module.WINDOW_S]
+        since_hold = (
+            [] if ran_for >= module.STEADY_S else [moment for moment in since_hold if now - moment < module.WINDOW_S]
+        )
         since_hold.append(now)
         assert (wait == module.HOLD_DOWN_S) == (len(since_hold) == module.FAILURES)
         assert wait in (1, 2, 4, 8, 16, 32, 60, 300)
@@ -198,7 +200,9 @@ def test_a_child_that_keeps_failing_is_held_down(records: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["/nowhere/program", "/etc/passwd", "/", "sleep"])
-def test_a_child_that_cannot_be_started_is_told_and_tried_again_later(records: Path, command: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_child_that_cannot_be_started_is_told_and_tried_again_later(
+    records: Path, command: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def body(scene: Scene) -> None:
         child = scene.supervisor.keep("lost", [command], ENV)
         for wait in (1, 2):
@@ -220,7 +224,9 @@ def test_a_child_gets_its_environment_and_nothing_else_of_ours(records: Path) ->
     async def body(scene: Scene) -> None:
         ours = os.open(os.devnull, os.O_RDONLY)
         child = scene.supervisor.keep(
-            "curious", shell('grep SigIgn /proc/self/status; ls /proc/self/fd | wc -w; env | grep -c .; echo "$MINE"'), {**ENV, "MINE": "a b"}
+            "curious",
+            shell('grep SigIgn /proc/self/status; ls /proc/self/fd | wc -w; env | grep -c .; echo "$MINE"'),
+            {**ENV, "MINE": "a b"},
         )
         await scene.waiting(child)
         os.close(ours)
@@ -228,16 +234,22 @@ def test_a_child_gets_its_environment_and_nothing_else_of_ours(records: Path) ->
     play(records, body)
     start, ignored, descriptors, _, mine = (records / "curious.log").read_text().splitlines()
     assert start.endswith("covey starts curious")
-    assert int(ignored.split()[1], 16) & (1 << (signal.SIGPIPE - 1)) == 0, "Python ignores SIGPIPE; its children must not"
+    assert int(ignored.split()[1], 16) & (1 << (signal.SIGPIPE - 1)) == 0, (
+        "Python ignores SIGPIPE; its children must not"
+    )
     assert int(descriptors) == 4, "the three standard ones, and the one that ls reads with"
     assert mine == "a b"
 
 
-def test_what_a_child_writes_is_kept_and_put_aside_when_it_is_too_much(records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_child_writes_is_kept_and_put_aside_when_it_is_too_much(
+    records: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "LOG_BYTES", 1000)
 
     async def body(scene: Scene) -> None:
-        child = scene.supervisor.keep("chatty", shell("echo out; echo err >&2; head -c 600 /dev/zero | tr '\\0' x; echo"), ENV)
+        child = scene.supervisor.keep(
+            "chatty", shell("echo out; echo err >&2; head -c 600 /dev/zero | tr '\\0' x; echo"), ENV
+        )
         for wait in (1, 2, 4):
             await scene.waiting(child)
             scene.clock.advance(wait)
@@ -251,7 +263,9 @@ def test_what_a_child_writes_is_kept_and_put_aside_when_it_is_too_much(records: 
     assert sorted(path.name for path in records.iterdir()) == ["chatty.log", "chatty.log.1"]
 
 
-def test_a_child_runs_even_if_its_log_and_its_record_cannot_be_written(records: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_child_runs_even_if_its_log_and_its_record_cannot_be_written(
+    records: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     for name in ("odd.log", "odd.json", "odd.json.new"):
         (records / name).mkdir(parents=True)
 
@@ -279,7 +293,10 @@ def test_a_listener_that_fails_does_not_stop_the_supervision(records: Path, capl
     assert "a listener failed" in caplog.messages
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "/etc/passwd", "a\0b", "a\n", ".hidden", "-x", "A", "é", "x" * 65, "a b", "~"])
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", "../x", "a/b", "/etc/passwd", "a\0b", "a\n", ".hidden", "-x", "A", "é", "x" * 65, "a b", "~"],
+)
 def test_a_name_that_could_leave_the_folder_is_refused(records: Path, name: str) -> None:
     async def body(scene: Scene) -> None:
         with pytest.raises(ValueError, match="cannot name a child"):
@@ -289,8 +306,12 @@ def test_a_name_that_could_leave_the_folder_is_refused(records: Path, name: str)
     assert not records.exists()
 
 
-@pytest.mark.parametrize(("argv", "env"), [([], {}), (["/bin/a\0b"], {}), (FOREVER, {"A": "\0"}), (FOREVER, {"\0": ""})])
-def test_a_command_that_no_system_can_run_is_refused_at_once(records: Path, argv: list[str], env: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("argv", "env"), [([], {}), (["/bin/a\0b"], {}), (FOREVER, {"A": "\0"}), (FOREVER, {"\0": ""})]
+)
+def test_a_command_that_no_system_can_run_is_refused_at_once(
+    records: Path, argv: list[str], env: dict[str, str]
+) -> None:
     async def body(scene: Scene) -> None:
         with pytest.raises(ValueError, match="needs a command"):
             scene.supervisor.keep("a", argv, env)
@@ -333,7 +354,9 @@ def test_a_closed_supervisor_takes_no_more_children(records: Path) -> None:
 def test_the_end_is_polite_first(records: Path, tmp_path: Path) -> None:
     async def body(scene: Scene) -> None:
         said, ready = tmp_path / "said", tmp_path / "ready"
-        child = scene.supervisor.keep("polite", shell(f"trap 'echo 1 > {said}; exit 0' TERM; echo 1 > {ready}; while :; do sleep 0.01; done"), ENV)
+        child = scene.supervisor.keep(
+            "polite", shell(f"trap 'echo 1 > {said}; exit 0' TERM; echo 1 > {ready}; while :; do sleep 0.01; done"), ENV
+        )
         await scene.running(child)
         await until(ready.exists)
         await scene.supervisor.drop("polite")
@@ -349,7 +372,9 @@ def test_who_does_not_listen_is_killed_after_the_grace(records: Path, tmp_path: 
 
     async def body(scene: Scene) -> None:
         ready = tmp_path / "ready"
-        child = scene.supervisor.keep("deaf", shell(f"trap '' TERM; echo 1 > {ready}; while :; do sleep 600; done"), ENV)
+        child = scene.supervisor.keep(
+            "deaf", shell(f"trap '' TERM; echo 1 > {ready}; while :; do sleep 600; done"), ENV
+        )
         pid = await scene.running(child)
         await until(ready.exists)
         dropping = asyncio.ensure_future(scene.supervisor.drop("deaf"))
@@ -369,7 +394,9 @@ def test_what_a_child_has_started_ends_with_it(records: Path, tmp_path: Path) ->
     async def body(scene: Scene) -> None:
         inner = tmp_path / "inner"
         # The leader ends on SIGTERM, its own child does not.
-        child = scene.supervisor.keep("tree", shell(f"(trap '' TERM; sh -c 'echo $PPID > {inner}'; while :; do sleep 600; done) & sleep 600"), ENV)
+        child = scene.supervisor.keep(
+            "tree", shell(f"(trap '' TERM; sh -c 'echo $PPID > {inner}'; while :; do sleep 600; done) & sleep 600"), ENV
+        )
         leader = await scene.running(child)
         await until(inner.exists)
         grandchild = written(inner)
@@ -401,7 +428,11 @@ def test_closing_ends_all_children_at_once(records: Path, tmp_path: Path) -> Non
         children = []
         for number in range(5):
             ready = tmp_path / f"ready{number}"
-            children.append(scene.supervisor.keep(f"deaf{number}", shell(f"trap '' TERM; echo 1 > {ready}; while :; do sleep 600; done"), ENV))
+            children.append(
+                scene.supervisor.keep(
+                    f"deaf{number}", shell(f"trap '' TERM; echo 1 > {ready}; while :; do sleep 600; done"), ENV
+                )
+            )
             await until(ready.exists)
         pids = [await scene.running(child) for child in children]
         closing = asyncio.ensure_future(scene.supervisor.aclose())
@@ -450,7 +481,9 @@ asyncio.run(main())
 @pytest.fixture
 def crashed(records: Path) -> Iterator[int]:
     """The pid of a child whose daemon was killed."""
-    with subprocess.Popen([sys.executable, "-c", DAEMON, str(records), *FOREVER], stdout=subprocess.PIPE, text=True) as daemon:
+    with subprocess.Popen(
+        [sys.executable, "-c", DAEMON, str(records), *FOREVER], stdout=subprocess.PIPE, text=True
+    ) as daemon:
         assert daemon.stdout is not None
         pid = int(daemon.stdout.readline())
         daemon.kill()

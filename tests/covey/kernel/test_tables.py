@@ -100,7 +100,10 @@ def test_tables_are_changed_in_the_file_and_nowhere_else(home: Home) -> None:
     with pytest.raises(AgentError) as caught:
         set_value(home, SETTINGS, "beats.workspace", "/a")
     assert caught.value.message == "beats.workspace is a list of tables, which can only be changed in the file itself"
-    assert caught.value.suggestion == f"Edit it: ${{EDITOR:-vi}} {home.config_file}   and add: [[beats.workspace]], with path on the lines below"
+    assert (
+        caught.value.suggestion
+        == f"Edit it: ${{EDITOR:-vi}} {home.config_file}   and add: [[beats.workspace]], with path on the lines below"
+    )
     with pytest.raises(AgentError, match="cannot be edited safely; it was not touched"):
         unset(home, SETTINGS, "beats.workspace")
     assert Path(home.config_file).read_text() == TWO
@@ -128,7 +131,9 @@ def test_they_are_shown_so_that_a_person_and_a_program_can_read_them(home: Home)
     assert json.loads(json.dumps(listed)) == listed
     text = render.settings(listed)
     assert "beats.workspace" in empty
-    assert [line.split()[1:4] for line in text.splitlines() if line.startswith("beats.workspace")] == [["2", "tables", "set"]]
+    assert [line.split()[1:4] for line in text.splitlines() if line.startswith("beats.workspace")] == [
+        ["2", "tables", "set"]
+    ]
     assert render.setting(config_get(home, {"key": "beats.workspace"})).splitlines() == [
         '{"path": "/a", "interval": "30m", "permissions": {"deny": ["Edit"]}}',
         '{"path": "/b", "maxTurns": 3, "budget": {"day": 2}}',
@@ -137,11 +142,15 @@ def test_they_are_shown_so_that_a_person_and_a_program_can_read_them(home: Home)
 
 PLAIN = st.text(alphabet="ab #=[]\"'\\", max_size=6)
 NAMES = st.sampled_from(["a", "b c", '"', "d"])
-ROWS = st.dictionaries(NAMES, PLAIN | st.integers() | st.lists(PLAIN, max_size=2) | st.dictionaries(NAMES, PLAIN, max_size=2), max_size=3)
+ROWS = st.dictionaries(
+    NAMES, PLAIN | st.integers() | st.lists(PLAIN, max_size=2) | st.dictionaries(NAMES, PLAIN, max_size=2), max_size=3
+)
 
 
 @given(st.lists(ROWS, max_size=4), st.lists(ROWS, max_size=4))
-def test_appended_tables_are_read_back_and_every_line_is_found(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> None:
+def test_appended_tables_are_read_back_and_every_line_is_found(
+    first: list[dict[str, Any]], second: list[dict[str, Any]]
+) -> None:
     before = toml_text.append("# mine\n[log]\nlevel = 'info'", ("x", "y z"), first)
     text = toml_text.append(before, ("x", "y z"), second)
     assert text.startswith(before)

@@ -22,7 +22,9 @@ async def passed(clock: ManualClock, seconds: float) -> None:
         await asyncio.sleep(0)
 
 
-def test_work_that_fails_is_logged_counted_and_begun_again_after_longer_and_longer_pauses(caplog: pytest.LogCaptureFixture) -> None:
+def test_work_that_fails_is_logged_counted_and_begun_again_after_longer_and_longer_pauses(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def main() -> None:
         clock, metrics, begun = ManualClock(), Metrics(), list[float]()
 

@@ -47,4 +47,7 @@ def test_every_call_is_a_span_at_the_collector(covey: Covey) -> None:
 
 def test_without_an_endpoint_nothing_of_it_is_imported() -> None:
     program = "import sys, covey.kernel.daemon; print(any(name.startswith('opentelemetry') for name in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == "False"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip()
+        == "False"
+    )

@@ -115,4 +115,9 @@ def test_whatever_is_given_is_checked_or_refused(given: dict[str, Any]) -> None:
         except AgentError:
             continue
         assert set(values) == {parameter.name for parameter in OPERATION.parameters}
-        assert validate(OPERATION, {name: value for name, value in values.items() if value is not None}, partial=True).items() <= values.items()
+        assert (
+            validate(
+                OPERATION, {name: value for name, value in values.items() if value is not None}, partial=True
+            ).items()
+            <= values.items()
+        )

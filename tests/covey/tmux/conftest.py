@@ -46,7 +46,9 @@ class Tmux:
 
     def try_run(self, *words: str) -> subprocess.CompletedProcess[str]:
         argv = ["tmux", "-u", "-S", self.socket, "-f", "/dev/null", *words]
-        return subprocess.run(argv, env=environment(), capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False)
+        return subprocess.run(
+            argv, env=environment(), capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False
+        )
 
     def run(self, *words: str) -> str:
         ended = self.try_run(*words)
@@ -68,7 +70,12 @@ class Tmux:
 
     def hooks(self) -> list[str]:
         """All hooks that are set, of whatever scope."""
-        return [line for scope in ("-g", "-gw") for line in self.run("show-hooks", scope).splitlines() if " " in line.strip()]
+        return [
+            line
+            for scope in ("-g", "-gw")
+            for line in self.run("show-hooks", scope).splitlines()
+            if " " in line.strip()
+        ]
 
     def attach(self, *words: str) -> Person:
         """A person attaches from a terminal of 90 x 25."""
@@ -93,7 +100,9 @@ class Person:
     def __init__(self, argv: list[str]) -> None:
         self._terminal, inside = pty.openpty()
         termios.tcsetwinsize(inside, (25, 90))
-        self.process = subprocess.Popen(argv, stdin=inside, stdout=inside, stderr=inside, env=environment(), start_new_session=True)
+        self.process = subprocess.Popen(
+            argv, stdin=inside, stdout=inside, stderr=inside, env=environment(), start_new_session=True
+        )
         os.close(inside)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -172,7 +181,9 @@ async def watching(tmux: Tmux, pace: Pace = BRISK, executor: Executor | None = N
             await reading
 
 
-def play(tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRISK, executor: Executor | None = None) -> None:
+def play(
+    tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRISK, executor: Executor | None = None
+) -> None:
     """Run a body with a watch that is closed in the end."""
 
     async def main() -> None:
@@ -201,7 +212,9 @@ class Sshd:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         for name in ("host", "user"):
-            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True, timeout=LIMIT_S)
+            subprocess.run(
+                ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True, timeout=LIMIT_S
+            )
         shutil.copy(folder / "user.pub", folder / "authorized")
         (folder / "sshd_config").write_text(
             f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\nPidFile none\n"
@@ -217,7 +230,9 @@ class Sshd:
         self.folder = folder
         self.options = ("-F", str(folder / "ssh_config"))
         self._log = (folder / "log").open("wb")
-        self.process = subprocess.Popen([program, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=self._log, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            [program, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=self._log, stdin=subprocess.DEVNULL
+        )
         until_now(lambda: b"listening" in (folder / "log").read_bytes())
 
     def children(self) -> list[int]:

@@ -44,7 +44,9 @@ def everything() -> Question:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_way_gives_the_same_answer_and_a_server_that_has_not_run_is_not_asked(tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_gives_the_same_answer_and_a_server_that_has_not_run_is_not_asked(
+    tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = tmux.start("one", "two")
 
     async def main() -> None:
@@ -90,7 +92,9 @@ def test_only_versions_that_were_not_tried_cost_a_process_for_each_question(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_server_that_was_replaced_or_is_gone_is_not_taken_for_the_former(tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_was_replaced_or_is_gone_is_not_taken_for_the_former(
+    tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = tmux.start()
 
     async def main() -> None:
@@ -107,7 +111,9 @@ def test_a_server_that_was_replaced_or_is_gone_is_not_taken_for_the_former(tmux:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_server_without_sessions_has_no_panes_and_is_no_error(tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_without_sessions_has_no_panes_and_is_no_error(
+    tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tmux.start("user")
     tmux.run("set-option", "-s", "exit-empty", "off")
     tmux.run("kill-session", "-t", "user")
@@ -121,7 +127,9 @@ def test_a_server_without_sessions_has_no_panes_and_is_no_error(tmux: Tmux, way:
     asyncio.run(main())
 
 
-def test_the_program_of_the_server_is_asked_and_not_another_one_in_path(tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_program_of_the_server_is_asked_and_not_another_one_in_path(
+    tmux: Tmux, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After an upgrade the one in PATH may not understand the server."""
     server = tmux.start()
     if Path(f"/proc/{server}/exe").resolve().name != "tmux":
@@ -174,7 +182,9 @@ def test_an_answer_that_cannot_be_read_makes_the_server_degraded_with_the_reason
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_question_alone_does_not_make_the_server_count_as_having_run(tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_alone_does_not_make_the_server_count_as_having_run(
+    tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tmux.start("one")
 
     async def main() -> None:

@@ -17,7 +17,9 @@ def looked_at_once() -> Attention:
     """Both were looked at just before 0.0, in the server's second before `SECOND`, and both were at rest."""
     attention = Attention(calm=0.25, redrawn=0.2)
     assert attention.wanted(ALL, -10.0) == ALL
-    assert attention.touched({"%1": pulse(), "%2": pulse()}, (), SECOND - 10, -10.0) == ALL, "what was never looked at may have printed anything"
+    assert attention.touched({"%1": pulse(), "%2": pulse()}, (), SECOND - 10, -10.0) == ALL, (
+        "what was never looked at may have printed anything"
+    )
     assert attention.wanted(ALL, -0.01) == ALL
     assert attention.touched({"%1": pulse(), "%2": pulse()}, (), SECOND - 1, -0.01) == set()
     return attention
@@ -49,7 +51,9 @@ def test_a_redraw_in_the_same_second_is_told_of_soon_and_never_forgotten() -> No
     active = {"%1": pulse(SECOND)}
     attention.wanted(ALL, 0.3)
     assert attention.touched(active, (), SECOND, 0.3) == {"%1"}
-    assert attention.touched(active, (), SECOND + 1, 0.4) == set(), "perhaps it was redrawn since, but it was just told of"
+    assert attention.touched(active, (), SECOND + 1, 0.4) == set(), (
+        "perhaps it was redrawn since, but it was just told of"
+    )
     assert attention.touched(active, (), SECOND + 1, 0.5) == {"%1"}, "it is owed, although its second has passed"
     assert attention.touched(active, (), SECOND + 1, 0.9) == set()
 

@@ -208,7 +208,16 @@ def _drain(connection: socket.socket) -> None:
 
 @pytest.mark.parametrize(
     ("version", "fit"),
-    [("3.3a", True), ("3.2", True), ("3.1c", False), ("3.9", False), ("next-3.4", False), ("openbsd-7.5", False), ("master", False), ("", False)],
+    [
+        ("3.3a", True),
+        ("3.2", True),
+        ("3.1c", False),
+        ("3.9", False),
+        ("next-3.4", False),
+        ("openbsd-7.5", False),
+        ("master", False),
+        ("", False),
+    ],
 )
 def test_only_versions_that_were_tried_are_asked_over_the_socket(version: str, *, fit: bool) -> None:
     assert fits(version) is fit

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from covey.tmux.errors import TmuxError, TmuxGoneError, TmuxProtocolError, TmuxRefusedError, TmuxUnreachableError, failure
+from covey.tmux.errors import (
+    TmuxError,
+    TmuxGoneError,
+    TmuxProtocolError,
+    TmuxRefusedError,
+    TmuxUnreachableError,
+    failure,
+)
 
 
 @pytest.mark.parametrize(

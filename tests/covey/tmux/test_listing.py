@@ -26,7 +26,9 @@ ANY_PANE = st.builds(
 
 
 def printed(pane: Pane) -> str:
-    return listing.SEPARATOR.join(str(int(value) if isinstance(value, bool) else value) for value in msgspec.structs.astuple(pane))
+    return listing.SEPARATOR.join(
+        str(int(value) if isinstance(value, bool) else value) for value in msgspec.structs.astuple(pane)
+    )
 
 
 @given(ANY_PANE)
@@ -50,7 +52,10 @@ def listed(tmux: Tmux) -> dict[str, Pane]:
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(title=st.binary(max_size=40), name=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=20))
+@given(
+    title=st.binary(max_size=40),
+    name=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=20),
+)
 def test_no_title_or_name_breaks_a_listing(tmux: Tmux, title: bytes, name: str) -> None:
     if not tmux.sessions():
         tmux.start(command="exec cat")
@@ -82,8 +87,16 @@ def test_a_pane_tells_what_it_is(tmux: Tmux) -> None:
     tmux.run("send-keys", "-l", "abc")
     until_now(lambda: listed(tmux)["%0"].cursor_x == 3)
     pane = listed(tmux)["%0"]
-    assert (pane.session_id, pane.session_name, pane.window_id, pane.window_index, pane.window_name) == ("$0", "user", "@0", 0, "work")
-    size = tmux.run("display-message", "-p", "#{pane_width} #{pane_height}").split()  # 3.2a does not heed the one that it was given
+    assert (pane.session_id, pane.session_name, pane.window_id, pane.window_index, pane.window_name) == (
+        "$0",
+        "user",
+        "@0",
+        0,
+        "work",
+    )
+    size = tmux.run(
+        "display-message", "-p", "#{pane_width} #{pane_height}"
+    ).split()  # 3.2a does not heed the one that it was given
     assert ([str(pane.width), str(pane.height)], pane.command, pane.title) == (size, "cat", "Titel ✳ | x")
     assert (pane.dead, pane.in_mode, pane.alternate, pane.attached) == (False, False, False, 0)
     tmux.run("copy-mode")
@@ -135,7 +148,14 @@ def test_an_answer_whose_separators_were_changed_is_an_error_and_not_an_empty_li
         question.read(out.replace("\t", escaped))
     head, *rest = out.split("\n")
     with pytest.raises(TmuxUnreadableError, match="its panes"):
-        question.read("\n".join([head, *(line.replace("\t", escaped).replace(escaped, "\t", 2) if escaped else line[:40] for line in rest)]))
+        question.read(
+            "\n".join(
+                [
+                    head,
+                    *(line.replace("\t", escaped).replace(escaped, "\t", 2) if escaped else line[:40] for line in rest),
+                ]
+            )
+        )
 
 
 def test_an_answer_without_our_mark_is_none(tmux: Tmux) -> None:

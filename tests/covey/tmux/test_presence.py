@@ -81,7 +81,9 @@ def typed(tmux: Tmux, *, attached: bool) -> list[str]:
     shown = []
     for line in UNTARGETED:
         argv = f'tmux -u -S "$0" {line}'
-        ended = subprocess.run(["sh", "-c", argv, tmux.socket], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        ended = subprocess.run(
+            ["sh", "-c", argv, tmux.socket], capture_output=True, text=True, timeout=LIMIT_S, check=False
+        )
         left = tmux.try_run("list-panes", "-a", "-F", "#{session_name}:#{window_index}.#{pane_index}").stdout
         text = f"{line}: {ended.returncode} {ended.stdout}{ended.stderr}| {left}".replace(tmux.socket, "SOCKET")
         shown.append(re.sub(r"/dev/pts/\d+", "TERMINAL", text))
@@ -106,7 +108,9 @@ def test_untargeted_commands_do_what_they_do_without_us(tmux: Tmux, *, attached:
     with another_server() as plain:
         for server in (tmux, plain):
             server.start("alpha", "beta")
-            server.run("set-option", "-g", "automatic-rename", "off")  # it comes some time later, and may have come already
+            server.run(
+                "set-option", "-g", "automatic-rename", "off"
+            )  # it comes some time later, and may have come already
             for name in ("alpha", "beta"):
                 server.run("rename-window", "-t", f"{name}:0", "first")
         with watched_by_a_process(tmux) as watcher:
@@ -134,7 +138,13 @@ def test_nothing_is_in_the_server_while_it_is_watched_or_after(tmux: Tmux) -> No
     tmux.run("set-hook", "-g", "window-layout-changed", "set-option -g @user 1")
 
     def state() -> tuple[object, ...]:
-        return tmux.sessions(), tmux.hooks(), tmux.run("show-options", "-g"), tmux.run("show-options", "-s"), tmux.run("show-environment", "-g")
+        return (
+            tmux.sessions(),
+            tmux.hooks(),
+            tmux.run("show-options", "-g"),
+            tmux.run("show-options", "-s"),
+            tmux.run("show-environment", "-g"),
+        )
 
     before = state()
 

@@ -19,7 +19,9 @@ def settled(now: float = 0.0) -> Schedule:
 
 
 def test_the_first_question_lists_everything() -> None:
-    assert Schedule(PACE).plan(0.0, some=False, all_followed=True) == Plan(list_all=True, glance=True, all_followed=True, if_ran=False)
+    assert Schedule(PACE).plan(0.0, some=False, all_followed=True) == Plan(
+        list_all=True, glance=True, all_followed=True, if_ran=False
+    )
 
 
 def test_at_rest_a_server_is_asked_only_if_it_has_run_but_now_and_then_in_any_case() -> None:

@@ -34,7 +34,12 @@ def test_only_live_servers_are_found(tmux: Tmux) -> None:
 def test_the_usual_folder_follows_the_environment(tmux: Tmux) -> None:
     env = {"PATH": os.environ["PATH"], "TMUX_TMPDIR": str(tmux.folder), "SHELL": "/bin/sh"}
     for name in ("a", "b"):
-        subprocess.run(["tmux", "-L", name, "-f", "/dev/null", "new-session", "-d", "exec sleep 1000"], env=env, check=True, timeout=60)
+        subprocess.run(
+            ["tmux", "-L", name, "-f", "/dev/null", "new-session", "-d", "exec sleep 1000"],
+            env=env,
+            check=True,
+            timeout=60,
+        )
     try:
         expected = [f"{tmux.folder}/tmux-{os.getuid()}/{name}" for name in ("a", "b")]
         assert Sockets([usual(env)]).live(Local()) == expected
@@ -53,7 +58,9 @@ def test_a_folder_that_has_not_changed_is_not_read_again(tmux: Tmux, monkeypatch
     assert sockets.live(Local()) == [tmux.socket]
 
 
-def test_sockets_are_found_through_a_shell_where_nothing_else_reaches(tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sockets_are_found_through_a_shell_where_nothing_else_reaches(
+    tmux: Tmux, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmux.folder / f"tmux-{os.getuid()}"
     folder.mkdir()
     Path(folder / "file").touch()

@@ -18,7 +18,9 @@ CHURN = 'while tmux -u -S "$0" new-session -d -s "$1" "exec sleep 1000"; do tmux
 @contextmanager
 def churning(tmux: Tmux, name: str) -> Iterator[None]:
     """Sessions are made, renamed and killed, as fast as programs can."""
-    churn = subprocess.Popen(["sh", "-c", CHURN, tmux.socket, name], env=environment(), stderr=subprocess.DEVNULL, start_new_session=True)
+    churn = subprocess.Popen(
+        ["sh", "-c", CHURN, tmux.socket, name], env=environment(), stderr=subprocess.DEVNULL, start_new_session=True
+    )
     try:
         yield
         assert churn.poll() is None, "no server, no more sessions"

@@ -43,7 +43,9 @@ def test_a_split_in_another_session_is_noticed(tmux: Tmux) -> None:
 
 def test_a_process_that_exits_in_another_session_is_noticed(tmux: Tmux) -> None:
     tmux.start("user")
-    pane, pid = tmux.run("split-window", "-d", "-t", "user", "-P", "-F", "#{pane_id} #{pane_pid}", "exec sleep 1000").split()
+    pane, pid = tmux.run(
+        "split-window", "-d", "-t", "user", "-P", "-F", "#{pane_id} #{pane_pid}", "exec sleep 1000"
+    ).split()
 
     async def body(reader: Reader) -> None:
         assert pane in reader.watch.panes
@@ -60,7 +62,11 @@ def test_renamed_sessions_and_windows_are_noticed(tmux: Tmux) -> None:
     async def body(reader: Reader) -> None:
         tmux.run("rename-session", "-t", "user", "person")
         tmux.run("rename-window", "-t", "person:", "work")
-        await until(lambda: [(pane.session_name, pane.window_name) for pane in reader.watch.panes.values()] == [("person", "work")])
+        await until(
+            lambda: (
+                [(pane.session_name, pane.window_name) for pane in reader.watch.panes.values()] == [("person", "work")]
+            )
+        )
 
     play(tmux, body, PATIENT)
 
@@ -111,7 +117,9 @@ def test_hooks_of_the_user_that_print_do_not_confuse_the_answers(tmux: Tmux) -> 
         await until(lambda: any({"%0", "%1"} <= change.touched for change in reader.heard))
         screens = await reader.watch.captures(["%0", "%1"], escapes=False)
         assert {pane_id: screen.split() for pane_id, screen in screens.items()} == {"%0": ["first"], "%1": ["second"]}
-        assert {pane_id: screen.count("\n") for pane_id, screen in screens.items()} == {pane.id: pane.height for pane in reader.watch.panes.values()}
+        assert {pane_id: screen.count("\n") for pane_id, screen in screens.items()} == {
+            pane.id: pane.height for pane in reader.watch.panes.values()
+        }
         assert list(reader.watch.panes) == ["%0", "%1"]
         reader.watch.set_working(frozenset({"%1"}))
         tmux.run("respawn-pane", "-k", "-t", "%1", "echo third; exec sleep 1000")
@@ -198,7 +206,9 @@ def test_followed_panes_are_seen_printing_and_others_are_not(tmux: Tmux) -> None
         await until(lambda: any("%1" in change.touched for change in reader.heard))
         tmux.run("send-keys", "-t", "%1", "-l", "hello")
         await until(lambda: reader.watch.panes["%1"].cursor_x == 5)
-        assert await reader.watch.capture("%1", escapes=False) == "hello\n" + "\n" * (reader.watch.panes["%1"].height - 1)
+        assert await reader.watch.capture("%1", escapes=False) == "hello\n" + "\n" * (
+            reader.watch.panes["%1"].height - 1
+        )
         assert not any("%0" in change.touched for change in reader.heard)
         reader.watch.follow([])
 
@@ -241,7 +251,9 @@ def test_the_last_redraw_of_a_second_is_never_missed(tmux: Tmux) -> None:
 def test_the_screens_of_working_panes_come_with_the_looks_while_they_change(tmux: Tmux) -> None:
     tmux.start("user", command="while :; do printf '\\033[31mwork\\033[0m %s\\n' $((i += 1)); sleep 0.1; done")
     tmux.run("split-window", "-d", "-t", "user", "echo rest; exec sleep 1000")
-    third = tmux.run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", "user", "while :; do echo x; sleep 0.1; done").strip()
+    third = tmux.run(
+        "split-window", "-d", "-P", "-F", "#{pane_id}", "-t", "user", "while :; do echo x; sleep 0.1; done"
+    ).strip()
 
     async def body(reader: Reader) -> None:
         reader.watch.follow(["%0", "%1", third])
@@ -254,7 +266,9 @@ def test_the_screens_of_working_panes_come_with_the_looks_while_they_change(tmux
         tmux.run("kill-pane", "-t", third)
         await until(lambda: third not in reader.watch.panes)
         await until(lambda: reader.screens["%0"] != before)
-        assert not any("%0" in change.touched for change in reader.heard[seen:] if "%0" in change.screens), "what it shows is known"
+        assert not any("%0" in change.touched for change in reader.heard[seen:] if "%0" in change.screens), (
+            "what it shows is known"
+        )
         assert "%1" not in reader.screens
         assert {change.standing.degraded for change in reader.heard} == {False}
 
@@ -266,7 +280,9 @@ def test_a_capture_has_colours_or_not_and_refuses_a_pane_that_is_not_there(tmux:
 
     async def body(reader: Reader) -> None:
         await until(lambda: "red" in tmux.run("capture-pane", "-p", "-t", "%0"))
-        assert (await reader.watch.capture("%0")).startswith("\x1b[31mred")  # newer versions end the colour with the line
+        assert (await reader.watch.capture("%0")).startswith(
+            "\x1b[31mred"
+        )  # newer versions end the colour with the line
         assert (await reader.watch.capture("%0", escapes=False)).startswith("red\n")
         with pytest.raises(TmuxRefusedError, match="can't find pane"):
             await reader.watch.capture("%99")

@@ -98,7 +98,9 @@ def hear_completion(body: bytes) -> Heard:
     completion = json.loads(body)
     assert completion["object"] == "chat.completion"
     message = completion["choices"][0]["message"]
-    calls = tuple((call["function"]["name"], json.loads(call["function"]["arguments"])) for call in message.get("tool_calls", []))
+    calls = tuple(
+        (call["function"]["name"], json.loads(call["function"]["arguments"])) for call in message.get("tool_calls", [])
+    )
     return Heard(message.get("reasoning_content", ""), message["content"] or "", calls)
 
 
@@ -190,12 +192,18 @@ ANTHROPIC = Case(
         "max_tokens": 32000,
         "stream": True,
         "system": [{"type": "text", "text": "You are an agent."}],
-        "tools": [{"name": "Bash", "description": "Runs", "input_schema": {"type": "object"}}, {"name": "Read", "input_schema": {}}],
+        "tools": [
+            {"name": "Bash", "description": "Runs", "input_schema": {"type": "object"}},
+            {"name": "Read", "input_schema": {}},
+        ],
         "messages": [
             {"role": "user", "content": "first prompt"},
             {
                 "role": "assistant",
-                "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}],
+                "content": [
+                    {"type": "text", "text": "I look."},
+                    {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}},
+                ],
             },
             {
                 "role": "user",
@@ -208,7 +216,10 @@ ANTHROPIC = Case(
             },
         ],
     },
-    {"messages": [{"role": "user", "content": "Title?"}], "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
+    {
+        "messages": [{"role": "user", "content": "Title?"}],
+        "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
+    },
     hear_messages_stream,
     hear_message,
 )
@@ -259,7 +270,11 @@ RESPONSES = Case(
         "store": False,
         "tools": [
             {"type": "function", "name": "Bash", "strict": False, "parameters": {"type": "object"}},
-            {"type": "custom", "name": "Read", "format": {"type": "grammar", "syntax": "lark", "definition": "start: /.+/"}},
+            {
+                "type": "custom",
+                "name": "Read",
+                "format": {"type": "grammar", "syntax": "lark", "definition": "start: /.+/"},
+            },
         ],
         "text": None,
         "input": [
@@ -288,13 +303,22 @@ GEMINI = Case(
     "v1beta/models/gemini-2.5-pro:streamGenerateContent",
     {
         "systemInstruction": {"role": "user", "parts": [{"text": "You are an agent."}]},
-        "tools": [{"functionDeclarations": [{"name": "Bash", "parametersJsonSchema": {}}, {"name": "Read"}]}, {"googleSearch": {}}],
+        "tools": [
+            {"functionDeclarations": [{"name": "Bash", "parametersJsonSchema": {}}, {"name": "Read"}]},
+            {"googleSearch": {}},
+        ],
         "generationConfig": {"temperature": 0, "thinkingConfig": {"includeThoughts": True}},
         "contents": [
             {"role": "user", "parts": [{"text": "first prompt"}]},
             {"role": "model", "parts": [{"text": "I look."}, {"functionCall": {"name": "Bash", "args": {}}}]},
             {"role": "user", "parts": [{"functionResponse": {"name": "Bash", "response": {"output": "files"}}}]},
-            {"parts": [{"text": "a reminder"}, {"inlineData": {"mimeType": "image/png", "data": ""}}, {"text": "second prompt"}]},
+            {
+                "parts": [
+                    {"text": "a reminder"},
+                    {"inlineData": {"mimeType": "image/png", "data": ""}},
+                    {"text": "second prompt"},
+                ]
+            },
         ],
     },
     {"contents": [{"role": "user", "parts": [{"text": "Title?"}]}], "generationConfig": {"responseJsonSchema": SCHEMA}},
@@ -314,7 +338,9 @@ def test_a_request_of_an_agent_at_work_reads_to_the_same_ask_in_every_api(case: 
 
 @each
 def test_a_side_request_reads_to_no_tools_and_its_schema(case: Case) -> None:
-    assert case.dialect.read(case.quiet_path or case.path, case.side) == Ask(("Title?",), frozenset(), stream=False, schema=SCHEMA)
+    assert case.dialect.read(case.quiet_path or case.path, case.side) == Ask(
+        ("Title?",), frozenset(), stream=False, schema=SCHEMA
+    )
 
 
 @each
@@ -326,7 +352,9 @@ def test_an_empty_request_reads_to_nothing_asked(case: Case) -> None:
 def test_a_streamed_answer_parses_back_to_what_was_said_and_equals_the_whole_one(case: Case) -> None:
     arguments = {"command": 'echo "ünï\\n" | cat', "nested": {"list": [1, None, True]}}
     answer = case.dialect.answer(case.work)
-    stream = answer.start() + answer.think("Hm. ") + answer.think("Right.") + answer.say("Hello,\n\n") + answer.say("wörld.")
+    stream = (
+        answer.start() + answer.think("Hm. ") + answer.think("Right.") + answer.say("Hello,\n\n") + answer.say("wörld.")
+    )
     stream += answer.call("Bash", arguments) + answer.call("Bash", {}) + answer.finish()
     heard = Heard("Hm. Right.", "Hello,\n\nwörld.", (("Bash", arguments), ("Bash", {})))
     assert case.hear_stream(stream) == heard
@@ -404,13 +432,23 @@ def test_other_failures_name_no_time(case: Case) -> None:
     [
         (Messages(), 529, {"type": "error", "error": {"type": "overloaded_error", "message": "no"}}),
         (Messages(), 500, {"type": "error", "error": {"type": "api_error", "message": "no"}}),
-        (ChatCompletions(), 401, {"error": {"message": "no", "type": "invalid_request_error", "param": None, "code": "invalid_api_key"}}),
-        (Responses(), 429, {"error": {"message": "no", "type": "requests", "param": None, "code": "rate_limit_exceeded"}}),
+        (
+            ChatCompletions(),
+            401,
+            {"error": {"message": "no", "type": "invalid_request_error", "param": None, "code": "invalid_api_key"}},
+        ),
+        (
+            Responses(),
+            429,
+            {"error": {"message": "no", "type": "requests", "param": None, "code": "rate_limit_exceeded"}},
+        ),
         (Responses(), 503, {"error": {"message": "no", "type": "server_error", "param": None, "code": None}}),
         (GenerateContent(), 503, {"error": {"code": 503, "message": "no", "status": "UNAVAILABLE"}}),
     ],
 )
-def test_errors_are_written_as_the_real_api_writes_them(dialect: Dialect, status: int, expected: dict[str, Any]) -> None:
+def test_errors_are_written_as_the_real_api_writes_them(
+    dialect: Dialect, status: int, expected: dict[str, Any]
+) -> None:
     assert json.loads(dialect.refuse(status, "no", None).body) == expected
 
 

@@ -37,7 +37,11 @@ class Reply:
     @property
     def text(self) -> str:
         """The streamed text of a Messages answer."""
-        lines = [json.loads(line.removeprefix("data: ")) for line in self.body.decode().split("\n") if line.startswith("data: ")]
+        lines = [
+            json.loads(line.removeprefix("data: "))
+            for line in self.body.decode().split("\n")
+            if line.startswith("data: ")
+        ]
         return "".join(line["delta"].get("text", "") for line in lines if line["type"] == "content_block_delta")
 
 
@@ -75,7 +79,12 @@ async def running() -> AsyncIterator[Lab]:
 def ask(*messages: str | dict[str, Any], stream: bool = True, tools: Sequence[str] = ("Bash",)) -> dict[str, Any]:
     """A Messages request."""
     given = [{"role": "user", "content": message} if isinstance(message, str) else message for message in messages]
-    return {"model": "m", "stream": stream, "tools": [{"name": name, "input_schema": {}} for name in tools], "messages": given}
+    return {
+        "model": "m",
+        "stream": stream,
+        "tools": [{"name": name, "input_schema": {}} for name in tools],
+        "messages": given,
+    }
 
 
 def test_conversations_at_once_do_not_mix() -> None:
@@ -98,7 +107,9 @@ def test_the_same_conversation_can_be_asked_twice_at_once() -> None:
     async def main() -> None:
         async with running() as lab:
             lab.open("a", {"one": ["stream 0.2 First one."], "two": ["stream 0.2 Second one."]})
-            replies = await asyncio.gather(lab.post("/a/v1/messages", ask("one")), lab.post("/a/v1/messages", ask("two")))
+            replies = await asyncio.gather(
+                lab.post("/a/v1/messages", ask("one")), lab.post("/a/v1/messages", ask("two"))
+            )
             assert [reply.text for reply in replies] == ["First one.", "Second one."]
 
     asyncio.run(main())
@@ -152,7 +163,9 @@ def test_a_hang_up_in_the_middle_is_logged_and_ends_the_answer() -> None:
             to = urlsplit(lab.address)
             body = json.dumps(ask("go")).encode()
             reader, writer = await asyncio.open_connection(to.hostname, to.port)
-            writer.write(b"POST /a/v1/messages HTTP/1.1\r\nhost: lab\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+            writer.write(
+                b"POST /a/v1/messages HTTP/1.1\r\nhost: lab\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
+            )
             await reader.readuntil(b"This")
             writer.close()
             await writer.wait_closed()
@@ -180,7 +193,11 @@ def test_a_request_without_tools_is_a_side_request_and_follows_its_schema() -> N
     async def main() -> None:
         async with running() as lab:
             lab.open("a", {"go": ["fail 500"]})
-            schema = {"type": "object", "properties": {"title": {"type": "string"}, "n": {"type": "integer"}}, "required": ["title", "n"]}
+            schema = {
+                "type": "object",
+                "properties": {"title": {"type": "string"}, "n": {"type": "integer"}},
+                "required": ["title", "n"],
+            }
             demanded = {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
             reply = await lab.post("/a/v1/messages", {**ask("go", stream=False, tools=()), **demanded})
             assert json.loads(reply.json["content"][0]["text"]) == {"title": "scripted", "n": 1}
@@ -197,7 +214,9 @@ def test_an_unknown_path_is_not_found_and_logged() -> None:
             lab.open("a", {"go": ["say hi"]})
             for path in ("/a/v1/telemetry", "/nobody/v1/messages", "/"):
                 assert (await lab.post(path, {})).status == 404
-            assert [(fact.conversation, fact.kind) for fact in lab.model.log.facts] == [(name, "unknown_request") for name in ("a", "nobody", "")]
+            assert [(fact.conversation, fact.kind) for fact in lab.model.log.facts] == [
+                (name, "unknown_request") for name in ("a", "nobody", "")
+            ]
             assert lab.model.log.facts[0].data == {"path": "v1/telemetry"}
 
     asyncio.run(main())
@@ -214,7 +233,9 @@ def test_token_counts_and_model_lists_are_answered_and_not_logged() -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("path", ["v1/messages", "v1/chat/completions", "v1/responses", "v1beta/models/m:streamGenerateContent"])
+@pytest.mark.parametrize(
+    "path", ["v1/messages", "v1/chat/completions", "v1/responses", "v1beta/models/m:streamGenerateContent"]
+)
 def test_garbage_never_kills_the_server(path: str) -> None:
     garbage = [
         b"",
@@ -248,12 +269,19 @@ def test_garbage_never_kills_the_server(path: str) -> None:
         ("v1/messages", ask("go")),
         (
             "v1/chat/completions",
-            {"stream": True, "tools": [{"type": "function", "function": {"name": "t"}}], "messages": [{"role": "user", "content": "go"}]},
+            {
+                "stream": True,
+                "tools": [{"type": "function", "function": {"name": "t"}}],
+                "messages": [{"role": "user", "content": "go"}],
+            },
         ),
         ("v1/responses", {"stream": True, "tools": [{"type": "function", "name": "t"}], "input": "go"}),
         (
             "v1beta/models/m:streamGenerateContent?alt=sse",
-            {"tools": [{"functionDeclarations": [{"name": "t"}]}], "contents": [{"role": "user", "parts": [{"text": "go"}]}]},
+            {
+                "tools": [{"functionDeclarations": [{"name": "t"}]}],
+                "contents": [{"role": "user", "parts": [{"text": "go"}]}],
+            },
         ),
     ],
 )
@@ -262,7 +290,9 @@ def test_every_api_is_served_streamed_and_whole(path: str, body: dict[str, Any])
         async with running() as lab:
             lab.open("a", {"go": ["think 0.1", "stream 0.1 Hello"]})
             streamed = await lab.post(f"/a/{path}", body)
-            whole = await lab.post(f"/a/{path.replace('streamGenerateContent?alt=sse', 'generateContent')}", {**body, "stream": False})
+            whole = await lab.post(
+                f"/a/{path.replace('streamGenerateContent?alt=sse', 'generateContent')}", {**body, "stream": False}
+            )
             assert streamed.headers["content-type"] == "text/event-stream"
             assert streamed.body.count(b"Hello") >= 1
             assert whole.headers["content-type"] == "application/json"

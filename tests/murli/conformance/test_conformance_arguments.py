@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from murli.conformance.arguments import append, parameters, sample, separable, synthesise, unconfirmed, with_flag, without, without_names
+from murli.conformance.arguments import (
+    append,
+    parameters,
+    sample,
+    separable,
+    synthesise,
+    unconfirmed,
+    with_flag,
+    without,
+    without_names,
+)
 from murli.conformance.model import Argument, Command, Flag
 
 REGION = Flag("region", depth=0)
@@ -93,7 +103,24 @@ def test_flags_that_every_command_takes_are_removed_with_their_values() -> None:
 
 
 def test_a_command_line_becomes_a_json_object_of_the_commands_own_parameters() -> None:
-    words = ("--region", "eu", "remote", "-v", "list", "Dune", "--top=3", "--tag", "a", "--tag", "b", "--no-color", "--limit", "2", "7", "8")
+    words = (
+        "--region",
+        "eu",
+        "remote",
+        "-v",
+        "list",
+        "Dune",
+        "--top=3",
+        "--tag",
+        "a",
+        "--tag",
+        "b",
+        "--no-color",
+        "--limit",
+        "2",
+        "7",
+        "8",
+    )
     assert parameters(COMMAND, words) == (
         ("--region", "eu", "remote", "-v", "list", "--limit", "2"),
         {"title": "Dune", "top": 3, "tag": ["a", "b"], "color": False, "more": [7, 8]},
@@ -110,7 +137,26 @@ def test_flags_that_exclude_each_other_are_never_planted_together() -> None:
     assert separable([token, password, key]) == [[token, key], [password]]
 
 
-@given(st.lists(st.sampled_from(["--region eu", "remote", "list", "-t 5", "--top=7", "Dune", "--", "--color", "--tag=x", "--tag --top", "-v", "-"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "--region eu",
+                "remote",
+                "list",
+                "-t 5",
+                "--top=7",
+                "Dune",
+                "--",
+                "--color",
+                "--tag=x",
+                "--tag --top",
+                "-v",
+                "-",
+            ]
+        )
+    )
+)
 def test_setting_a_flag_twice_is_setting_it_once(pieces: list[str]) -> None:
     once = with_flag(COMMAND, tuple(" ".join(pieces).split()), TOP, "3")
     assert with_flag(COMMAND, once, TOP, "3") == once

@@ -38,7 +38,9 @@ def test_an_agent_gets_one_envelope_with_the_report(tmp_path: Path, tool: Callab
     assert result["counts"] == {"passed": 12, "failed": 0, "skipped": 0}
 
 
-def test_a_failed_check_is_exit_code_3_with_the_report_on_stdout(tmp_path: Path, tool: Callable[[str], list[str]]) -> None:
+def test_a_failed_check_is_exit_code_3_with_the_report_on_stdout(
+    tmp_path: Path, tool: Callable[[str], list[str]]
+) -> None:
     run = kit(tmp_path, "--output", "ndjson", "--only", "dry_run", "--", *tool("broken_dry_run_deletes"))
     assert run.code == 3
     assert run.stdout.count(b"\n") == 1
@@ -122,7 +124,14 @@ def test_the_pytest_fixture_fails_a_test_with_the_report(tmp_path: Path, tool: C
         str(tmp_path),
         str(test),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(SOURCE), "PATH": "/usr/bin:/bin"}, timeout=60)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(SOURCE), "PATH": "/usr/bin:/bin"},
+        timeout=60,
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 failed, 1 passed" in done.stdout
     assert "✗ tty.text" in done.stdout
@@ -131,6 +140,12 @@ def test_the_pytest_fixture_fails_a_test_with_the_report(tmp_path: Path, tool: C
 def test_loading_the_plugin_loads_no_check(tmp_path: Path) -> None:
     code = "import sys, murli.conformance.pytest_plugin; print([name for name in sys.modules if name.startswith('murli.conformance.')])"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env={"PYTHONPATH": str(SOURCE)}, timeout=60
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(SOURCE)},
+        timeout=60,
     )
     assert done.stdout.strip() == "['murli.conformance.pytest_plugin']"

@@ -74,7 +74,10 @@ def test_only_an_object_is_one_object(raw: bytes) -> None:
     assert only_object(b'{"name": "shelf"}\n') == {"name": "shelf"}
 
 
-@pytest.mark.parametrize("raw", [b'{\n    "a": 1\n}\n', b'{\n"a": 1\n}\n', b'{"a": 1}\n', b'{\n\t"a": 1\n}\n', b'{\n  "a": [\n   1\n  ]\n}\n'])
+@pytest.mark.parametrize(
+    "raw",
+    [b'{\n    "a": 1\n}\n', b'{\n"a": 1\n}\n', b'{"a": 1}\n', b'{\n\t"a": 1\n}\n', b'{\n  "a": [\n   1\n  ]\n}\n'],
+)
 def test_two_spaces_a_level_is_the_only_indentation(raw: bytes) -> None:
     assert not stream(raw)[0].indented
 

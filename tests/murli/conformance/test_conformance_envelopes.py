@@ -11,7 +11,14 @@ from murli.conformance import envelopes
 from murli.conformance.documents import Document
 from murli.conformance.runner import Run
 
-ERROR = {"code": 1, "error": "flag_error", "message": "No.", "suggestion": "Try.", "recoverable": True, "schema_version": "1.0"}
+ERROR = {
+    "code": 1,
+    "error": "flag_error",
+    "message": "No.",
+    "suggestion": "Try.",
+    "recoverable": True,
+    "schema_version": "1.0",
+}
 SUCCESS = {"result": [], "schema_version": "1.0", "status": "ok"}
 LOG = '{"level":"info","msg":"hello","ts":0}\n'
 
@@ -62,7 +69,9 @@ def test_a_wrong_error_envelope_is_told_apart(change: dict[str, Any], said: str)
 
 
 def test_a_missing_key_and_a_wrong_order_are_named() -> None:
-    assert envelopes.error({key: value for key, value in ERROR.items() if key != "message"}, 1) == ["the error envelope has no 'message'"]
+    assert envelopes.error({key: value for key, value in ERROR.items() if key != "message"}, 1) == [
+        "the error envelope has no 'message'"
+    ]
     assert "contract's order" in envelopes.error(dict(reversed(ERROR.items())), 1)[0]
 
 

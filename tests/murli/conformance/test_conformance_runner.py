@@ -18,12 +18,20 @@ if TYPE_CHECKING:
 
 
 def start(
-    command: list[str], tmp_path: Path, *args: str, timeout: float = 20, limit: int = 4096, channel: Channel = "pipe", stdin: bytes = b""
+    command: list[str],
+    tmp_path: Path,
+    *args: str,
+    timeout: float = 20,
+    limit: int = 4096,
+    channel: Channel = "pipe",
+    stdin: bytes = b"",
 ) -> Run:
     home, cwd = tmp_path / "home", tmp_path / "work"
     home.mkdir(exist_ok=True)
     cwd.mkdir(exist_ok=True)
-    return Tool(command, timeout=timeout, output_limit=limit).run(args, home=home, cwd=cwd, env={"EXTRA": "1"}, stdin=stdin, channel=channel)
+    return Tool(command, timeout=timeout, output_limit=limit).run(
+        args, home=home, cwd=cwd, env={"EXTRA": "1"}, stdin=stdin, channel=channel
+    )
 
 
 def _read_within(descriptor: int, seconds: float) -> bytes:
@@ -55,7 +63,9 @@ def test_the_tool_sees_only_a_scratch_home_and_a_few_variables(
     assert set(seen) <= {*KEPT_VARIABLES, "HOME", "EXTRA", "PWD", "OLDPWD", "SHLVL", "_", "__CF_USER_TEXT_ENCODING"}
 
 
-def test_a_run_that_does_not_end_is_killed_with_its_children(script: Callable[[str], list[str]], tmp_path: Path) -> None:
+def test_a_run_that_does_not_end_is_killed_with_its_children(
+    script: Callable[[str], list[str]], tmp_path: Path
+) -> None:
     pipe = tmp_path / "held"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -72,7 +82,9 @@ def test_a_run_that_does_not_end_is_killed_with_its_children(script: Callable[[s
     assert received == b"begun\n"
 
 
-def test_a_child_left_behind_with_the_pipe_open_delays_nobody(script: Callable[[str], list[str]], tmp_path: Path) -> None:
+def test_a_child_left_behind_with_the_pipe_open_delays_nobody(
+    script: Callable[[str], list[str]], tmp_path: Path
+) -> None:
     before = time.monotonic()
     run = start(script("sleep 30 & echo done"), tmp_path)
     assert (run.code, run.stdout) == (0, b"done\n")
@@ -93,13 +105,22 @@ def test_on_a_terminal_the_tool_sees_one(script: Callable[[str], list[str]], tmp
 
 
 def test_a_terminal_gives_everything_that_was_printed(script: Callable[[str], list[str]], tmp_path: Path) -> None:
-    run = start(script("i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done"), tmp_path, channel="terminal", limit=1_000_000)
+    run = start(
+        script("i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done"),
+        tmp_path,
+        channel="terminal",
+        limit=1_000_000,
+    )
     assert run.stdout.split() == [str(number).encode() for number in range(20000)]
 
 
 def test_a_broken_pipe_and_a_closed_stdout_are_what_the_tool_meets(tmp_path: Path) -> None:
-    assert start([sys.executable, "-c", "import os; os.write(1, b'x')"], tmp_path, channel="broken").stderr.endswith(b"Broken pipe\n")
-    assert start([sys.executable, "-c", "import os; os.write(1, b'x')"], tmp_path, channel="closed").stderr.endswith(b"Bad file descriptor\n")
+    assert start([sys.executable, "-c", "import os; os.write(1, b'x')"], tmp_path, channel="broken").stderr.endswith(
+        b"Broken pipe\n"
+    )
+    assert start([sys.executable, "-c", "import os; os.write(1, b'x')"], tmp_path, channel="closed").stderr.endswith(
+        b"Bad file descriptor\n"
+    )
 
 
 def test_standard_input_is_what_was_given_or_nothing(script: Callable[[str], list[str]], tmp_path: Path) -> None:
@@ -113,7 +134,9 @@ def test_bytes_that_are_no_text_reach_the_tool(script: Callable[[str], list[str]
     assert run.line.isascii()
 
 
-def test_relative_files_in_the_command_mean_the_callers_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_files_in_the_command_mean_the_callers_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "tool.py").write_text("print('here')")
     (tmp_path / "json").write_text("no module")
     monkeypatch.chdir(tmp_path)

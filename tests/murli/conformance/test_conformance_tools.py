@@ -30,7 +30,14 @@ BROKEN: dict[str, set[str]] = {
     "describe_unstable": {"describe.stable", "describe.terminal"},
     "dry_run_deletes": {"dry_run.no_change"},
     "dry_run_says_ok": {"dry_run.plan"},
-    "envelope_unsorted": {"stdout.envelope", "output.json", "output.ndjson", "dry_run.plan", "tty.agent", "fields.unknown"},
+    "envelope_unsorted": {
+        "stdout.envelope",
+        "output.json",
+        "output.ndjson",
+        "dry_run.plan",
+        "tty.agent",
+        "fields.unknown",
+    },
     "error_exit_code": {"error.unknown_flag", "error.bad_type", "error.bad_output"},
     "error_key_order": {
         "error.unknown_command",
@@ -71,7 +78,9 @@ BROKEN: dict[str, set[str]] = {
 
 
 @pytest.mark.parametrize("name", sorted(BROKEN))
-def test_a_broken_tool_fails_for_the_reason_it_is_broken_and_for_no_other(name: str, tool: Callable[[str], list[str]]) -> None:
+def test_a_broken_tool_fails_for_the_reason_it_is_broken_and_for_no_other(
+    name: str, tool: Callable[[str], list[str]]
+) -> None:
     report = check(tool(f"broken_{name}"), timeout=3 if name == "hangs" else 20)
     assert set(report.failed) == BROKEN[name], report.text()
     assert not report.ok
@@ -79,7 +88,9 @@ def test_a_broken_tool_fails_for_the_reason_it_is_broken_and_for_no_other(name: 
 
 
 def test_every_broken_tool_is_expected_to_break_something() -> None:
-    present = {path.stem.removeprefix("broken_") for path in Path(__file__).parent.joinpath("tools").glob("broken_*.py")}
+    present = {
+        path.stem.removeprefix("broken_") for path in Path(__file__).parent.joinpath("tools").glob("broken_*.py")
+    }
     assert present == {*BROKEN, "describe_banner"}
 
 
@@ -90,12 +101,16 @@ def test_a_tool_that_keeps_every_promise_passes_every_check(tool: Callable[[str]
     assert report.runs <= 125
 
 
-def test_a_tool_in_the_dialect_of_the_go_original_passes_and_the_additions_are_skipped(tool: Callable[[str], list[str]]) -> None:
+def test_a_tool_in_the_dialect_of_the_go_original_passes_and_the_additions_are_skipped(
+    tool: Callable[[str], list[str]],
+) -> None:
     report = assert_conforms(tool("good_go"))
     assert _ids(report, Outcome.SKIP) == {"input.same", "input.invalid", "fields.unknown", "limit.cuts"}
 
 
-def test_when_describe_is_unusable_the_other_checks_are_skipped_for_that_reason(tool: Callable[[str], list[str]]) -> None:
+def test_when_describe_is_unusable_the_other_checks_are_skipped_for_that_reason(
+    tool: Callable[[str], list[str]],
+) -> None:
     report = check(tool("broken_describe_banner"))
     assert report.failed == ("describe.json",)
     reasons = {finding.reason for result in report.checks for finding in result.skips}
@@ -138,7 +153,9 @@ def test_a_tool_that_hangs_everywhere_is_given_up_soon(script: Callable[[str], l
     assert report.runs <= 3
 
 
-def test_a_tool_that_hangs_behind_describe_is_given_up_after_three_runs(tool: Callable[[str], list[str]], script: Callable[[str], list[str]]) -> None:
+def test_a_tool_that_hangs_behind_describe_is_given_up_after_three_runs(
+    tool: Callable[[str], list[str]], script: Callable[[str], list[str]]
+) -> None:
     document = " ".join(tool("good"))
     report = check(script(f'[ "$1" = describe ] && exec {document} describe; exec sleep 60'), timeout=0.5)
     assert "run.ends" in report.failed
@@ -146,7 +163,9 @@ def test_a_tool_that_hangs_behind_describe_is_given_up_after_three_runs(tool: Ca
     assert any("killed 3 times" in reason for reason in reasons)
 
 
-def test_a_filter_does_not_turn_an_unusable_tool_into_a_passing_one(tool: Callable[[str], list[str]], script: Callable[[str], list[str]]) -> None:
+def test_a_filter_does_not_turn_an_unusable_tool_into_a_passing_one(
+    tool: Callable[[str], list[str]], script: Callable[[str], list[str]]
+) -> None:
     assert check(tool("broken_describe_banner"), only=["guard", "describe.exit_code"]).failed == ("describe.json",)
     hanging = script(f'case "$*" in describe|--schema) exec {" ".join(tool("good"))} "$@";; esac; exec sleep 60')
     assert "run.ends" in check(hanging, only=["guard"], timeout=0.5).failed

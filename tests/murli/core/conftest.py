@@ -21,7 +21,9 @@ from murli._core.metadata import NOTHING, Metadata
 from murli._core.route import Invocation, read
 from murli._core.runner import Adapter, execute
 
-settings.register_profile("core", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no defect
+settings.register_profile(
+    "core", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)  # a busy machine is no defect
 settings.load_profile("core")
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
@@ -179,7 +181,9 @@ class Ran:
         return envelope
 
 
-def run(root: Command, handler: Callable[[list[str]], object], *words: str, stdin: bytes = b"", version: str = "") -> Ran:
+def run(
+    root: Command, handler: Callable[[list[str]], object], *words: str, stdin: bytes = b"", version: str = ""
+) -> Ran:
     """Run a command line behind pipes."""
     stdout, stderr = new_stream(), new_stream()
     desk = Desk(root, handler)

@@ -24,7 +24,9 @@ def roost(**root: Any) -> Sketch:
         flag("-v", "--verbose", arity=0, type="count", profileable=True),
         flag("--file"),
     ]
-    listing = Sketch("list", flags=[flag("--top", type="int", profileable=True, required=True)], arguments=[Argument(name="species")])
+    listing = Sketch(
+        "list", flags=[flag("--top", type="int", profileable=True, required=True)], arguments=[Argument(name="species")]
+    )
     return Sketch(**{"flags": flags, "children": [listing], "summary": "Birds.", **root})
 
 
@@ -48,7 +50,13 @@ def stored(tmp_path: Path) -> dict[str, dict[str, str]]:
 def test_describe_is_a_bare_document_with_the_whole_tree() -> None:
     document = call("describe").answer
     assert [command["name"] for command in document["commands"]] == ["list", "describe", "profile"]
-    assert [command["name"] for command in document["commands"][-1]["subcommands"]] == ["save", "use", "list", "show", "delete"]
+    assert [command["name"] for command in document["commands"][-1]["subcommands"]] == [
+        "save",
+        "use",
+        "list",
+        "show",
+        "delete",
+    ]
     assert document["profiles"] == {"profileable_flags": ["region", "token", "tag", "verbose", "top"]}
     assert "status" not in document
 
@@ -108,13 +116,21 @@ def test_structured_input_may_decline_the_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "kind"), [(["describe", "x"], "argument_error"), (["describe", "--nope"], "flag_error"), (["profile", "save"], "argument_error")]
+    ("words", "kind"),
+    [
+        (["describe", "x"], "argument_error"),
+        (["describe", "--nope"], "flag_error"),
+        (["profile", "save"], "argument_error"),
+    ],
 )
 def test_murlis_commands_refuse_what_they_do_not_take(words: list[str], kind: str) -> None:
     assert call(*words).error["error"] == kind
 
 
-@pytest.mark.parametrize("path", [["describe"], ["profile"], ["profile", "save"], ["profile", "use"], ["profile", "list"], ["profile", "delete"]])
+@pytest.mark.parametrize(
+    "path",
+    [["describe"], ["profile"], ["profile", "save"], ["profile", "use"], ["profile", "list"], ["profile", "delete"]],
+)
 def test_murlis_commands_have_a_schema_like_any_other(path: list[str]) -> None:
     schema = call(*path, "--schema").answer
     assert schema["name"] == path[-1]
@@ -136,7 +152,11 @@ def test_a_profile_is_saved_listed_shown_used_and_deleted(tmp_path: Path) -> Non
     }
     assert call("profile", "list").answer["result"] == [{"name": "home", "default": False}]
     assert call("profile", "use", "home").answer["result"] == {"default": "home"}
-    assert call("profile", "show", "home").answer["result"] == {"name": "home", "default": True, "flags": {"region": "south", "tag": '["a", "b"]'}}
+    assert call("profile", "show", "home").answer["result"] == {
+        "name": "home",
+        "default": True,
+        "flags": {"region": "south", "tag": '["a", "b"]'},
+    }
     assert call("profile", "delete", "home", "--dry-run").answer["status"] == "plan"
     assert "home" in stored(tmp_path)
     assert call("profile", "delete", "home", "--yes").answer["result"] == {"deleted": "home"}
@@ -163,7 +183,12 @@ def test_a_count_is_saved_as_high_as_it_was_given() -> None:
 
 
 def test_sensitive_values_are_never_shown(tmp_path: Path) -> None:
-    ran = [call("profile", "save", "home", "--token", "s3cr3t-feather"), call("profile", "show", "home"), call("profile", "list"), call("describe")]
+    ran = [
+        call("profile", "save", "home", "--token", "s3cr3t-feather"),
+        call("profile", "show", "home"),
+        call("profile", "list"),
+        call("describe"),
+    ]
     assert all(b"s3cr3t-feather" not in one.stdout + one.stderr for one in ran)
     assert ran[1].answer["result"]["flags"] == {"token": "***"}
     assert stored(tmp_path)["home"]["token"] == "s3cr3t-feather"
@@ -171,7 +196,9 @@ def test_sensitive_values_are_never_shown(tmp_path: Path) -> None:
 
 def test_a_value_of_a_flag_that_the_tool_no_longer_knows_stays_hidden(tmp_path: Path) -> None:
     (tmp_path / ".roost").mkdir()
-    (tmp_path / ".roost" / "profiles.json").write_text('{"profiles": {"home": {"flags": {"old-token": "s3cr3t"}}}}', encoding="utf-8")
+    (tmp_path / ".roost" / "profiles.json").write_text(
+        '{"profiles": {"home": {"flags": {"old-token": "s3cr3t"}}}}', encoding="utf-8"
+    )
     assert call("profile", "show", "home").answer["result"]["flags"] == {"old-token": "***"}
 
 
@@ -182,7 +209,11 @@ def test_a_secret_in_the_environment_is_not_saved_unasked(tmp_path: Path, monkey
 
 
 def test_a_flag_that_prompts_need_not_be_saved() -> None:
-    root = Sketch(children=[Sketch("list", flags=[flag("--token", prompts=True, profileable=True), flag("--top", profileable=True)])])
+    root = Sketch(
+        children=[
+            Sketch("list", flags=[flag("--token", prompts=True, profileable=True), flag("--top", profileable=True)])
+        ]
+    )
     assert call("profile", "save", "home", "--top", "3", root=root).answer["result"]["flags"] == {"top": "3"}
 
 
@@ -226,7 +257,9 @@ def test_deleting_a_profile_is_guarded(tmp_path: Path) -> None:
     assert "home" in stored(tmp_path)
 
 
-@pytest.mark.parametrize("words", [["use", "nope"], ["show", "nope"], ["delete", "nope", "--yes"], ["delete", "nope", "--dry-run"]])
+@pytest.mark.parametrize(
+    "words", [["use", "nope"], ["show", "nope"], ["delete", "nope", "--yes"], ["delete", "nope", "--dry-run"]]
+)
 def test_a_profile_that_is_not_there_is_not_found(words: list[str]) -> None:
     call("profile", "save", "home", "--region", "south")
     error = call("profile", *words).error
@@ -257,13 +290,18 @@ def test_use_takes_a_name_or_clear_and_not_both(words: list[str]) -> None:
         (["delete", "--yes"], {"name": "home"}, {"deleted": "home"}),
     ],
 )
-def test_murlis_commands_take_structured_input_like_any_other(words: list[str], document: dict[str, Any], result: dict[str, Any]) -> None:
+def test_murlis_commands_take_structured_input_like_any_other(
+    words: list[str], document: dict[str, Any], result: dict[str, Any]
+) -> None:
     call("profile", "save", "home", "--region", "south")
     assert call("profile", *words, "--input", "-", stdin=json.dumps(document).encode()).answer["result"] == result
 
 
 def test_people_read_sentences(terminal: Terminal) -> None:
-    assert run_on(terminal, roost(), never, "profile", "list") == (0, "No profiles yet. Make one with: roost profile save NAME --flag value\n")
+    assert run_on(terminal, roost(), never, "profile", "list") == (
+        0,
+        "No profiles yet. Make one with: roost profile save NAME --flag value\n",
+    )
 
 
 def test_people_read_what_a_profile_holds(terminal: Terminal) -> None:
@@ -283,7 +321,9 @@ def test_doctor_is_there_during_development_only(monkeypatch: pytest.MonkeyPatch
     assert "doctor" in [command["name"] for command in call("describe").answer["commands"]]
 
 
-def test_naming_advice_is_for_people_during_development_only(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_naming_advice_is_for_people_during_development_only(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = Sketch(children=[Sketch("rm", summary="Remove.")])
     monkeypatch.setenv("MURLI_DEV", "1")
     assert run(root, lambda _: writer().success("done"), "rm").stderr == b""
@@ -299,7 +339,9 @@ def test_profileable_flags_are_collected_over_the_whole_tree_by_name() -> None:
         flags=[flag("--region", profileable=True)],
         children=[
             Sketch("a", flags=[flag("--top", profileable=True), flag("--other")]),
-            Sketch("b", children=[Sketch("c", flags=[flag("--top", profileable=True), flag("--deep", profileable=True)])]),
+            Sketch(
+                "b", children=[Sketch("c", flags=[flag("--top", profileable=True), flag("--deep", profileable=True)])]
+            ),
         ],
     )
     assert [known.name for known in Tool(root, "").profileable()] == ["region", "top", "deep"]

@@ -35,7 +35,24 @@ TRAVERSALS = [
     "~/x",
     "~root",
 ]
-PLAIN_NAMES = ["pip", "a.b", "a..b", "...", "1.2.3", "a/b", "a-b_c", "größe 🐦", "a%20b", "x~", "-", "", "..a", "a..", "%2e", "C:x"]
+PLAIN_NAMES = [
+    "pip",
+    "a.b",
+    "a..b",
+    "...",
+    "1.2.3",
+    "a/b",
+    "a-b_c",
+    "größe 🐦",
+    "a%20b",
+    "x~",
+    "-",
+    "",
+    "..a",
+    "a..",
+    "%2e",
+    "C:x",
+]
 
 
 def refusal(command: Command, *words: str) -> AgentError:
@@ -94,7 +111,9 @@ def test_text_may_look_like_a_path(value: str) -> None:
     accept(with_flag(), f"--it={value}")
 
 
-@pytest.mark.parametrize("letter", ["\x00", "\x01", "\x07", "\x08", "\x0b", "\x1b", "\x1f", "\x7f", "\x80", "\x9b", "\x9f"])
+@pytest.mark.parametrize(
+    "letter", ["\x00", "\x01", "\x07", "\x08", "\x0b", "\x1b", "\x1f", "\x7f", "\x80", "\x9b", "\x9f"]
+)
 @pytest.mark.parametrize("content", ["", "text", "id"])
 def test_a_control_character_is_refused_by_its_code_and_never_repeated(letter: str, content: str) -> None:
     error = refusal(with_flag(content=content), f"--it=a{letter}b")
@@ -152,7 +171,11 @@ def test_other_names_are_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["id", "file-name"])
 def test_a_path_is_never_taken_for_an_id(name: str) -> None:
-    accept(Sketch(flags=[Flag(name=name, options=["--it"], type="path")], arguments=[Argument(name=name, type="path")]), "--it=../x", "/abs")
+    accept(
+        Sketch(flags=[Flag(name=name, options=["--it"], type="path")], arguments=[Argument(name=name, type="path")]),
+        "--it=../x",
+        "/abs",
+    )
     refusal(Sketch(flags=[Flag(name=name, options=["--it"], type="path")]), "--it=a\x00b")
 
 
@@ -245,7 +268,9 @@ def test_a_sensitive_value_is_never_repeated() -> None:
 
 @pytest.mark.parametrize("words", [("--tag", "x", "--bare"), ("--bare", "--tag", "x")])
 @pytest.mark.parametrize("declared_by", ["tag", "bare"])
-def test_flags_that_exclude_each_other_are_refused_whichever_of_them_says_so(words: tuple[str, ...], declared_by: str) -> None:
+def test_flags_that_exclude_each_other_are_refused_whichever_of_them_says_so(
+    words: tuple[str, ...], declared_by: str
+) -> None:
     excluded = {"tag": ["bare"], "bare": ["tag"]}[declared_by]
     command = Sketch(
         flags=[

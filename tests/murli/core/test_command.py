@@ -54,7 +54,16 @@ def test_an_annotation_adds_what_it_says_and_keeps_the_rest() -> None:
 
 
 def test_an_empty_annotation_takes_nothing_away() -> None:
-    full = flag("--top", env="TOP", env_is_native=True, sensitive=True, enum=["a"], enum_is_native=True, mutually_exclusive_with=["x"], pattern="p")
+    full = flag(
+        "--top",
+        env="TOP",
+        env_is_native=True,
+        sensitive=True,
+        enum=["a"],
+        enum_is_native=True,
+        mutually_exclusive_with=["x"],
+        pattern="p",
+    )
     assert full.merged(FlagAnnotation()) == full
 
 
@@ -69,13 +78,18 @@ def test_an_annotated_enumeration_is_murlis_to_enforce() -> None:
 
 
 @pytest.mark.parametrize(("annotated", "native"), [("TOP", True), ("OTHER", False)])
-def test_an_annotated_variable_is_murlis_to_read_unless_the_framework_reads_the_same(annotated: str, native: bool) -> None:  # noqa: FBT001
+def test_an_annotated_variable_is_murlis_to_read_unless_the_framework_reads_the_same(
+    annotated: str,
+    native: bool,  # noqa: FBT001
+) -> None:
     merged = flag("--top", env="TOP", env_is_native=True).merged(FlagAnnotation(env=annotated))
     assert (merged.env, merged.env_is_native) == (annotated, native)
 
 
 def test_annotations_are_matched_by_name_and_others_are_ignored() -> None:
-    metadata = Metadata(flag_annotations={"top": FlagAnnotation(sensitive=True), "gone": FlagAnnotation(sensitive=True)})
+    metadata = Metadata(
+        flag_annotations={"top": FlagAnnotation(sensitive=True), "gone": FlagAnnotation(sensitive=True)}
+    )
     merged = merge_annotations([flag("--top"), flag("--other")], metadata)
     assert [(one.name, one.sensitive) for one in merged] == [("top", True), ("other", False)]
 
@@ -94,7 +108,10 @@ def test_what_the_tool_left_empty_stays_as_the_framework_says() -> None:
 
 
 def test_an_argument_the_framework_does_not_know_comes_last() -> None:
-    merged = merge_arguments([Argument(name="a"), Argument(name="b")], Metadata(arguments=[ArgumentMetadata(name="c"), ArgumentMetadata(name="a")]))
+    merged = merge_arguments(
+        [Argument(name="a"), Argument(name="b")],
+        Metadata(arguments=[ArgumentMetadata(name="c"), ArgumentMetadata(name="a")]),
+    )
     assert [argument.name for argument in merged] == ["a", "b", "c"]
 
 
@@ -110,7 +127,9 @@ def test_a_command_finds_its_flags_by_every_spelling() -> None:
 
 
 def test_an_abbreviation_means_the_one_flag_that_starts_like_it() -> None:
-    command = Sketch(abbreviates=True, flags=[flag("--region"), flag("--reach"), flag("--loud", arity=0, negative="--no-loud")])
+    command = Sketch(
+        abbreviates=True, flags=[flag("--region"), flag("--reach"), flag("--loud", arity=0, negative="--no-loud")]
+    )
     found = {option: command.abbreviated_flag(option) for option in ("--reg", "--re", "--no-l", "--x", "-r", "--")}
     assert {option: known and known.name for option, known in found.items()} == {
         "--reg": "region",

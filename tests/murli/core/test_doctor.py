@@ -20,7 +20,9 @@ def described(*commands: Command, **root: Any) -> dict[str, Any]:
 
 
 def good() -> Sketch:
-    return Sketch("delete", summary="Delete one.", metadata=Metadata(mutating=True, examples=[Example(command="roost delete x")]))
+    return Sketch(
+        "delete", summary="Delete one.", metadata=Metadata(mutating=True, examples=[Example(command="roost delete x")])
+    )
 
 
 def statuses(found: dict[str, Any]) -> dict[str, str]:
@@ -37,7 +39,10 @@ def test_a_good_tool_passes_every_check() -> None:
 def test_commands_without_a_summary_are_a_warning_with_their_names() -> None:
     found = self_check(described(good(), Sketch("odd"), Sketch("told", metadata=Metadata(agent_description="Does."))))
     assert statuses(found)["command_metadata"] == "warn"
-    assert next(check for check in found["checks"] if check["name"] == "command_metadata")["message"] == "commands missing description: [odd]"
+    assert (
+        next(check for check in found["checks"] if check["name"] == "command_metadata")["message"]
+        == "commands missing description: [odd]"
+    )
 
 
 def test_commands_deep_in_the_tree_are_checked_too() -> None:

@@ -50,12 +50,27 @@ def test_the_taxonomy_is_the_one_of_the_contract() -> None:
         (errors.rate_limited("m", 250, "s"), 8, "rate_limited", True),
     ],
 )
-def test_every_constructor_sets_code_kind_and_whether_a_retry_can_help(made: AgentError, code: int, kind: str, recoverable: bool) -> None:  # noqa: FBT001
-    assert (made.code, made.error, made.recoverable, made.message, made.suggestion) == (code, kind, recoverable, "m", "s")
+def test_every_constructor_sets_code_kind_and_whether_a_retry_can_help(
+    made: AgentError,
+    code: int,
+    kind: str,
+    recoverable: bool,  # noqa: FBT001
+) -> None:
+    assert (made.code, made.error, made.recoverable, made.message, made.suggestion) == (
+        code,
+        kind,
+        recoverable,
+        "m",
+        "s",
+    )
 
 
 def test_a_cancellation_is_a_sentence_of_its_own() -> None:
-    assert (errors.cancelled().code, errors.cancelled().error, errors.cancelled().message) == (9, "cancelled", "The operation was cancelled.")
+    assert (errors.cancelled().code, errors.cancelled().error, errors.cancelled().message) == (
+        9,
+        "cancelled",
+        "The operation was cancelled.",
+    )
 
 
 def test_a_rate_limit_says_how_long_to_wait() -> None:
@@ -90,7 +105,13 @@ def test_the_envelope_holds_every_field_in_the_order_of_the_contract() -> None:
 
 
 def test_the_envelope_leaves_out_what_is_empty_but_never_recoverable() -> None:
-    assert AgentError("m").envelope() == {"code": 2, "error": "tool_error", "message": "m", "recoverable": False, "schema_version": "1.0"}
+    assert AgentError("m").envelope() == {
+        "code": 2,
+        "error": "tool_error",
+        "message": "m",
+        "recoverable": False,
+        "schema_version": "1.0",
+    }
 
 
 def test_valid_values_may_be_any_iterable_and_are_kept() -> None:
@@ -103,7 +124,16 @@ def test_str_of_an_error_is_its_message() -> None:
 
 
 def test_an_error_crosses_a_process_boundary_whole() -> None:
-    error = AgentError("m", code=8, error="rate_limited", suggestion="s", recoverable=True, valid_values=["a"], retry_after_ms=5, field="f")
+    error = AgentError(
+        "m",
+        code=8,
+        error="rate_limited",
+        suggestion="s",
+        recoverable=True,
+        valid_values=["a"],
+        retry_after_ms=5,
+        field="f",
+    )
     assert pickle.loads(pickle.dumps(error)).envelope() == error.envelope()
 
 
@@ -169,7 +199,10 @@ def test_an_error_counts_as_what_it_was_raised_from_however_deep(cause: BaseExce
 
 
 def test_a_wrapped_timeout_keeps_the_sentence_of_the_outer_error() -> None:
-    assert from_exception(raised(RuntimeError("the server did not answer"), TimeoutError("60 s"))).message == "the server did not answer"
+    assert (
+        from_exception(raised(RuntimeError("the server did not answer"), TimeoutError("60 s"))).message
+        == "the server did not answer"
+    )
 
 
 def test_an_error_that_happened_while_another_was_handled_is_not_caused_by_it() -> None:
@@ -192,7 +225,8 @@ def test_a_missing_file_is_the_failure_of_the_tool() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "message"), [(ValueError("  bad\n"), "ValueError: bad"), (ValueError(), "ValueError"), (KeyError("k"), "KeyError: 'k'")]
+    ("error", "message"),
+    [(ValueError("  bad\n"), "ValueError: bad"), (ValueError(), "ValueError"), (KeyError("k"), "KeyError: 'k'")],
 )
 def test_any_other_exception_is_named_with_its_words(error: Exception, message: str) -> None:
     found = from_exception(error)

@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 from murli._core.check import check_values
 from murli._core.command import Argument, Command
 from murli._core.errors import EXIT_USER_ERROR, AgentError
-from murli._core.layers import LARGEST_INPUT, add_flag, apply_environment, apply_input, apply_profile, from_saved, read_input, to_saved
+from murli._core.layers import (
+    LARGEST_INPUT,
+    add_flag,
+    apply_environment,
+    apply_input,
+    apply_profile,
+    from_saved,
+    read_input,
+    to_saved,
+)
 from murli._core.route import Invocation, is_flag
 from tests.murli.core.conftest import Sketch, flag, read_line
 
@@ -101,7 +110,9 @@ def refusal(document: dict[str, Any], *words: str, root: Command | None = None) 
         ({"TOP": 3}, ["--top=3"]),
     ],
 )
-def test_a_json_value_becomes_the_flag_that_a_caller_would_have_typed(document: dict[str, Any], words: list[str]) -> None:
+def test_a_json_value_becomes_the_flag_that_a_caller_would_have_typed(
+    document: dict[str, Any], words: list[str]
+) -> None:
     assert filled(document).argv() == ["list", *words]
 
 
@@ -150,13 +161,21 @@ def test_a_count_that_nobody_would_type_is_refused(count: int) -> None:
 
 
 def test_a_sensitive_value_of_the_wrong_type_is_not_repeated() -> None:
-    error = refusal({"token": 48151623}, "x", root=Sketch(flags=[flag("--token", sensitive=True, type="bool")], arguments=[Argument(name="a")]))
+    error = refusal(
+        {"token": 48151623},
+        "x",
+        root=Sketch(flags=[flag("--token", sensitive=True, type="bool")], arguments=[Argument(name="a")]),
+    )
     assert "48151623" not in json.dumps(error.envelope())
 
 
 def test_an_unknown_key_is_refused_with_the_keys_there_are() -> None:
     error = refusal({"tpo": 3})
-    assert (error.error, error.field, error.message) == ("flag_error", "tpo", "unknown parameter 'tpo' for 'roost list'")
+    assert (error.error, error.field, error.message) == (
+        "flag_error",
+        "tpo",
+        "unknown parameter 'tpo' for 'roost list'",
+    )
     assert {"region", "top", "first"} <= set(error.valid_values)
     assert "Did you mean top?" in error.suggestion
 
@@ -208,7 +227,9 @@ def test_input_stands_before_the_double_dash_that_was_typed() -> None:
         ({"first": "a", "second": None}, [], ["--", "a"]),
     ],
 )
-def test_arguments_are_given_in_their_declared_order(document: dict[str, Any], words: list[str], expected: list[str]) -> None:
+def test_arguments_are_given_in_their_declared_order(
+    document: dict[str, Any], words: list[str], expected: list[str]
+) -> None:
     assert filled(document, "list", *words).argv() == ["list", *expected]
 
 
@@ -229,7 +250,9 @@ def test_the_arguments_of_a_passthrough_command_are_not_lost() -> None:
 
 @pytest.mark.parametrize("document", [{"pair": [1]}, {"pair": [1, 2, 3]}, {"pair": 1}])
 @pytest.mark.parametrize("framework", [DASHED, STRICT], ids=["dashed", "strict"])
-def test_a_flag_that_takes_two_values_is_given_two_or_refused(framework: dict[str, Any], document: dict[str, Any]) -> None:
+def test_a_flag_that_takes_two_values_is_given_two_or_refused(
+    framework: dict[str, Any], document: dict[str, Any]
+) -> None:
     error = refusal({**document, "note": "must not be swallowed"}, root=roost(**framework))
     assert (error.error, error.field) == ("flag_error", "pair")
 
@@ -244,7 +267,11 @@ def test_what_murli_adds_reads_back_as_exactly_the_values_given(data: st.DataObj
     document: dict[str, Any] = {}
     for name in data.draw(st.lists(st.sampled_from(FLAGS), unique=True)):
         length = lengths.get(name)
-        document[name] = data.draw(VALUES) if length is None else data.draw(st.lists(VALUES, min_size=(n := data.draw(length)), max_size=n))
+        document[name] = (
+            data.draw(VALUES)
+            if length is None
+            else data.draw(st.lists(VALUES, min_size=(n := data.draw(length)), max_size=n))
+        )
     document |= {"first": data.draw(VALUES)} if data.draw(st.booleans()) else {}
     root = roost(**framework)
     open_ended = [value for name in ("pair", "names") for value in document.get(name, [])]
@@ -254,7 +281,9 @@ def test_what_murli_adds_reads_back_as_exactly_the_values_given(data: st.DataObj
         assert any(is_flag(value) for value in open_ended)
         return
     again = read_line(root, *invocation.argv())
-    assert again.leaf.given == {name: value if isinstance(value, list) else [value] for name, value in document.items() if name != "first"}
+    assert again.leaf.given == {
+        name: value if isinstance(value, list) else [value] for name, value in document.items() if name != "first"
+    }
     assert again.leaf.positionals == ([document["first"]] if "first" in document else [])
     assert again.own == {}
 
@@ -266,7 +295,13 @@ def exclusive(*, declared_by: str = "tag") -> Sketch:
     return Sketch(
         flags=[
             flag("--bare", arity=0, mutually_exclusive_with=["tag"] if declared_by in ("bare", "both") else []),
-            flag("--tag", multiple=True, profileable=True, env="TAG", mutually_exclusive_with=["bare"] if declared_by in ("tag", "both") else []),
+            flag(
+                "--tag",
+                multiple=True,
+                profileable=True,
+                env="TAG",
+                mutually_exclusive_with=["bare"] if declared_by in ("tag", "both") else [],
+            ),
         ]
     )
 
@@ -340,7 +375,9 @@ def test_a_profile_sets_only_profileable_flags_that_the_command_knows() -> None:
 
 
 def test_a_profile_sets_flags_of_every_level() -> None:
-    root = Sketch(flags=[flag("--region", profileable=True)], children=[Sketch("list", flags=[flag("--top", profileable=True)])])
+    root = Sketch(
+        flags=[flag("--region", profileable=True)], children=[Sketch("list", flags=[flag("--top", profileable=True)])]
+    )
     invocation = read_line(root, "list")
     apply_profile(invocation, {"region": "south", "top": "3"}, {})
     assert invocation.argv() == ["--region=south", "list", "--top=3"]
@@ -370,7 +407,9 @@ def test_any_other_word_for_a_switch_is_refused() -> None:
     assert (caught.value.error, caught.value.field) == ("flag_error", "loud")
 
 
-@pytest.mark.parametrize("known", [flag("--region", env="X"), flag("--loud", arity=0, env="X"), flag("--top", type="int", env="X")])
+@pytest.mark.parametrize(
+    "known", [flag("--region", env="X"), flag("--loud", arity=0, env="X"), flag("--top", type="int", env="X")]
+)
 def test_an_empty_variable_counts_as_none(known: Any) -> None:
     invocation = read_line(Sketch(flags=[known]))
     apply_environment(invocation, {"X": ""})
@@ -493,7 +532,15 @@ def test_what_is_no_json_is_refused(document: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "kind"), [("[]", "a list"), ('"x"', "a string"), ("5", "a number"), ("1.5", "a number"), ("null", "null"), ("true", "a boolean")]
+    ("data", "kind"),
+    [
+        ("[]", "a list"),
+        ('"x"', "a string"),
+        ("5", "a number"),
+        ("1.5", "a number"),
+        ("null", "null"),
+        ("true", "a boolean"),
+    ],
 )
 def test_what_is_no_object_is_refused_by_its_kind(document: Path, data: str, kind: str) -> None:
     document.write_text(data, encoding="utf-8")
@@ -508,7 +555,9 @@ def test_a_key_given_twice_is_refused_by_name(document: Path, data: str) -> None
 
 @pytest.mark.timeout(5)
 def test_a_key_given_twice_among_very_many_is_found_at_once(document: Path) -> None:
-    document.write_text("{" + "".join(f'"k{number}":0,' for number in range(60_000)) + '"last":0,"last":0}', encoding="utf-8")
+    document.write_text(
+        "{" + "".join(f'"k{number}":0,' for number in range(60_000)) + '"last":0,"last":0}', encoding="utf-8"
+    )
     assert "twice" in wrong_input(f"@{document}").message
 
 

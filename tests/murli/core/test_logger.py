@@ -84,7 +84,12 @@ def test_messages_that_take_turns_are_not_repeats(stream: io.TextIOWrapper[io.By
     for message in ("a", "b", "a", "b", "b"):
         logger.log(message)
     logger.flush()
-    assert [(entry["msg"], entry.get("repeated")) for entry in entries(stream)] == [("a", None), ("b", None), ("a", None), ("b", 1)]
+    assert [(entry["msg"], entry.get("repeated")) for entry in entries(stream)] == [
+        ("a", None),
+        ("b", None),
+        ("a", None),
+        ("b", 1),
+    ]
 
 
 def test_the_same_message_at_another_level_is_no_repeat(stream: io.TextIOWrapper[io.BytesIO]) -> None:

@@ -20,7 +20,13 @@ BIRDS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize(
     ("text", "paths"),
-    [("id", ["id"]), ("id,owner.name", ["id", "owner.name"]), (" id , owner.name ", ["id", "owner.name"]), ("größe", ["größe"]), ("a b", ["a b"])],
+    [
+        ("id", ["id"]),
+        ("id,owner.name", ["id", "owner.name"]),
+        (" id , owner.name ", ["id", "owner.name"]),
+        ("größe", ["größe"]),
+        ("a b", ["a b"]),
+    ],
 )
 def test_fields_are_separated_by_commas_and_nested_by_dots(text: str, paths: list[str]) -> None:
     assert parse_fields(text) == paths
@@ -39,7 +45,9 @@ def test_a_limit_is_a_whole_number(text: str, number: int) -> None:
     assert parse_limit(text) == number
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "+5", "1.5", "ten", "1e3", " 5", "5 ", "1_000", "٣", "²", str(MANY + 1), "9" * 40])
+@pytest.mark.parametrize(
+    "text", ["", "0", "-1", "+5", "1.5", "ten", "1e3", " 5", "5 ", "1_000", "٣", "²", str(MANY + 1), "9" * 40]
+)
 def test_a_limit_that_is_no_positive_whole_number_is_refused(text: str) -> None:
     with pytest.raises(AgentError) as caught:
         parse_limit(text)
@@ -99,7 +107,11 @@ def test_a_mask_applies_to_every_item_and_leaves_out_what_an_item_lacks() -> Non
 
 
 def test_a_nested_path_keeps_only_that_branch_and_a_null_on_the_way() -> None:
-    assert masked(BIRDS, ["owner.name"], strict=True) == [{"owner": {"name": "Ann"}}, {"owner": None}, {"owner": {"name": "Bo"}}]
+    assert masked(BIRDS, ["owner.name"], strict=True) == [
+        {"owner": {"name": "Ann"}},
+        {"owner": None},
+        {"owner": {"name": "Bo"}},
+    ]
 
 
 def test_two_paths_into_the_same_object_are_merged() -> None:
@@ -112,25 +124,38 @@ def test_a_path_below_one_that_is_asked_for_whole_adds_nothing(paths: list[str])
 
 
 def test_a_name_that_is_a_prefix_of_another_name_is_a_field_of_its_own() -> None:
-    assert masked({"own": 1, "owner": {"name": 2}}, ["own", "owner.name"], strict=True) == {"own": 1, "owner": {"name": 2}}
+    assert masked({"own": 1, "owner": {"name": 2}}, ["own", "owner.name"], strict=True) == {
+        "own": 1,
+        "owner": {"name": 2},
+    }
 
 
 def test_a_path_leads_through_lists_on_its_way() -> None:
-    assert masked({"nests": [{"eggs": [{"size": 1, "hue": "blue"}]}]}, ["nests.eggs.size"], strict=True) == {"nests": [{"eggs": [{"size": 1}]}]}
+    assert masked({"nests": [{"eggs": [{"size": 1, "hue": "blue"}]}]}, ["nests.eggs.size"], strict=True) == {
+        "nests": [{"eggs": [{"size": 1}]}]
+    }
 
 
 def test_a_field_that_only_the_items_have_is_one_of_each_item() -> None:
     assert masked({"page": 1, "items": [{"id": 1, "x": 2}]}, ["id"], strict=True) == {"items": [{"id": 1}]}
-    assert masked({"page": 1, "items": [{"id": 1, "x": {"y": 2, "z": 3}}]}, ["x.y"], strict=True) == {"items": [{"x": {"y": 2}}]}
+    assert masked({"page": 1, "items": [{"id": 1, "x": {"y": 2, "z": 3}}]}, ["x.y"], strict=True) == {
+        "items": [{"x": {"y": 2}}]
+    }
 
 
 def test_a_field_that_the_object_has_is_the_objects() -> None:
     assert masked({"page": 1, "items": [{"id": 1}]}, ["page"], strict=True) == {"page": 1}
-    assert masked({"page": 1, "items": [{"id": 1, "page": 2}]}, ["page", "items.page"], strict=True) == {"page": 1, "items": [{"page": 2}]}
+    assert masked({"page": 1, "items": [{"id": 1, "page": 2}]}, ["page", "items.page"], strict=True) == {
+        "page": 1,
+        "items": [{"page": 2}],
+    }
 
 
 def test_fields_of_an_object_and_of_its_items_can_be_named_side_by_side() -> None:
-    assert masked({"page": 1, "items": [{"id": 1, "x": 2}], "next": "b"}, ["id", "next"], strict=True) == {"items": [{"id": 1}], "next": "b"}
+    assert masked({"page": 1, "items": [{"id": 1, "x": 2}], "next": "b"}, ["id", "next"], strict=True) == {
+        "items": [{"id": 1}],
+        "next": "b",
+    }
 
 
 def test_a_field_that_neither_an_object_nor_its_items_have_is_refused_with_the_names_of_both() -> None:
@@ -181,7 +206,11 @@ def test_the_result_itself_is_left_alone() -> None:
 
 
 NAMES = st.sampled_from(["a", "b", "c", "ab"])
-TREES = st.recursive(st.none() | st.integers(), lambda inner: st.dictionaries(NAMES, inner, max_size=4) | st.lists(inner, max_size=3), max_leaves=12)
+TREES = st.recursive(
+    st.none() | st.integers(),
+    lambda inner: st.dictionaries(NAMES, inner, max_size=4) | st.lists(inner, max_size=3),
+    max_leaves=12,
+)
 PATHS = st.lists(st.lists(NAMES, min_size=1, max_size=3).map(".".join), min_size=1, max_size=3)
 
 

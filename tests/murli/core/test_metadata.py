@@ -5,7 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from murli._core.metadata import NOTHING, ArgumentMetadata, Example, FlagAnnotation, Metadata, ReturnSchema, annotate, annotated, metadata_of
+from murli._core.metadata import (
+    NOTHING,
+    ArgumentMetadata,
+    Example,
+    FlagAnnotation,
+    Metadata,
+    ReturnSchema,
+    annotate,
+    annotated,
+    metadata_of,
+)
 
 
 def test_annotate_returns_its_target_so_that_it_can_wrap_a_call() -> None:

@@ -64,7 +64,11 @@ def test_what_is_saved_is_loaded(path: Path) -> None:
     store.default = "home"
     store.save()
     loaded = ProfileStore.load(str(path))
-    assert (loaded.default, loaded.names(), loaded.get("home")) == ("home", ["away", "home"], {"region": "süd", "tag": '["a"]'})
+    assert (loaded.default, loaded.names(), loaded.get("home")) == (
+        "home",
+        ["away", "home"],
+        {"region": "süd", "tag": '["a"]'},
+    )
 
 
 def test_the_file_is_json_that_a_person_can_read(path: Path) -> None:
@@ -108,7 +112,9 @@ def test_a_profile_that_is_not_there_is_not_found_with_the_names_that_are(path: 
     assert caught.value.valid_values == ["away", "home"]
 
 
-@pytest.mark.parametrize("content", [b"{}", b'{"profiles": {}}', b'{"default": "", "profiles": {}}', b' {"profiles": {}}\n\n'])
+@pytest.mark.parametrize(
+    "content", [b"{}", b'{"profiles": {}}', b'{"default": "", "profiles": {}}', b' {"profiles": {}}\n\n']
+)
 def test_a_file_with_nothing_in_it_is_an_empty_store(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)

@@ -41,9 +41,24 @@ def roost(framework: dict[str, Any] = DASHED) -> Sketch:
                 ],
                 arguments=[Argument(name="species", multiple=True)],
             ),
-            Sketch("delete", **framework, metadata=Metadata(mutating=True, dry_runnable=True), arguments=[Argument(name="id", required=True)]),
-            Sketch("exec", **framework, passthrough=True, flags=[flag("-a", "--all", arity=0)], arguments=[Argument(name="words", multiple=True)]),
-            Sketch("nest", **framework, children=[Sketch("list", **framework, flags=[flag("--top")]), Sketch("clear", **framework)]),
+            Sketch(
+                "delete",
+                **framework,
+                metadata=Metadata(mutating=True, dry_runnable=True),
+                arguments=[Argument(name="id", required=True)],
+            ),
+            Sketch(
+                "exec",
+                **framework,
+                passthrough=True,
+                flags=[flag("-a", "--all", arity=0)],
+                arguments=[Argument(name="words", multiple=True)],
+            ),
+            Sketch(
+                "nest",
+                **framework,
+                children=[Sketch("list", **framework, flags=[flag("--top")]), Sketch("clear", **framework)],
+            ),
         ],
     )
 
@@ -103,7 +118,9 @@ def test_a_flag_given_twice_keeps_both_values_in_order() -> None:
     ],
 )
 @both
-def test_values_are_read_as_the_framework_will_read_them(framework: dict[str, Any], words: list[str], expected: dict[str, list[str]]) -> None:
+def test_values_are_read_as_the_framework_will_read_them(
+    framework: dict[str, Any], words: list[str], expected: dict[str, list[str]]
+) -> None:
     invocation = read_line(roost(framework), "list", *words)
     assert given_of(invocation) == expected
     assert invocation.leaf.unknown == []
@@ -137,7 +154,9 @@ def test_a_flag_at_the_end_that_lacks_its_value_is_remembered(framework: dict[st
     assert invocation.argv() == ["list", *words]
 
 
-@pytest.mark.parametrize(("word", "expected"), [("--to=5", {"top": ["5"]}), ("--al", {"all": ["true"]}), ("--p", {"pair": ["1", "2"]})])
+@pytest.mark.parametrize(
+    ("word", "expected"), [("--to=5", {"top": ["5"]}), ("--al", {"all": ["true"]}), ("--p", {"pair": ["1", "2"]})]
+)
 def test_an_abbreviation_is_read_as_the_flag_it_means(word: str, expected: dict[str, list[str]]) -> None:
     tail = ["1", "2"] if word == "--p" else []
     invocation = read_line(roost(STRICT), "list", word, *tail)
@@ -208,7 +227,9 @@ def test_a_flag_that_is_a_digit_is_a_flag_of_the_tool(framework: dict[str, Any])
 
 @pytest.mark.parametrize("tail", [["--agent"], ["--yes", "--", "--output", "json"], ["delete"], []])
 @both
-def test_words_after_a_double_dash_are_values_and_stay_where_they_are(framework: dict[str, Any], tail: list[str]) -> None:
+def test_words_after_a_double_dash_are_values_and_stay_where_they_are(
+    framework: dict[str, Any], tail: list[str]
+) -> None:
     invocation = read_line(roost(framework), "delete", "--dry-run", "7", "--", *tail)
     assert invocation.argv() == ["delete", "7", "--", *tail]
     assert invocation.leaf.positionals == ["7", *tail]
@@ -221,10 +242,29 @@ def test_words_after_a_double_dash_are_values_and_stay_where_they_are(framework:
 @both
 def test_murlis_flags_are_taken_out_wherever_they_stand(framework: dict[str, Any]) -> None:
     invocation = read_line(
-        roost(framework), "--agent", "--file", "x", "--output", "ndjson", "delete", "--limit=5", "7", "--yes", "--fields", "a,b.c", "--dry-run"
+        roost(framework),
+        "--agent",
+        "--file",
+        "x",
+        "--output",
+        "ndjson",
+        "delete",
+        "--limit=5",
+        "7",
+        "--yes",
+        "--fields",
+        "a,b.c",
+        "--dry-run",
     )
     assert invocation.argv() == ["--file", "x", "delete", "7"]
-    assert invocation.own == {"--agent": "", "--output": "ndjson", "--limit": "5", "--yes": "", "--fields": "a,b.c", "--dry-run": ""}
+    assert invocation.own == {
+        "--agent": "",
+        "--output": "ndjson",
+        "--limit": "5",
+        "--yes": "",
+        "--fields": "a,b.c",
+        "--dry-run": "",
+    }
     assert (invocation.agent, invocation.forced, invocation.dry_run, invocation.problem) == (True, True, True, None)
 
 
@@ -238,7 +278,12 @@ def test_structured_input_may_come_from_standard_input_or_a_file(value: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "wrong"), [(["--limit"], "needs a value"), (["--limit", "--agent"], "needs a value"), (["--limit", "--", "5"], "needs a value")]
+    ("words", "wrong"),
+    [
+        (["--limit"], "needs a value"),
+        (["--limit", "--agent"], "needs a value"),
+        (["--limit", "--", "5"], "needs a value"),
+    ],
 )
 def test_an_own_flag_without_its_value_is_a_problem(words: list[str], wrong: str) -> None:
     invocation = read_line(roost(), "list", *words)
@@ -274,7 +319,9 @@ def test_murlis_flags_are_not_abbreviated() -> None:
 @pytest.mark.parametrize("option", sorted(OWN_FLAGS))
 def test_a_flag_of_the_tool_wins_over_murlis(option: str) -> None:
     takes_value = bool(OWN_FLAGS[option][0])
-    command = Sketch(flags=[flag(option, arity=1 if takes_value else 0)], metadata=Metadata(mutating=True, dry_runnable=True))
+    command = Sketch(
+        flags=[flag(option, arity=1 if takes_value else 0)], metadata=Metadata(mutating=True, dry_runnable=True)
+    )
     words = [option, "x"] if takes_value else [option]
     invocation = read_line(command, *words)
     assert (invocation.own, invocation.argv()) == ({}, words)
@@ -291,7 +338,10 @@ def test_a_persistent_flag_of_a_group_wins_over_murlis_on_the_commands_below(opt
 
 
 def test_a_flag_of_the_tool_called_force_or_dry_run_counts_for_the_guard() -> None:
-    command = Sketch(flags=[flag("--force", arity=0), flag("--dry-run", arity=0)], metadata=Metadata(mutating=True, dry_runnable=True))
+    command = Sketch(
+        flags=[flag("--force", arity=0), flag("--dry-run", arity=0)],
+        metadata=Metadata(mutating=True, dry_runnable=True),
+    )
     assert read_line(command, "--force").forced
     assert read_line(command, "--dry-run").dry_run
     assert not read_line(command).forced
@@ -306,7 +356,9 @@ def test_a_flag_of_the_tool_that_says_no_confirms_nothing(name: str) -> None:
 
 
 def test_a_dry_run_that_is_declined_is_none() -> None:
-    command = Sketch(flags=[flag("--dry-run", arity=0, negative="--no-dry-run")], metadata=Metadata(mutating=True, dry_runnable=True))
+    command = Sketch(
+        flags=[flag("--dry-run", arity=0, negative="--no-dry-run")], metadata=Metadata(mutating=True, dry_runnable=True)
+    )
     assert not read_line(command, "--no-dry-run").dry_run
     assert read_line(command, "--dry-run").dry_run
 
@@ -319,7 +371,11 @@ def test_a_dry_run_flag_of_a_tool_that_promises_no_dry_run_lifts_no_guard() -> N
 @both
 def test_help_is_noticed_on_the_command_it_is_asked_for(framework: dict[str, Any]) -> None:
     invocation = read_line(roost(framework), "nest", "list", "--help")
-    assert (invocation.help, invocation.path, invocation.argv()) == (True, "roost nest list", ["nest", "list", "--help"])
+    assert (invocation.help, invocation.path, invocation.argv()) == (
+        True,
+        "roost nest list",
+        ["nest", "list", "--help"],
+    )
     assert not read_line(roost(framework), "list", "--", "--help").help
 
 
@@ -354,7 +410,11 @@ def test_a_command_that_murli_adds_is_found_at_the_root_only() -> None:
 def test_the_arguments_of_a_group_come_before_its_command() -> None:
     root = Sketch(arguments=[Argument(name="place", required=True)], children=[Sketch("list")])
     invocation = read_line(root, "list", "list", "x")
-    assert (invocation.levels[0].positionals, invocation.path, invocation.leaf.positionals) == (["list"], "roost list", ["x"])
+    assert (invocation.levels[0].positionals, invocation.path, invocation.leaf.positionals) == (
+        ["list"],
+        "roost list",
+        ["x"],
+    )
     assert invocation.argv() == ["list", "list", "x"]
 
 
@@ -378,7 +438,9 @@ def test_a_passthrough_command_is_not_read_past_its_first_word(framework: dict[s
 
 @pytest.mark.parametrize("words", [["--region", "south"], ["--region=south"], ["-r", "south"]])
 @both
-def test_a_persistent_flag_after_the_command_goes_back_to_its_group(framework: dict[str, Any], words: list[str]) -> None:
+def test_a_persistent_flag_after_the_command_goes_back_to_its_group(
+    framework: dict[str, Any], words: list[str]
+) -> None:
     invocation = read_line(roost(framework), "-v", "nest", "list", *words, "--top", "3")
     assert invocation.argv() == ["-v", *words, "nest", "list", "--top", "3"]
     assert (invocation.levels[0].given["region"], invocation.leaf.given) == (["south"], {"top": ["3"]})
@@ -407,9 +469,19 @@ def pairs(level: Level) -> list[tuple[str, str]]:
 
 
 def test_every_value_is_paired_with_what_it_is_for() -> None:
-    command = Sketch(flags=[flag("--top"), flag("--all", arity=0)], arguments=[Argument(name="id"), Argument(name="rest", multiple=True)])
+    command = Sketch(
+        flags=[flag("--top"), flag("--all", arity=0)],
+        arguments=[Argument(name="id"), Argument(name="rest", multiple=True)],
+    )
     invocation = read_line(command, "a", "--all", "b", "--top", "1", "--top", "2", "c")
-    assert pairs(invocation.leaf) == [("top", "1"), ("top", "2"), ("all", "true"), ("id", "a"), ("rest", "b"), ("rest", "c")]
+    assert pairs(invocation.leaf) == [
+        ("top", "1"),
+        ("top", "2"),
+        ("all", "true"),
+        ("id", "a"),
+        ("rest", "b"),
+        ("rest", "c"),
+    ]
 
 
 def test_a_value_too_many_is_for_nothing() -> None:
@@ -418,8 +490,14 @@ def test_a_value_too_many_is_for_nothing() -> None:
 
 
 def test_a_repeated_argument_in_front_leaves_the_last_words_to_the_others() -> None:
-    command = Sketch(arguments=[Argument(name="files", multiple=True, required=True), Argument(name="name", required=True)])
-    assert pairs(read_line(command, "a/../b", "c", "nest").leaf) == [("files", "a/../b"), ("files", "c"), ("name", "nest")]
+    command = Sketch(
+        arguments=[Argument(name="files", multiple=True, required=True), Argument(name="name", required=True)]
+    )
+    assert pairs(read_line(command, "a/../b", "c", "nest").leaf) == [
+        ("files", "a/../b"),
+        ("files", "c"),
+        ("name", "nest"),
+    ]
 
 
 def test_what_murli_adds_is_paired_like_what_was_typed() -> None:
@@ -473,10 +551,37 @@ def test_arguments_added_to_a_passthrough_command_are_not_lost() -> None:
 VALUES = st.sampled_from(["x", "7", "-5", "-", "", "a=b", "list", "größe"])
 DASHED_VALUES = VALUES | st.sampled_from(["--all", "-z", "--agent", "--yes"])
 OWN_CHUNKS = st.sampled_from(
-    [["--agent"], ["--output", "json"], ["--output=ndjson"], ["--limit", "5"], ["--fields", "a,b"], ["--schema"], ["--debug"], ["--input", "-"]]
+    [
+        ["--agent"],
+        ["--output", "json"],
+        ["--output=ndjson"],
+        ["--limit", "5"],
+        ["--fields", "a,b"],
+        ["--schema"],
+        ["--debug"],
+        ["--input", "-"],
+    ]
 )
 ANY_WORDS = st.lists(
-    st.sampled_from([*OWN_FLAGS, "--", "-", "-5", "--top", "--top=1", "-t5", "-ab", "--nope", "list", "nest", "delete", "exec", "x", ""])
+    st.sampled_from(
+        [
+            *OWN_FLAGS,
+            "--",
+            "-",
+            "-5",
+            "--top",
+            "--top=1",
+            "-t5",
+            "-ab",
+            "--nope",
+            "list",
+            "nest",
+            "delete",
+            "exec",
+            "x",
+            "",
+        ]
+    )
     | st.text(max_size=4)
 )
 FLAGS: list[tuple[tuple[str, ...], Any]] = [
@@ -498,7 +603,9 @@ def trees(draw: st.DrawFn) -> Sketch:
 
     def command(name: str, depth: int) -> Sketch:
         chosen = draw(st.lists(st.sampled_from(FLAGS), unique_by=lambda entry: entry[0]))
-        names = draw(st.lists(st.sampled_from(["list", "nest", "delete", "x"]), unique=True, max_size=3)) if depth else []
+        names = (
+            draw(st.lists(st.sampled_from(["list", "nest", "delete", "x"]), unique=True, max_size=3)) if depth else []
+        )
         return Sketch(
             name,
             **framework,
@@ -551,7 +658,12 @@ class Line:
             children=[
                 Sketch("list", **self._framework, flags=leaf_flags),
                 Sketch("exec", **self._framework, flags=leaf_flags, passthrough=True),
-                Sketch("nest", **self._framework, flags=[flag("--depth")], children=[Sketch("list", **self._framework, flags=leaf_flags)]),
+                Sketch(
+                    "nest",
+                    **self._framework,
+                    flags=[flag("--depth")],
+                    children=[Sketch("list", **self._framework, flags=leaf_flags)],
+                ),
             ],
         )
         self.typed: list[str] = []
@@ -581,7 +693,10 @@ class Line:
     def _end(self, leaf: Level) -> None:
         """Perhaps a flag that takes words up to the next flag, perhaps a tail that nobody may touch."""
         if self._draw(st.booleans()):
-            self._flag(leaf, self._draw(st.sampled_from([known for known in leaf.command.flags if isinstance(known.arity, str)])))
+            self._flag(
+                leaf,
+                self._draw(st.sampled_from([known for known in leaf.command.flags if isinstance(known.arity, str)])),
+            )
         if self._draw(st.booleans()):
             leaf.words.append("--")
             self.typed.append("--")
@@ -613,13 +728,17 @@ class Line:
 
     def _values(self, known: Flag) -> list[str]:
         dashed = isinstance(known.arity, int) and self._framework is DASHED
-        wanted = known.arity if isinstance(known.arity, int) else self._draw(st.integers(0, 1 if known.arity == "?" else 3))
+        wanted = (
+            known.arity if isinstance(known.arity, int) else self._draw(st.integers(0, 1 if known.arity == "?" else 3))
+        )
         return [self._draw(DASHED_VALUES if dashed else VALUES) for _ in range(wanted)]
 
     def _glued(self, option: str, value: str, known: Flag) -> list[str]:
         if option.startswith("--"):
             return [f"{option}={value}"]
-        return [f"{option}{value}"] if value and "=" not in value and not known.persistent else []  # -rsouth has a test of its own
+        return (
+            [f"{option}{value}"] if value and "=" not in value and not known.persistent else []
+        )  # -rsouth has a test of its own
 
 
 @st.composite
@@ -649,7 +768,9 @@ def test_what_the_framework_gets_reads_the_same_again(line: Line) -> None:
 
 
 @given(trees(), st.lists(VALUES, max_size=3), ANY_WORDS)
-def test_a_passthrough_command_never_loses_a_word_after_its_first(root: Sketch, head: list[str], tail: list[str]) -> None:
+def test_a_passthrough_command_never_loses_a_word_after_its_first(
+    root: Sketch, head: list[str], tail: list[str]
+) -> None:
     assume(head)
     command = Sketch("exec", passthrough=True, flags=root.flags)
     words = ["program", *head, *tail]

@@ -85,7 +85,10 @@ def test_what_a_handler_prints_besides_its_answer_is_logged_and_kept_off_standar
 
     ran = run(Sketch(), handler)
     assert json.loads(ran.stdout)["result"] == {"it": "worked"}
-    assert [(line["msg"], line.get("repeated")) for line in map(json.loads, ran.stderr.splitlines())] == [("before", None), ("after", 1)]
+    assert [(line["msg"], line.get("repeated")) for line in map(json.loads, ran.stderr.splitlines())] == [
+        ("before", None),
+        ("after", 1),
+    ]
     assert ran.code == 0
 
 
@@ -106,7 +109,9 @@ def test_a_handler_that_closes_standard_output_has_still_answered() -> None:
     assert run(Sketch(), handler).answer["result"] == {"it": "worked"}
 
 
-@pytest.mark.parametrize("handler", [answer, say("x"), fail(ValueError("x")), fail(SystemExit(3)), fail(KeyboardInterrupt())])
+@pytest.mark.parametrize(
+    "handler", [answer, say("x"), fail(ValueError("x")), fail(SystemExit(3)), fail(KeyboardInterrupt())]
+)
 def test_standard_output_is_put_back_however_the_handler_ends(handler: Callable[[list[str]], object]) -> None:
     before = sys.stdout
     run(Sketch(), handler)
@@ -139,7 +144,9 @@ def test_anything_but_a_number_other_than_zero_is_success(returned: object) -> N
     assert run(Sketch(), say("done", then=returned)).code == 0
 
 
-@pytest.mark.parametrize(("returned", "code"), [(1, 1), (2, 2), (3, 3), (5, 5), (9, 9), (10, 2), (77, 2), (255, 2), (256, 2), (-1, 2)])
+@pytest.mark.parametrize(
+    ("returned", "code"), [(1, 1), (2, 2), (3, 3), (5, 5), (9, 9), (10, 2), (77, 2), (255, 2), (256, 2), (-1, 2)]
+)
 def test_a_number_is_the_exit_code_and_outside_the_taxonomy_the_failure_of_the_tool(returned: int, code: int) -> None:
     error = run(Sketch(), say("what was printed", then=returned)).error
     assert (error["code"], error["message"]) == (code, "what was printed")
@@ -207,7 +214,9 @@ def test_an_error_that_the_handler_wrote_itself_sets_the_exit_code() -> None:
         (fail(UnicodeEncodeError("utf-8", "\udce9", 0, 1, "surrogates not allowed")), 2, "internal_error"),
     ],
 )
-def test_every_exception_is_one_envelope_with_its_code(handler: Callable[[list[str]], object], code: int, kind: str) -> None:
+def test_every_exception_is_one_envelope_with_its_code(
+    handler: Callable[[list[str]], object], code: int, kind: str
+) -> None:
     error = run(Sketch(), handler).error
     assert (error["code"], error["error"]) == (code, kind)
     assert "Traceback" not in json.dumps(error)
@@ -326,7 +335,9 @@ def test_debug_shows_nothing_more_of_an_expected_error() -> None:
 
 
 def test_debug_shows_no_secret() -> None:
-    ran = run(Sketch(flags=[flag("--token", sensitive=True)]), fail(ValueError(f"bad {SECRET}")), "--debug", "--token", SECRET)
+    ran = run(
+        Sketch(flags=[flag("--token", sensitive=True)]), fail(ValueError(f"bad {SECRET}")), "--debug", "--token", SECRET
+    )
     assert SECRET.encode() not in ran.stderr
     assert b"Traceback" in ran.stderr
 
@@ -393,7 +404,9 @@ def test_a_flag_of_the_tool_that_structured_input_declines_confirms_nothing(name
 
 
 @pytest.mark.parametrize("name", ["yes", "force", "dry-run"])
-def test_a_flag_of_the_tool_that_the_environment_declines_confirms_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flag_of_the_tool_that_the_environment_declines_confirms_nothing(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ROOST_SURE", "false")
     command = Sketch(metadata=DELETE, flags=[flag(f"--{name}", arity=0, env="ROOST_SURE")])
     assert run(command, answer).error["error"] == "confirmation_required"
@@ -420,7 +433,9 @@ def test_a_dry_run_reaches_the_handler() -> None:
     assert run(guarded(), handler, "delete", "7", "--dry-run").answer["status"] == "plan"
 
 
-@pytest.mark.parametrize(("word", "forced", "dry"), [("--yes", True, False), ("--force", True, False), ("--dry-run", False, True)])
+@pytest.mark.parametrize(
+    ("word", "forced", "dry"), [("--yes", True, False), ("--force", True, False), ("--dry-run", False, True)]
+)
 def test_the_handler_is_told_how_it_was_confirmed(word: str, forced: bool, dry: bool) -> None:  # noqa: FBT001
     seen: list[tuple[bool, bool]] = []
     run(guarded(), lambda _: seen.append((writer().forced, writer().dry_run)), "delete", "7", word)
@@ -469,7 +484,9 @@ def test_the_protocol_version_of_murli_is_accepted() -> None:
 
 
 def test_fields_and_limit_shape_the_answer() -> None:
-    ran = run(Sketch(), lambda _: writer().success("", [{"id": 1, "x": 2}, {"id": 2}]), "--fields", "id", "--limit", "1")
+    ran = run(
+        Sketch(), lambda _: writer().success("", [{"id": 1, "x": 2}, {"id": 2}]), "--fields", "id", "--limit", "1"
+    )
     assert ran.answer == {"result": [{"id": 1}], "schema_version": "1.0", "status": "ok", "total": 2}
 
 
@@ -568,7 +585,10 @@ def saved(home: Path, values: dict[str, str], default: str = "home") -> None:
 
 def regions() -> Sketch:
     return Sketch(
-        flags=[flag("--region", env="ROOST_REGION", profileable=True), flag("--token", sensitive=True, env="ROOST_TOKEN", profileable=True)]
+        flags=[
+            flag("--region", env="ROOST_REGION", profileable=True),
+            flag("--token", sensitive=True, env="ROOST_TOKEN", profileable=True),
+        ]
     )
 
 
@@ -608,7 +628,9 @@ def test_a_secret_is_cut_out_of_every_error_however_it_was_given(words: list[str
     assert ran.error["message"] == "ValueError: cannot use ***"
 
 
-def test_a_secret_of_the_environment_or_a_profile_is_cut_out_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_of_the_environment_or_a_profile_is_cut_out_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     saved(tmp_path, {"token": "from-profile"})
     assert run(regions(), fail(ValueError("from-profile"))).error["message"] == "ValueError: ***"
     monkeypatch.setenv("ROOST_TOKEN", "from-environment")

@@ -33,7 +33,9 @@ def add() -> Sketch:
             mutating=True,
             destructive=True,
             dry_runnable=True,
-            returns=ReturnSchema(type="object", description="The bird", shape={"id": "string"}, output_schema={"type": "object"}),
+            returns=ReturnSchema(
+                type="object", description="The bird", shape={"id": "string"}, output_schema={"type": "object"}
+            ),
             examples=[
                 Example(command="roost add Hoot --species owl", description="An owl"),
                 Example(command="roost add", expected_exit_code=1),
@@ -45,7 +47,9 @@ def add() -> Sketch:
         ],
         flags=[
             flag("-s", "--species", required=True, enum=["owl", "wren"], description="Its species."),
-            flag("--count", type="int", default=1, pattern="^[1-9]", env="ROOST_COUNT", profileable=True, persistent=True),
+            flag(
+                "--count", type="int", default=1, pattern="^[1-9]", env="ROOST_COUNT", profileable=True, persistent=True
+            ),
             flag("--token", sensitive=True, default="s3cr3t"),
             flag("--tag", multiple=True, default=[], mutually_exclusive_with=["bare"]),
             flag("--loud", arity=0, negative="--no-loud"),
@@ -58,10 +62,22 @@ def add() -> Sketch:
 def roost() -> Sketch:
     return Sketch(
         summary="Keep a list of birds.",
-        flags=[flag("-r", "--region", enum=["north", "south"], default="north", persistent=True, profileable=True, description="Region.")],
+        flags=[
+            flag(
+                "-r",
+                "--region",
+                enum=["north", "south"],
+                default="north",
+                persistent=True,
+                profileable=True,
+                description="Region.",
+            )
+        ],
         children=[
             add(),
-            Sketch("nest", summary="Nests.", children=[Sketch("list", summary="List them."), Sketch("secret", hidden=True)]),
+            Sketch(
+                "nest", summary="Nests.", children=[Sketch("list", summary="List them."), Sketch("secret", hidden=True)]
+            ),
             Sketch("ghost", hidden=True),
         ],
     )
@@ -135,7 +151,9 @@ def test_the_flags_of_the_guard_are_listed_where_they_work(metadata: Metadata, a
 
 def test_a_flag_of_the_tool_is_listed_once() -> None:
     command = Sketch(metadata=Metadata(mutating=True), flags=[flag("--force", arity=0, description="Mine.")])
-    assert [(known["name"], known["description"]) for known in command_schema(command)["flags"] if known["name"] == "force"] == [("force", "Mine.")]
+    assert [
+        (known["name"], known["description"]) for known in command_schema(command)["flags"] if known["name"] == "force"
+    ] == [("force", "Mine.")]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +194,18 @@ def test_a_plain_flag_or_argument_is_four_keys() -> None:
 
 def test_global_flags_are_those_of_the_root_and_those_of_murli() -> None:
     names = [known["name"] for known in global_flags(roost(), with_profiles=True)]
-    assert names == ["region", "agent", "output", "schema", "input", "fields", "limit", "profile", "protocol-version", "debug"]
+    assert names == [
+        "region",
+        "agent",
+        "output",
+        "schema",
+        "input",
+        "fields",
+        "limit",
+        "profile",
+        "protocol-version",
+        "debug",
+    ]
 
 
 def test_a_global_flag_of_the_tool_replaces_murlis() -> None:
@@ -188,7 +217,10 @@ def test_the_page_for_a_repository_shows_every_command_with_its_marks_and_exampl
     page = agents_md(describe(roost(), roost().children, None))
     assert page.startswith("# AGENTS.md\n")
     assert "## Tool: roost\n\nKeep a list of birds.\n" in page
-    assert "### add (changes state, destructive, needs --yes, has --dry-run)\n\nAdds one bird.\n\nWhen a bird is new.\n" in page
+    assert (
+        "### add (changes state, destructive, needs --yes, has --dry-run)\n\nAdds one bird.\n\nWhen a bird is new.\n"
+        in page
+    )
     assert "```bash\nroost add Hoot --species owl\nroost add\nroost add --schema\n```" in page
     assert "### nest list\n" in page
     assert "ghost" not in page

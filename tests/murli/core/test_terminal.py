@@ -17,7 +17,10 @@ ACTING = {chr(code) for code in (*CONTROLS, *DIRECTIONS)} - {"\t", "\n"}
 
 def test_sequences_are_spelt_out_and_colours_stay() -> None:
     assert terminal_safe("a\x1b]52;c;aGk=\x07\x1b[2Jb") == "a\\x1b]52;c;aGk=\\x07\\x1b[2Jb"
-    assert terminal_safe("\x1b[31mred\x1b[0m \x1b[1;38;5;4mblue\x1b[m\tx\ny") == "\x1b[31mred\x1b[0m \x1b[1;38;5;4mblue\x1b[m\tx\ny"
+    assert (
+        terminal_safe("\x1b[31mred\x1b[0m \x1b[1;38;5;4mblue\x1b[m\tx\ny")
+        == "\x1b[31mred\x1b[0m \x1b[1;38;5;4mblue\x1b[m\tx\ny"
+    )
     assert terminal_safe("\x9b2J\u202eabc\u2066\x7f\r") == "\\x9b2J\\u202eabc\\u2066\\x7f\\r"
     assert terminal_safe("مرحبا שלום 👩‍💻 naïve") == "مرحبا שלום 👩‍💻 naïve"
     assert terminal_safe("\x1b[8mhidden") == "\\x1b[8mhidden"

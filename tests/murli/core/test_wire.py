@@ -95,11 +95,17 @@ def test_a_lone_surrogate_becomes_its_escape_and_reads_back() -> None:
 
 
 def test_nothing_is_escaped_for_html_and_nothing_for_ascii() -> None:
-    assert encode({"q": "<a href='x'>&</a>", "ø": "naïve 🐦"}, minified=True) == '{"q":"<a href=\'x\'>&</a>","ø":"naïve 🐦"}\n'.encode()
+    assert (
+        encode({"q": "<a href='x'>&</a>", "ø": "naïve 🐦"}, minified=True)
+        == '{"q":"<a href=\'x\'>&</a>","ø":"naïve 🐦"}\n'.encode()
+    )
 
 
 def test_json_is_indented_by_two_spaces_and_empty_containers_stay_on_their_line() -> None:
-    assert encode({"a": [1, {"b": []}], "c": {}}) == b'{\n  "a": [\n    1,\n    {\n      "b": []\n    }\n  ],\n  "c": {}\n}\n'
+    assert (
+        encode({"a": [1, {"b": []}], "c": {}})
+        == b'{\n  "a": [\n    1,\n    {\n      "b": []\n    }\n  ],\n  "c": {}\n}\n'
+    )
 
 
 def test_control_characters_are_escaped() -> None:
@@ -110,7 +116,10 @@ def test_control_characters_are_escaped() -> None:
     ("value", "seen"),
     [
         (Nest(eggs=2), {"eggs": 2, "kind": "wren"}),
-        (Bird("Pip", dt.date(2026, 1, 2), Nest(eggs=1)), {"name": "Pip", "seen": "2026-01-02", "nest": {"eggs": 1, "kind": "wren"}}),
+        (
+            Bird("Pip", dt.date(2026, 1, 2), Nest(eggs=1)),
+            {"name": "Pip", "seen": "2026-01-02", "nest": {"eggs": 1, "kind": "wren"}},
+        ),
         (Slim("Pip"), {"name": "Pip"}),
         (Species.WREN, "wren"),
         (Species.PAIR, [1, 2]),
@@ -138,7 +147,10 @@ def test_a_set_is_written_in_the_same_order_every_time() -> None:
 
 
 def test_keys_that_json_can_spell_are_spelt() -> None:
-    assert encode({1: "a", 2.5: "b", None: "c", False: "d"}, minified=True) == b'{"1":"a","2.5":"b","null":"c","false":"d"}\n'
+    assert (
+        encode({1: "a", 2.5: "b", None: "c", False: "d"}, minified=True)
+        == b'{"1":"a","2.5":"b","null":"c","false":"d"}\n'
+    )
 
 
 def circle_of_lists() -> object:
@@ -198,7 +210,11 @@ def test_a_value_without_a_json_form_is_one_error_and_no_document(value: object)
     for minified in (True, False):
         with pytest.raises(AgentError) as caught:
             encode({"result": value}, minified=minified)
-        assert (caught.value.code, caught.value.error, caught.value.recoverable) == (EXIT_TOOL_ERROR, "marshal_error", False)
+        assert (caught.value.code, caught.value.error, caught.value.recoverable) == (
+            EXIT_TOOL_ERROR,
+            "marshal_error",
+            False,
+        )
         assert caught.value.message.startswith("the result cannot be written as JSON: ")
         assert caught.value.suggestion
         json.loads(encode(caught.value.envelope()))

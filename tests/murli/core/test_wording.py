@@ -101,7 +101,11 @@ def test_a_value_of_the_wrong_type_is_named_with_the_right_one(words: list[str],
 
 def test_a_value_outside_the_enumeration_comes_with_the_values_inside() -> None:
     error = diagnosis("--region", "noth", *GOOD)
-    assert (error.message, error.field, error.valid_values) == ("invalid value 'noth' for --region", "region", ["north", "south"])
+    assert (error.message, error.field, error.valid_values) == (
+        "invalid value 'noth' for --region",
+        "region",
+        ["north", "south"],
+    )
     assert error.suggestion == "Did you mean north? Run `roost --schema` or `roost --help` to see what it takes."
     assert diagnosis("--region", "x", *GOOD).suggestion.startswith("Use one of the valid values. ")
 
@@ -123,7 +127,9 @@ def test_what_is_missing_is_named(words: list[str], kind: str, field: str, messa
     assert (error.error, error.field, error.message) == (kind, field, message)
 
 
-def test_a_required_flag_that_the_framework_finds_in_the_environment_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_required_flag_that_the_framework_finds_in_the_environment_is_not_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     command = Sketch(flags=[flag("--token", required=True, env="ROOST_TOKEN", env_is_native=True)])
     assert wording.diagnose(read_line(command)) is not None
     monkeypatch.setenv("ROOST_TOKEN", "x")
@@ -164,13 +170,21 @@ def test_an_unknown_command_comes_with_the_commands_there_are() -> None:
 
 def test_a_missing_command_comes_with_the_commands_there_are() -> None:
     error = wording.missing_command("roost nest", ["list"])
-    assert (error.error, error.message, error.valid_values) == ("missing_command", "'roost nest' needs a command", ["list"])
+    assert (error.error, error.message, error.valid_values) == (
+        "missing_command",
+        "'roost nest' needs a command",
+        ["list"],
+    )
     assert "roost describe" in error.suggestion
 
 
 def test_an_unknown_parameter_of_structured_input_comes_with_the_names_there_are() -> None:
     error = wording.unknown_parameter("cuont", "roost add", ["count", "species"])
-    assert (error.error, error.field, error.message) == ("flag_error", "cuont", "unknown parameter 'cuont' for 'roost add'")
+    assert (error.error, error.field, error.message) == (
+        "flag_error",
+        "cuont",
+        "unknown parameter 'cuont' for 'roost add'",
+    )
     assert error.suggestion.startswith("Did you mean count? ")
 
 
@@ -217,7 +231,11 @@ def test_a_value_fits_when_it_is_one_of_the_choices_whatever_the_type() -> None:
 
 
 def test_a_sensitive_value_is_not_repeated() -> None:
-    for parameter in (flag("--token", sensitive=True), flag("--token", sensitive=True, enum=["a"]), flag("--token", sensitive=True, type="int")):
+    for parameter in (
+        flag("--token", sensitive=True),
+        flag("--token", sensitive=True, enum=["a"]),
+        flag("--token", sensitive=True, type="int"),
+    ):
         error = wording.bad_value(parameter, "s3cr3t", "roost")
         assert "s3cr3t" not in json.dumps(error.envelope())
         assert error.message.startswith("invalid value for --token")

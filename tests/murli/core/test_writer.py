@@ -86,7 +86,11 @@ def refuse(_: object) -> str:
         (ndjson(), lambda out: out.success("text", RICH), "success.ndjson"),
         (ndjson(tool_version="1.2.3", limit=2), lambda out: out.success("text", BIRDS), "success_limited.ndjson"),
         (agent(), lambda out: out.plan("text", {"would_delete": "quill"}), "plan.json"),
-        (ndjson(tool_version="1.2.3"), lambda out: out.plan("text", {"would_delete": "quill"}), "plan_versioned.ndjson"),
+        (
+            ndjson(tool_version="1.2.3"),
+            lambda out: out.plan("text", {"would_delete": "quill"}),
+            "plan_versioned.ndjson",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -181,7 +185,9 @@ def test_a_text_function_is_never_called_when_a_program_reads(output: str) -> No
 
 def test_a_person_who_asks_for_some_fields_sees_them_whatever_the_text_function_expects() -> None:
     desk = person(fields=["id"])
-    desk.writer.success(lambda bird: f"{bird['name']} the {bird['species']}", {"id": "pip", "name": "Pip", "species": "wren"})
+    desk.writer.success(
+        lambda bird: f"{bird['name']} the {bird['species']}", {"id": "pip", "name": "Pip", "species": "wren"}
+    )
     assert b"pip" in desk.out
     assert b"wren" not in desk.out
 
@@ -202,7 +208,9 @@ def test_the_audience_chooses_the_form_unless_it_is_given(settings: dict[str, An
     assert desk.writer.agent is settings.get("agent", False)
 
 
-@pytest.mark.parametrize("first", [lambda out: out.success("a"), lambda out: out.plan("a"), lambda out: out.error(conflict("a"))])
+@pytest.mark.parametrize(
+    "first", [lambda out: out.success("a"), lambda out: out.plan("a"), lambda out: out.error(conflict("a"))]
+)
 @pytest.mark.parametrize("second", [lambda out: out.success("b"), lambda out: out.plan("b")])
 @pytest.mark.parametrize("make", [agent, ndjson, person])
 def test_a_second_answer_is_refused_and_writes_nothing(
@@ -388,7 +396,9 @@ def test_progress_from_threads_never_interleaves_with_logs() -> None:
     desk.writer.flush()
     lines = [json.loads(line) for line in desk.err.splitlines()]
     assert sum("current" in line for line in lines) == 200
-    assert {line["msg"] for line in lines if "msg" in line} == {f"log {name}-{number}" for name in range(4) for number in range(50)}
+    assert {line["msg"] for line in lines if "msg" in line} == {
+        f"log {name}-{number}" for name in range(4) for number in range(50)
+    }
 
 
 # Secrets
@@ -446,7 +456,9 @@ def test_an_error_is_red_on_a_terminal(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
-def test_an_error_is_plain_on_a_terminal_where_colour_is_declined(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_an_error_is_plain_on_a_terminal_where_colour_is_declined(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
     monkeypatch.setenv(name, value)
     Writer(new_stream(), terminal.stream).error(conflict("taken"))
     assert terminal.seen() == "✗ taken\n"
@@ -457,7 +469,9 @@ def test_an_empty_no_color_declines_nothing(terminal: Terminal, monkeypatch: pyt
     assert wants_colour(terminal.stream)
 
 
-def test_an_error_on_a_terminal_breaks_between_words_and_never_inside_of_backquotes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_on_a_terminal_breaks_between_words_and_never_inside_of_backquotes(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     told = user_error("x " * 60, f"Run `{'covey ' * 12}end` or `{'y ' * 20}z`.", valid_values=["a-b"] * 30)
     Writer(new_stream(), terminal.stream).error(told)
@@ -490,7 +504,10 @@ def test_progress_overwrites_one_line_of_a_terminal_and_is_wiped_before_the_answ
     out.progress("saw Pip", stage="watching", current=1, total=2, percent=50.0, eta_ms=1000)
     out.progress("saw Quill", stage="watching", current=2, total=2, percent=100.0)
     out.success("Saw 2 birds")
-    assert terminal.seen() == "\r\x1b[Kwatching 1/2 50% saw Pip 1s left\r\x1b[Kwatching 2/2 100% saw Quill\r\x1b[KSaw 2 birds\n"
+    assert (
+        terminal.seen()
+        == "\r\x1b[Kwatching 1/2 50% saw Pip 1s left\r\x1b[Kwatching 2/2 100% saw Quill\r\x1b[KSaw 2 birds\n"
+    )
 
 
 def test_progress_that_would_wrap_is_cut_for_a_wrapped_line_cannot_be_overwritten(terminal: Terminal) -> None:
@@ -557,7 +574,13 @@ def full() -> tuple[io.FileIO, io.TextIOWrapper[io.BufferedWriter]]:
 
 
 @pytest.mark.parametrize(
-    "answer", [lambda out: out.success("text", 1), lambda out: out.event(1), lambda out: out.document({}), lambda out: out.raw("page")]
+    "answer",
+    [
+        lambda out: out.success("text", 1),
+        lambda out: out.event(1),
+        lambda out: out.document({}),
+        lambda out: out.raw("page"),
+    ],
 )
 def test_an_answer_that_cannot_be_written_is_an_output_error(answer: Callable[[Writer], None]) -> None:
     raw, stdout = full()
@@ -609,7 +632,12 @@ def test_an_answer_that_an_unbuffered_stream_takes_only_in_part_is_an_output_err
 
 @pytest.mark.parametrize("output", ["json", "ndjson", "text"])
 @pytest.mark.parametrize(
-    "call", [lambda out: out.log("one") or out.log("two"), lambda out: out.progress("half way"), lambda out: out.error(not_found("gone"))]
+    "call",
+    [
+        lambda out: out.log("one") or out.log("two"),
+        lambda out: out.progress("half way"),
+        lambda out: out.error(not_found("gone")),
+    ],
 )
 def test_a_standard_error_that_was_closed_from_the_start_is_done_without(
     output: str, call: Callable[[Writer], object], monkeypatch: pytest.MonkeyPatch

@@ -23,7 +23,20 @@ if TYPE_CHECKING:
     from covey.beats.beat import Beat
     from covey.beats.report import ErrorKind
 
-ALLOWED = ("Bash", "Edit", "Write", "NotebookEdit", "Read", "Glob", "Grep", "WebFetch", "WebSearch", "Task", "Skill", "mcp__*")
+ALLOWED = (
+    "Bash",
+    "Edit",
+    "Write",
+    "NotebookEdit",
+    "Read",
+    "Glob",
+    "Grep",
+    "WebFetch",
+    "WebSearch",
+    "Task",
+    "Skill",
+    "mcp__*",
+)
 """What root's Claude may do without being asked: everything that a beat may want."""
 INHERITED = (
     "AI_AGENT",
@@ -67,7 +80,9 @@ class Claude:
     def command(self, beat: Beat, prompt: str, folder: str, *, root: bool) -> Command:
         del folder
         argv = ["claude", "--print", "--output-format", "stream-json", "--verbose"]
-        argv += ["--permission-mode", "dontAsk", "--allowedTools", *ALLOWED] if root else ["--dangerously-skip-permissions"]
+        argv += (
+            ["--permission-mode", "dontAsk", "--allowedTools", *ALLOWED] if root else ["--dangerously-skip-permissions"]
+        )
         if beat.deny:
             argv += ["--disallowedTools", *beat.deny]
         argv += ["--max-turns", str(beat.max_turns or MAX_TURNS)]
@@ -118,7 +133,11 @@ class ClaudeReader:
                 self._turns[-1]["text"].append(text(block.get("text")))
                 steps.append(Step(kind="text", text=text(block.get("text"))))
             elif block.get("type") == "tool_use":
-                call: dict[str, Any] = {"name": text(block.get("name")), "input": table(block.get("input")), "began": line.get("timestamp")}
+                call: dict[str, Any] = {
+                    "name": text(block.get("name")),
+                    "input": table(block.get("input")),
+                    "began": line.get("timestamp"),
+                }
                 self._calls[text(block.get("id"))] = call
                 if own:
                     self._turns[-1]["calls"].append(call)
@@ -130,7 +149,11 @@ class ClaudeReader:
             call = self._calls.get(text(block.get("tool_use_id")))
             if call is not None:
                 content = block.get("content")
-                said = "\n".join(text(part.get("text")) for part in items(content)) if isinstance(content, list) else text(content)
+                said = (
+                    "\n".join(text(part.get("text")) for part in items(content))
+                    if isinstance(content, list)
+                    else text(content)
+                )
                 call["output"], call["ms"] = said[:OUTPUT_CHARACTERS], _between(call["began"], line.get("timestamp"))
 
     @property
@@ -138,7 +161,9 @@ class ClaudeReader:
         usage, models = table(self._result.get("usage")), table(self._result.get("modelUsage")).values()
         streamed = sum(sum(message.values()) for message in self._spent.values())
         spent = sum(number(usage.get(name)) for name in LIST_USD_PER_MILLION) if usage else streamed
-        by_models = sum(number(table(model).get(name)) for model in models for name in _TOKENS_OF_MODEL)  # helpers and the last turn too
+        by_models = sum(
+            number(table(model).get(name)) for model in models for name in _TOKENS_OF_MODEL
+        )  # helpers and the last turn too
         counts = [item for message in self._spent.values() for item in message.items()]
         list_usd = sum(count * LIST_USD_PER_MILLION[name] for name, count in counts) / 1e6
         return Usage(
@@ -149,8 +174,14 @@ class ClaudeReader:
 
     def report(self, exit_code: int, complaints: str, now: float) -> Report:
         result = self._result
-        denials = tuple(f"{text(one.get('tool_name'))}({short(table(one.get('tool_input')))})" for one in items(result.get("permission_denials")))
-        turns = [Turn(role="assistant", text="\n".join(turn["text"]) or None, tool_calls=_calls(turn["calls"]) or None) for turn in self._turns]
+        denials = tuple(
+            f"{text(one.get('tool_name'))}({short(table(one.get('tool_input')))})"
+            for one in items(result.get("permission_denials"))
+        )
+        turns = [
+            Turn(role="assistant", text="\n".join(turn["text"]) or None, tool_calls=_calls(turn["calls"]) or None)
+            for turn in self._turns
+        ]
         if result:
             turns.append(
                 Turn(
@@ -189,7 +220,11 @@ class ClaudeReader:
         elif "/login" in said or "API key" in said:
             kind = "auth"
         retry_at = (self._resets or resets(said, now)) if kind == "rate_limit" else None
-        silent = "it used up its turns without an answer" if kind == "max_turns" else f"it ended with exit code {exit_code} and said nothing"
+        silent = (
+            "it used up its turns without an answer"
+            if kind == "max_turns"
+            else f"it ended with exit code {exit_code} and said nothing"
+        )
         return Failure(kind=kind, message=said or silent, retry_at=retry_at)
 
 
@@ -210,7 +245,10 @@ def resets(said: str, now: float) -> float | None:
 
 
 def _calls(calls: list[dict[str, Any]]) -> list[ToolCall]:
-    return [ToolCall(name=call["name"], input=call["input"], output=call.get("output"), duration_ms=call.get("ms")) for call in calls]
+    return [
+        ToolCall(name=call["name"], input=call["input"], output=call.get("output"), duration_ms=call.get("ms"))
+        for call in calls
+    ]
 
 
 def _between(began: object, ended: object) -> int | None:

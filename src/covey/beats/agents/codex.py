@@ -41,11 +41,22 @@ CLOSED = f'"$@" || {{ [ $? = 2 ] || echo "{guard.REFUSED}a tool, for the guard d
 """Runs the guard. Codex takes a hook that cannot be run for one that has nothing against the call; this one has."""
 PATCH = "apply_patch"
 SEARCH = "WebSearch"
-TOOLS = {"Edit": PATCH, "MultiEdit": PATCH, "Write": PATCH, "NotebookEdit": PATCH, PATCH: PATCH, "Task": "*spawn_agent", "Agent": "*spawn_agent"}
+TOOLS = {
+    "Edit": PATCH,
+    "MultiEdit": PATCH,
+    "Write": PATCH,
+    "NotebookEdit": PATCH,
+    PATCH: PATCH,
+    "Task": "*spawn_agent",
+    "Agent": "*spawn_agent",
+}
 """Codex's tools for those of the patterns: it has one for every change of a file."""
 _STATUS = re.compile(r"\bstatus:? (\d{3})\b")
 _LIMIT = re.compile(r"usage limit|rate limit|quota exceeded", re.IGNORECASE)
-_LOGIN = re.compile(r"Missing environment variable|not logged in|codex login|log in again|sign in again|with your ChatGPT plan", re.IGNORECASE)
+_LOGIN = re.compile(
+    r"Missing environment variable|not logged in|codex login|log in again|sign in again|with your ChatGPT plan",
+    re.IGNORECASE,
+)
 _HOOK = re.compile(r"blocked by PreToolUse hook: (.*?)(?:\. Command: (.*))?$")
 _REJECTED = re.compile(r'Rejected\("`(.*?)` rejected: ')
 _FILE = re.compile(r"\*\*\* (?:Add|Update|Delete) File: (\S+)")
@@ -66,18 +77,39 @@ class Codex:
             for pattern in beat.deny
             if pattern != SEARCH and _rule(pattern) is None
         ]
-        return [*found, *limits.objections("Codex", beat, "knows no limit of turns: leave maxTurns out, and set timeout")]
+        return [
+            *found,
+            *limits.objections("Codex", beat, "knows no limit of turns: leave maxTurns out, and set timeout"),
+        ]
 
     def command(self, beat: Beat, prompt: str, folder: str, *, root: bool) -> Command:
         del root  # it works the same
-        argv = ["codex", "exec", "--json", "--skip-git-repo-check", "--color", "never", *_set("features.unbounded_connection_retries", "false")]
+        argv = [
+            "codex",
+            "exec",
+            "--json",
+            "--skip-git-repo-check",
+            "--color",
+            "never",
+            *_set("features.unbounded_connection_retries", "false"),
+        ]
         files = {}
         if beat.deny:
             files[RULES] = json.dumps([rule for rule in map(_rule, beat.deny) if rule])
-            hook = shlex.join(["/bin/sh", "-c", CLOSED, "guard", sys.executable, "-I", guard.__file__, f"{folder}/{RULES}"])
-            argv += ["--sandbox", "workspace-write", *_set("sandbox_workspace_write.network_access", "true"), *_set("approval_policy", '"never"')]
+            hook = shlex.join(
+                ["/bin/sh", "-c", CLOSED, "guard", sys.executable, "-I", guard.__file__, f"{folder}/{RULES}"]
+            )
+            argv += [
+                "--sandbox",
+                "workspace-write",
+                *_set("sandbox_workspace_write.network_access", "true"),
+                *_set("approval_policy", '"never"'),
+            ]
             argv += [*_set("features.hooks", "true"), "--dangerously-bypass-hook-trust"]
-            argv += _set("hooks.PreToolUse", f'[{{hooks=[{{type="command",command={json.dumps(hook, ensure_ascii=False)},timeout={HOOK_S}}}]}}]')
+            argv += _set(
+                "hooks.PreToolUse",
+                f'[{{hooks=[{{type="command",command={json.dumps(hook, ensure_ascii=False)},timeout={HOOK_S}}}]}}]',
+            )
             argv += _set("web_search", '"disabled"') if SEARCH in beat.deny else []
         else:
             argv.append("--dangerously-bypass-approvals-and-sandbox")
@@ -110,7 +142,9 @@ class CodexReader:
                 yield from self._item(table(line.get("item")), completed=kind == "item.completed")
             case "turn.completed":
                 usage = table(line.get("usage"))
-                self._tokens = (self._tokens or 0) + number(usage.get("input_tokens")) + number(usage.get("output_tokens"))
+                self._tokens = (
+                    (self._tokens or 0) + number(usage.get("input_tokens")) + number(usage.get("output_tokens"))
+                )
                 self._complete, self._error = True, None
             case "turn.failed" | "error":
                 self._complete, self._error = False, _message(line.get("error") or line)
@@ -153,7 +187,9 @@ class CodexReader:
         limited = bool(_LIMIT.search(self._error)) or (status is not None and status[1] == "429")
         refused = bool(_LOGIN.search(self._error)) or (status is not None and status[1] in {"401", "403"})
         kind = "rate_limit" if limited else "auth" if refused else "api"
-        return Failure(kind=kind, message=self._error, retry_at=told(self._error, self._began or now, now) if limited else None)
+        return Failure(
+            kind=kind, message=self._error, retry_at=told(self._error, self._began or now, now) if limited else None
+        )
 
 
 def _set(key: str, value: str) -> list[str]:
@@ -193,7 +229,11 @@ def _output(item: dict[str, Any]) -> str:
     if "aggregated_output" in item:
         return text(item["aggregated_output"])
     content = items(table(item.get("result")).get("content"))
-    return _message(item["error"]) if item.get("error") else "\n".join(text(part.get("text")) for part in content) or text(item.get("status"))
+    return (
+        _message(item["error"])
+        if item.get("error")
+        else "\n".join(text(part.get("text")) for part in content) or text(item.get("status"))
+    )
 
 
 def _command(given: str) -> str:
@@ -218,7 +258,13 @@ def _denials(complaints: str) -> Iterator[str]:
             reason, command = hook.groups()
             patched = _FILE.findall(reason)
             ours = reason.removeprefix(guard.REFUSED)
-            yield f"Edit({', '.join(patched)})" if patched else f"{SHELL}({command})" if command and ours == reason else ours
+            yield (
+                f"Edit({', '.join(patched)})"
+                if patched
+                else f"{SHELL}({command})"
+                if command and ours == reason
+                else ours
+            )
         elif rejected := _REJECTED.search(line.replace('\\"', '"')):
             yield f"{SHELL}({short({'command': _command(rejected[1])})})"
         else:

@@ -47,7 +47,10 @@ class Conversation:
 
     def turns(self, usage: Usage, duration_ms: int | None = None) -> tuple[Turn, ...]:
         """All turns, and the end, which is there even if nothing was said."""
-        said = [Turn(role="assistant", text=text or None, tool_calls=[ToolCall(**call) for call in calls] or None) for text, calls in self._turns]
+        said = [
+            Turn(role="assistant", text=text or None, tool_calls=[ToolCall(**call) for call in calls] or None)
+            for text, calls in self._turns
+        ]
         return (*said, Turn(role="result", text=self.answer, cost_usd=usage.cost_usd, duration_ms=duration_ms))
 
 

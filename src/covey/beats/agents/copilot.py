@@ -64,7 +64,12 @@ TELEMETRY = {
 }
 _SERVER = re.compile(r"[A-Za-z0-9_-]+")
 _LOGIN = re.compile(r"authenticat|/login|COPILOT_GITHUB_TOKEN", re.IGNORECASE)
-_TYPES: dict[str, ErrorKind] = {"authentication": "auth", "authorization": "auth", "rate_limit": "rate_limit", "quota": "rate_limit"}
+_TYPES: dict[str, ErrorKind] = {
+    "authentication": "auth",
+    "authorization": "auth",
+    "rate_limit": "rate_limit",
+    "quota": "rate_limit",
+}
 _STATUS: dict[int, ErrorKind] = {401: "auth", 403: "auth", 402: "rate_limit", 429: "rate_limit"}
 
 
@@ -81,23 +86,41 @@ class Copilot:
         told_while_it_runs = replace(beat, budget=replace(beat.budget, run_tokens=None))
         return [
             *found,
-            *limits.objections("Copilot", told_while_it_runs, "knows no limit of turns: leave maxTurns out, and set timeout or runTokens"),
+            *limits.objections(
+                "Copilot",
+                told_while_it_runs,
+                "knows no limit of turns: leave maxTurns out, and set timeout or runTokens",
+            ),
         ]
 
     def command(self, beat: Beat, prompt: str, folder: str, *, root: bool) -> Command:
         del root  # it works the same
-        argv = ["copilot", "--output-format", "json", "--no-ask-user", "--no-color", "--allow-all-paths", "--allow-all-urls"]
+        argv = [
+            "copilot",
+            "--output-format",
+            "json",
+            "--no-ask-user",
+            "--no-color",
+            "--allow-all-paths",
+            "--allow-all-urls",
+        ]
         files = {}
         if beat.deny:
-            hook = shlex.join(["/bin/sh", "-c", GRANT, "guard", sys.executable, "-I", guard.__file__, f"{folder}/{RULES}"])
+            hook = shlex.join(
+                ["/bin/sh", "-c", GRANT, "guard", sys.executable, "-I", guard.__file__, f"{folder}/{RULES}"]
+            )
             files[RULES] = json.dumps([rule for rule in map(_rule, beat.deny) if rule])
-            files["hooks.json"] = json.dumps({"version": 1, "hooks": {"PreToolUse": [{"type": "command", "bash": hook, "timeoutSec": HOOK_S}]}})
+            files["hooks.json"] = json.dumps(
+                {"version": 1, "hooks": {"PreToolUse": [{"type": "command", "bash": hook, "timeoutSec": HOOK_S}]}}
+            )
             files["plugin.json"] = json.dumps({"name": "covey-beat", "version": "1.0.0", "hooks": "hooks.json"})
             argv += ["--plugin-dir", folder]
         else:
             argv.append("--allow-all-tools")
         argv += ["--model", beat.model] if beat.model else []
-        return Command(argv=tuple(argv), stdin=prompt, environment={**TELEMETRY, "COPILOT_ALLOW_ALL": None}, files=files)
+        return Command(
+            argv=tuple(argv), stdin=prompt, environment={**TELEMETRY, "COPILOT_ALLOW_ALL": None}, files=files
+        )
 
     def reader(self) -> CopilotReader:
         return CopilotReader()
@@ -150,11 +173,15 @@ class CopilotReader:
         identity, error = text(data.get("toolCallId")), table(data.get("error"))
         said = text(table(data.get("result")).get("content") or error.get("message"))
         self._messages.result(identity, said, between(self._began.get(identity), ended))
-        if error.get("code") == "denied" and (call := self._messages.called(identity) or self._helpers.called(identity)):
+        if error.get("code") == "denied" and (
+            call := self._messages.called(identity) or self._helpers.called(identity)
+        ):
             self._denials.append(call)
 
     def _spent(self, attributes: dict[str, Any]) -> None:
-        counts = [attributes.get(f"gen_ai.usage.{way}_tokens") for way in ("input", "output")]  # cached ones are among them
+        counts = [
+            attributes.get(f"gen_ai.usage.{way}_tokens") for way in ("input", "output")
+        ]  # cached ones are among them
         if attributes.get("gen_ai.operation.name") == "chat" and counts != [None, None]:
             self._tokens = (self._tokens or 0) + sum(map(number, counts))
 
@@ -182,7 +209,9 @@ class CopilotReader:
         kind = _TYPES.get(text(error.get("errorType"))) or _STATUS.get(number(error.get("statusCode"))) or kind
         ended = moment(self._result.get("timestamp")) or now
         retry_at = told(said, ended, ended) if kind == "rate_limit" else None
-        return Failure(kind=kind, message=said or f"it ended with exit code {exit_code} and without an answer", retry_at=retry_at)
+        return Failure(
+            kind=kind, message=said or f"it ended with exit code {exit_code} and without an answer", retry_at=retry_at
+        )
 
 
 def _rule(pattern: str) -> tuple[str, str | None] | None:

@@ -57,12 +57,20 @@ _NOISE = re.compile(r"YOLO mode|Ripgrep is not|\[STARTUP\]|Loaded cached credent
 _CODE = re.compile(r'"code": ?(\d{3})')
 _SAID = re.compile(r'"message": ?("(?:[^"\\]|\\.)*")')
 _WRAPPED = re.compile(r"\[API Error: (.*?)\]", re.DOTALL)
-_AUTH = re.compile(r"UNAUTHENTICATED|PERMISSION_DENIED|API key not valid|API_KEY_INVALID|GEMINI_API_KEY|auth(entication)? method|FatalAuthentication")
+_AUTH = re.compile(
+    r"UNAUTHENTICATED|PERMISSION_DENIED|API key not valid|API_KEY_INVALID|GEMINI_API_KEY|auth(entication)? method|FatalAuthentication"
+)
 _LIMIT = re.compile(r"RESOURCE_EXHAUSTED|Suggested retry after|quota|rate limit", re.IGNORECASE)
 _TURNS = re.compile(r"FatalTurnLimited|max(imum)? session turns", re.IGNORECASE)
 _DENIALS = frozenset(["policy_violation", "tool_not_registered"])
 """A tool that is denied altogether is not offered; Gemini says then that there is none."""
-_EXITS: dict[int, ErrorKind] = {41: "auth", 401 & 0xFF: "auth", 403 & 0xFF: "auth", 429 & 0xFF: "rate_limit", 53: "max_turns"}
+_EXITS: dict[int, ErrorKind] = {
+    41: "auth",
+    401 & 0xFF: "auth",
+    403 & 0xFF: "auth",
+    429 & 0xFF: "rate_limit",
+    53: "max_turns",
+}
 
 
 class Gemini:
@@ -78,7 +86,9 @@ class Gemini:
         return [
             *found,
             *limits.objections(
-                "Gemini", beat, "takes a limit of turns only from its settings: leave maxTurns out, and set timeout, or model.maxSessionTurns there"
+                "Gemini",
+                beat,
+                "takes a limit of turns only from its settings: leave maxTurns out, and set timeout, or model.maxSessionTurns there",
             ),
         ]
 
@@ -128,7 +138,9 @@ class GeminiReader:
             case "tool_result":
                 error = table(line.get("error"))
                 self._conversation.result(
-                    identity, text(line.get("output") or error.get("message")), between(self._times.get(identity), line.get("timestamp"))
+                    identity,
+                    text(line.get("output") or error.get("message")),
+                    between(self._times.get(identity), line.get("timestamp")),
                 )
                 if text(error.get("type")) in _DENIALS and (call := self._conversation.called(identity)):
                     self._denials.append(call)
@@ -165,12 +177,18 @@ class GeminiReader:
             return None
         error = table(self._result.get("error"))
         said = (
-            text(error.get("message")) or self._error or next((line.strip()[:500] for line in complaints.splitlines() if not _NOISE.match(line)), "")
+            text(error.get("message"))
+            or self._error
+            or next((line.strip()[:500] for line in complaints.splitlines() if not _NOISE.match(line)), "")
         )
         kind = _kind(f"{text(error.get('type'))} {said}", exit_code, "api" if error or self._error else "crash")
         ended = moment(self._result.get("timestamp")) or now
         retry_at = told(said, ended, ended) if kind == "rate_limit" else None
-        return Failure(kind=kind, message=_plain(said) or f"it ended with exit code {exit_code} and without an answer", retry_at=retry_at)
+        return Failure(
+            kind=kind,
+            message=_plain(said) or f"it ended with exit code {exit_code} and without an answer",
+            retry_at=retry_at,
+        )
 
 
 def _rules(pattern: str) -> Iterator[str]:
@@ -192,12 +210,17 @@ def _rules(pattern: str) -> Iterator[str]:
 
 def _rule(**conditions: str) -> str:
     said = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in conditions.items())
-    return f'[[rule]]\n{said}decision = "deny"\npriority = 999\ndenyMessage = "The deny list of this beat forbids it."\n'
+    return (
+        f'[[rule]]\n{said}decision = "deny"\npriority = 999\ndenyMessage = "The deny list of this beat forbids it."\n'
+    )
 
 
 def _regexes(glob: str) -> Iterator[str]:
     """What Gemini compares with the beginning of a command that is written as JSON: plainly, behind a path, behind an assignment, behind another program."""
-    body = "".join(_piece(piece) for piece in re.findall(r"\*|[ \t]+|[^* \t]+", glob.removesuffix("*").rstrip() if glob.endswith(" *") else glob))
+    body = "".join(
+        _piece(piece)
+        for piece in re.findall(r"\*|[ \t]+|[^* \t]+", glob.removesuffix("*").rstrip() if glob.endswith(" *") else glob)
+    )
     body += r'("|\x20|\\[tnr])' if glob.endswith(" *") else '"'
     yield body
     yield rf'[^"\\\x20]*\x2f{body}'
@@ -211,7 +234,10 @@ def _piece(piece: str) -> str:
     if not piece.strip(" \t"):
         return _SPACE
     written = json.dumps(piece, ensure_ascii=False)[1:-1]
-    return "".join(f"\\x{ord(character):02x}" if character.isascii() and not character.isalnum() else character for character in written)
+    return "".join(
+        f"\\x{ord(character):02x}" if character.isascii() and not character.isalnum() else character
+        for character in written
+    )
 
 
 def _kind(said: str, exit_code: int, otherwise: ErrorKind) -> ErrorKind:

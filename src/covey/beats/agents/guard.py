@@ -73,7 +73,10 @@ def refusal(rules: list[Any], call: dict[str, Any]) -> str:
 def matches(pattern: str, text: str) -> bool:
     """Whether a text is what a pattern means: `*` is anything, a space is any white space, and ` *` at the end may be nothing at all."""
     body, optional = (pattern[:-2], r"(\s.*)?") if pattern.endswith(" *") else (pattern, "")
-    wanted = "".join(".*" if piece == "*" else r"\s+" if piece.isspace() else re.escape(piece) for piece in re.findall(r"\*|\s+|[^*\s]+", body))
+    wanted = "".join(
+        ".*" if piece == "*" else r"\s+" if piece.isspace() else re.escape(piece)
+        for piece in re.findall(r"\*|\s+|[^*\s]+", body)
+    )
     return re.fullmatch(wanted + optional, text, re.DOTALL) is not None
 
 
@@ -90,7 +93,9 @@ def parts(command: str, depth: int = DEPTH) -> Iterator[str]:
             for at in range(1, min(len(words), WORDS)):
                 yield from _said(words[at:])
                 if first in _SHELLS or words[at].rpartition("/")[2] in _SHELLS:
-                    yield from (part for word in words[at:] if " " in word or "\n" in word for part in parts(word, depth - 1))
+                    yield from (
+                        part for word in words[at:] if " " in word or "\n" in word for part in parts(word, depth - 1)
+                    )
         yield from (part for word in link if _NESTED.search(word) for part in parts(_NESTED.sub("\n", word), depth - 1))
 
 

@@ -17,5 +17,7 @@ def objections(title: str, beat: Beat, turns: str) -> list[str]:
     if any(limit is not None for limit in (budget.run_usd, budget.day_usd, budget.month_usd)):
         found.append(f"{title} does not tell what it costs: give the budget in tokens, such as dayTokens: 1M")
     if budget.run_tokens is not None:
-        found.append(f"{title} tells what it has used only when it ends, too late for runTokens: set timeout, and dayTokens or monthTokens")
+        found.append(
+            f"{title} tells what it has used only when it ends, too late for runTokens: set timeout, and dayTokens or monthTokens"
+        )
     return found

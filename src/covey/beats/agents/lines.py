@@ -39,16 +39,29 @@ def text(value: object) -> str:
 
 def number(value: object) -> int:
     """A value that should be a count, as one."""
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and value == value and abs(value) < 1e15 else 0  # noqa: PLR0124, PLR2004 - not nan
+    return (
+        int(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value == value and abs(value) < 1e15  # noqa: PLR0124, PLR2004 - not nan
+        else 0
+    )
 
 
 def cost(value: object) -> float | None:
     """A value that should be an amount of money, as one; None if it is none."""
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e9 else None  # noqa: PLR2004 - nan is not
+    return (
+        float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e9 else None  # noqa: PLR2004 - nan is not
+    )
 
 
 def short(arguments: dict[str, Any]) -> str:
     """A tool's input for one line: its only or telling value, else all of it."""
-    telling = next((arguments[name] for name in ("command", "cmd", "file_path", "path", "url", "pattern", "query") if arguments.get(name)), None)
+    telling = next(
+        (
+            arguments[name]
+            for name in ("command", "cmd", "file_path", "path", "url", "pattern", "query")
+            if arguments.get(name)
+        ),
+        None,
+    )
     said = " ".join(text(arguments if telling is None and arguments else telling or "").split())
     return said if len(said) <= INPUT_CHARACTERS else said[:INPUT_CHARACTERS] + "…"

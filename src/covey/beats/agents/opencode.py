@@ -120,8 +120,14 @@ class OpenCode:
         return Command(
             argv=tuple(argv),
             stdin=prompt,
-            environment={"OPENCODE_CONFIG_CONTENT": json.dumps({"agent": {OWN: own}, "plugin": [plugin.as_uri()]}), "OPENCODE_PURE": None},
-            files={PLUGIN: _plugin(beat.max_turns or MAX_TURNS, commands, f"{folder}/{RULES}"), RULES: json.dumps(commands)},
+            environment={
+                "OPENCODE_CONFIG_CONTENT": json.dumps({"agent": {OWN: own}, "plugin": [plugin.as_uri()]}),
+                "OPENCODE_PURE": None,
+            },
+            files={
+                PLUGIN: _plugin(beat.max_turns or MAX_TURNS, commands, f"{folder}/{RULES}"),
+                RULES: json.dumps(commands),
+            },
         )
 
     def reader(self) -> OpenCodeReader:
@@ -167,7 +173,9 @@ class OpenCodeReader:
         arguments, said = table(state.get("input")), text(state.get("error") or state.get("output"))
         missing = text(arguments.get("error")).startswith(_MISSING)
         self._messages.turn(message)
-        step = self._messages.call(identity, text(arguments.get("tool") if missing else part.get("tool")), {} if missing else arguments)
+        step = self._messages.call(
+            identity, text(arguments.get("tool") if missing else part.get("tool")), {} if missing else arguments
+        )
         times = table(state.get("time"))
         self._messages.result(identity, said, number(times.get("end")) - number(times.get("start")) if times else None)
         if missing or said.startswith(_DENIED):
@@ -176,7 +184,11 @@ class OpenCodeReader:
 
     def _spent(self, tokens: dict[str, Any], paid: object) -> None:
         cache = table(tokens.get("cache"))
-        counts = [*(tokens.get(name) for name in ("input", "output", "reasoning")), cache.get("read"), cache.get("write")]
+        counts = [
+            *(tokens.get(name) for name in ("input", "output", "reasoning")),
+            cache.get("read"),
+            cache.get("write"),
+        ]
         self._tokens = (self._tokens or 0) + (number(tokens.get("total")) or sum(map(number, counts)))
         self._cost += cost(paid) or 0.0
 
@@ -196,15 +208,27 @@ class OpenCodeReader:
 
     def _failure(self, exit_code: int, complaints: str, now: float) -> Failure | None:
         if "turns" in self._stopped:
-            return Failure(kind="max_turns", message=f"it used up its {number(self._stopped['turns'])} turns without an answer")
+            return Failure(
+                kind="max_turns", message=f"it used up its {number(self._stopped['turns'])} turns without an answer"
+            )
         if "retry" in self._stopped:
             retry = table(self._stopped["retry"])
-            return Failure(kind="rate_limit", message=_said(retry) or "the provider asks to wait", retry_at=number(retry.get("next")) / 1000 or None)
+            return Failure(
+                kind="rate_limit",
+                message=_said(retry) or "the provider asks to wait",
+                retry_at=number(retry.get("next")) / 1000 or None,
+            )
         if not self._error and exit_code == 0 and self._messages.count:
             return None
         data = table(self._error.get("data"))
-        said = _said(data) or _COLOUR.sub("", complaint(complaints)) or f"it ended with exit code {exit_code} and without an answer"
-        kind: ErrorKind = "auth" if self._error.get("name") == "ProviderAuthError" else "api" if self._error else "crash"
+        said = (
+            _said(data)
+            or _COLOUR.sub("", complaint(complaints))
+            or f"it ended with exit code {exit_code} and without an answer"
+        )
+        kind: ErrorKind = (
+            "auth" if self._error.get("name") == "ProviderAuthError" else "api" if self._error else "crash"
+        )
         kind = _STATUS.get(number(data.get("statusCode")), kind)
         return Failure(kind=kind, message=said, retry_at=_retry_at(data, now) if kind == "rate_limit" else None)
 

@@ -47,7 +47,9 @@ def explain(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 def _report(result: dict[str, Any]) -> str:
     """The report with its columns as they are, and nothing in it that would act on a terminal."""
-    return "\n".join("".join(letter for letter in line if letter.isprintable()) for line in result["report"].split("\n"))
+    return "\n".join(
+        "".join(letter for letter in line if letter.isprintable()) for line in result["report"].split("\n")
+    )
 
 
 def read_screen(source: str) -> str:
@@ -60,7 +62,13 @@ def read_screen(source: str) -> str:
                 data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise user_error(f"{source} cannot be read: {why}", "Save one with: tmux capture-pane -p > screen.txt", field="screen") from error
+        raise user_error(
+            f"{source} cannot be read: {why}", "Save one with: tmux capture-pane -p > screen.txt", field="screen"
+        ) from error
     if len(data) > LARGEST:
-        raise user_error(f"{source} is larger than {LARGEST} bytes: no screen is", "Save one with: tmux capture-pane -p > screen.txt", field="screen")
+        raise user_error(
+            f"{source} is larger than {LARGEST} bytes: no screen is",
+            "Save one with: tmux capture-pane -p > screen.txt",
+            field="screen",
+        )
     return data.decode("utf-8", "replace")

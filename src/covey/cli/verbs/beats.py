@@ -40,7 +40,9 @@ def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     if not os.path.isdir(workspace):
         raise not_found(f"{workspace} is not a folder", "Name the folder in which a HEARTBEAT.md is.", field="path")
     if not os.path.exists(os.path.join(workspace, FILE)) and not os.path.isdir(os.path.join(workspace, FOLDER)):
-        raise not_found(f"there is no HEARTBEAT.md in {workspace}", f"Begin with: covey init {quoted(workspace)}", field="path")
+        raise not_found(
+            f"there is no HEARTBEAT.md in {workspace}", f"Begin with: covey init {quoted(workspace)}", field="path"
+        )
     refuse_what_cannot_run(_workspaces(home), workspace, os.path.expanduser("~"))
     added, _ = enlist(home, [{"path": workspace}], os.path.expanduser("~"))
     _reload(home)
@@ -99,7 +101,9 @@ def beat(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     return 0
 
 
-def _through_daemon(home: Home, operation: Operation, params: dict[str, Any], waiting: Waiting) -> dict[str, Any] | None:
+def _through_daemon(
+    home: Home, operation: Operation, params: dict[str, Any], waiting: Waiting
+) -> dict[str, Any] | None:
     """The run when it is over; None if there is no daemon."""
     from covey.cli.beat_wait import reference
     from murli import EXIT_CANCELLED
@@ -117,7 +121,11 @@ def _through_daemon(home: Home, operation: Operation, params: dict[str, Any], wa
         return dict(client.call(_operation("beats.show"), {"run": run["run"]})) if params["verbose"] else done
     except KeyboardInterrupt:
         raise AgentError(
-            f"{run['beat']} runs on in the daemon", code=EXIT_CANCELLED, error="cancelled", suggestion=f"See how it went: {see}", recoverable=True
+            f"{run['beat']} runs on in the daemon",
+            code=EXIT_CANCELLED,
+            error="cancelled",
+            suggestion=f"See how it went: {see}",
+            recoverable=True,
         ) from None
     except (Interrupted, NotRunning) as error:
         error.message = f"{error.message}: nobody tells how {run['beat']} goes on"
@@ -203,7 +211,10 @@ def _workspaces(home: Home) -> list[dict[str, Any]]:
 
 def _is_scheduled(home: Home, workspace: str) -> bool:
     listed = _workspaces(home)
-    return any(os.path.realpath(os.path.expanduser(str(table.get("path", "")))) == os.path.realpath(workspace) for table in listed)
+    return any(
+        os.path.realpath(os.path.expanduser(str(table.get("path", "")))) == os.path.realpath(workspace)
+        for table in listed
+    )
 
 
 def _operation(name: str) -> Operation:

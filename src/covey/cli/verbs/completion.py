@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from covey.contract import Operation, Parameter
     from covey.kernel.home import Home
 
-EVERYWHERE = ["--agent", "--output", "--json", "--schema", "--input", "--fields", "--limit", "--protocol-version", "--debug", "--help"]
+EVERYWHERE = [
+    "--agent",
+    "--output",
+    "--json",
+    "--schema",
+    "--input",
+    "--fields",
+    "--limit",
+    "--protocol-version",
+    "--debug",
+    "--help",
+]
 NOT_FOR_STREAMS = ("--fields", "--limit")
 FORMATS = ["json", "ndjson", "text"]
 TAKE_A_VALUE = ["--input", "--fields", "--limit", "--protocol-version"]
@@ -40,7 +51,11 @@ def verbs() -> dict[str, str]:
 
 def members(group: str) -> dict[str, str]:
     """The words that can follow a group's."""
-    return {operation.cli[1]: operation.summary for operation in OPERATIONS if len(operation.cli) > 1 and operation.cli[0] == group}
+    return {
+        operation.cli[1]: operation.summary
+        for operation in OPERATIONS
+        if len(operation.cli) > 1 and operation.cli[0] == group
+    }
 
 
 def spelt() -> Iterator[tuple[str, Operation]]:
@@ -55,9 +70,20 @@ def spelt() -> Iterator[tuple[str, Operation]]:
 
 def flags(operation: Operation) -> list[str]:
     """The flags of one verb."""
-    own = [name for parameter in operation.parameters if not parameter.positional for name in (f"--{parameter.flag}", parameter.short) if name]
+    own = [
+        name
+        for parameter in operation.parameters
+        if not parameter.positional
+        for name in (f"--{parameter.flag}", parameter.short)
+        if name
+    ]
     anywhere = [flag for flag in EVERYWHERE if not (operation.streaming and flag in NOT_FOR_STREAMS)]
-    return [*own, *(["--yes", "--force"] if operation.mutating else []), *(["--dry-run"] if operation.dry_run else []), *anywhere]
+    return [
+        *own,
+        *(["--yes", "--force"] if operation.mutating else []),
+        *(["--dry-run"] if operation.dry_run else []),
+        *anywhere,
+    ]
 
 
 def choices(operation: Operation) -> list[str]:
@@ -96,7 +122,9 @@ def bash() -> str:
             files = " files=yes" if flag_takes_path(operation, flag) else ""
             cases.append(f'        "{name} {flag}"|"{name} "*" {flag}") words="{" ".join(offered)}"{files} ;;')
         files = " files=yes" if takes_path(operation) else ""
-        cases.append(f'        "{name}"|"{name} "*) words="{" ".join([*choices(operation), *flags(operation)])}"{files} ;;')
+        cases.append(
+            f'        "{name}"|"{name} "*) words="{" ".join([*choices(operation), *flags(operation)])}"{files} ;;'
+        )
     return "\n".join(
         [
             "# bash completion for covey: covey completion bash >> ~/.bashrc",
@@ -119,7 +147,10 @@ def bash() -> str:
 
 
 def zsh() -> str:
-    cases = [f'        "{group}") offered=({_described(members(group))}); _describe -t commands command offered ;;' for group in GROUPS]
+    cases = [
+        f'        "{group}") offered=({_described(members(group))}); _describe -t commands command offered ;;'
+        for group in GROUPS
+    ]
     for name, operation in spelt():
         known = {f'"{name} {flag}"|"{name} "*" {flag}"': offered for flag, offered in values(operation).items()}
         cases += [
@@ -127,7 +158,9 @@ def zsh() -> str:
             for pattern, offered in known.items()
         ]
         files = " _files;" if takes_path(operation) else ""
-        cases.append(f'        "{name}"|"{name} "*){files} compadd -- {" ".join([*choices(operation), *flags(operation)])} ;;')
+        cases.append(
+            f'        "{name}"|"{name} "*){files} compadd -- {" ".join([*choices(operation), *flags(operation)])} ;;'
+        )
     return "\n".join(
         [
             "#compdef covey",
@@ -163,9 +196,14 @@ def fish() -> str:
         "complete -c covey -n '__covey_at' -l version",
         "complete -c covey -n '__covey_at' -s h -l help",
     ]
-    lines += [f"complete -c covey -n '__covey_at' -a {name} -d {_fish_quoted(summary)}" for name, summary in verbs().items()]
+    lines += [
+        f"complete -c covey -n '__covey_at' -a {name} -d {_fish_quoted(summary)}" for name, summary in verbs().items()
+    ]
     for group in GROUPS:
-        lines += [f"complete -c covey -n '__covey_at {group}' -a {name} -d {_fish_quoted(summary)}" for name, summary in members(group).items()]
+        lines += [
+            f"complete -c covey -n '__covey_at {group}' -a {name} -d {_fish_quoted(summary)}"
+            for name, summary in members(group).items()
+        ]
     for name, operation in spelt():
         help_of = {f"--{parameter.flag}": parameter.help for parameter in operation.parameters}
         short_of = {f"--{parameter.flag}": parameter.short for parameter in operation.parameters}

@@ -63,7 +63,13 @@ def _adapters(home: Home) -> list[dict[str, str]]:
 
     registry = load(Path(folder))
     found = [
-        Finding("home", "adapters", FAIL, f"{problem}\nIt is left out. {problem.suggestion}", f"${{EDITOR:-vi}} {quoted(problem.name)}")
+        Finding(
+            "home",
+            "adapters",
+            FAIL,
+            f"{problem}\nIt is left out. {problem.suggestion}",
+            f"${{EDITOR:-vi}} {quoted(problem.name)}",
+        )
         for problem in registry.problems
     ]
     own = sum(folder in adapter.origin for adapter in registry)
@@ -105,7 +111,12 @@ def _say_unmeasured(findings: list[dict[str, str]]) -> None:
     by_program = {name: adapter for adapter in registry for name in adapter.process.names}
     for finding in findings:
         adapter = by_program.get(finding["name"]) if finding["section"] == "agents" else None
-        if adapter is not None and adapter.tested and finding["detail"][:1].isdigit() and (caveat := adapter.at(finding["detail"]).caveat):
+        if (
+            adapter is not None
+            and adapter.tested
+            and finding["detail"][:1].isdigit()
+            and (caveat := adapter.at(finding["detail"]).caveat)
+        ):
             finding["detail"] += f" ({caveat})"
 
 
@@ -126,7 +137,8 @@ def _drift(home: Home) -> list[dict[str, str]]:
             "agents",
             f"{item['agent']} {one['version']}".strip(),
             WARN,
-            "was often not understood: " + ", ".join(f"{kind} {count}" for kind, count in sorted(one["counts"].items())),
+            "was often not understood: "
+            + ", ".join(f"{kind} {count}" for kind, count in sorted(one["counts"].items())),
             "covey adapters explain --pane <pane>",
         )._asdict()
         for item in items
@@ -148,6 +160,12 @@ def _development() -> list[dict[str, str]]:
     checks = self_check(describe(build(OPERATIONS)))["checks"]
     statuses = {"pass": "ok", "warn": "warn", "fail": "fail"}
     return [
-        {"section": "murli", "name": check["name"], "status": statuses[check["status"]], "detail": check.get("message", "fine"), "fix": ""}
+        {
+            "section": "murli",
+            "name": check["name"],
+            "status": statuses[check["status"]],
+            "detail": check.get("message", "fine"),
+            "fix": "",
+        }
         for check in checks
     ]

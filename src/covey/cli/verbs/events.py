@@ -20,7 +20,20 @@ if TYPE_CHECKING:
 
 LAST = 50
 """How many are shown to who does not say how many: a journal may have 256 MB."""
-FIRST = ("name", "beat", "outcome", "state", "reason", "title", "target", "agent", "message", "text", "summary", "error")
+FIRST = (
+    "name",
+    "beat",
+    "outcome",
+    "state",
+    "reason",
+    "title",
+    "target",
+    "agent",
+    "message",
+    "text",
+    "summary",
+    "error",
+)
 """What matters most in an event, in this order; the rest follows as it comes."""
 MOMENTS = ("slot", "since", "at", "time", "began", "until")
 """Names under which events keep a time in seconds since 1970; also whatever ends with `_at`."""
@@ -84,7 +97,10 @@ def readable(event: dict[str, Any]) -> str:
         if value and value not in told:
             told.add(value)
             parts.append(value if name in ("name", "beat", "outcome", "state") else f"{name}={value}")
-    return clean(f"{event['cursor']:>6}") + f"  {_moment(event['time'])}  {clean(event['kind']):<20} {clean(' '.join([*parts, subject]))}".rstrip()
+    return (
+        clean(f"{event['cursor']:>6}")
+        + f"  {_moment(event['time'])}  {clean(event['kind']):<20} {clean(' '.join([*parts, subject]))}".rstrip()
+    )
 
 
 def _value(name: str, value: Any) -> str:

@@ -29,7 +29,11 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
     environment, whose = {**os.environ, "COVEY_HOME": home.path}, Path.home()
     out, agent = writer(), params["agent"]
     found = [] if params["remove"] else integration.programs(agent, environment)
-    versions, notes = ([], []) if params["remove"] else _accepted(agent, found, any_version=params["any_version"], dry_run=out.dry_run)
+    versions, notes = (
+        ([], [])
+        if params["remove"]
+        else _accepted(agent, found, any_version=params["any_version"], dry_run=out.dry_run)
+    )
     plan = integration.plan(agent, whose, environment, remove=params["remove"], versions=versions)
     if not out.dry_run:
         integration.apply(plan)
@@ -41,7 +45,9 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
         "notes": [*(notes if plan.files else ()), *plan.notes],
         "programs": [{"path": one.path, "version": one.version} for one in found],
     }
-    (out.plan if out.dry_run else out.success)(lambda shown: integrated(shown, Paint(columns(), colour=out.colour), dry_run=out.dry_run), result)
+    (out.plan if out.dry_run else out.success)(
+        lambda shown: integrated(shown, Paint(columns(), colour=out.colour), dry_run=out.dry_run), result
+    )
     return 0
 
 
@@ -65,4 +71,10 @@ def _told(edit: Edit, *, line_by_line: bool) -> dict[str, Any]:
     change = "create" if edit.before is None else "remove" if edit.after is None else "change"
     before, after = ((text or b"").decode("utf-8", "replace").splitlines() for text in (edit.before, edit.after))
     diff = "\n".join(list(difflib.unified_diff(before, after, lineterm="", n=1))[2:]) if line_by_line else ""
-    return {"path": str(edit.path), "change": change, "about": edit.about, "backup": str(edit.backup) if edit.backup else None, "diff": diff}
+    return {
+        "path": str(edit.path),
+        "change": change,
+        "about": edit.about,
+        "backup": str(edit.backup) if edit.backup else None,
+        "diff": diff,
+    }

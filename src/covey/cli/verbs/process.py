@@ -44,7 +44,9 @@ def up(home: Home, _: Operation, params: dict[str, Any]) -> int:
         running = _spawn(home)
         if running is None:
             return 0
-    writer().success(f"Covey is running already (pid {running})", {"pid": running, "already_running": True, "version": __version__})
+    writer().success(
+        f"Covey is running already (pid {running})", {"pid": running, "already_running": True, "version": __version__}
+    )
     return 0
 
 
@@ -131,7 +133,10 @@ def _is_ready(home: Home, pid: int) -> bool:
 
 
 def _stuck(pid: int, error: AgentError) -> AgentError:
-    return tool_error(f"Covey is running already (pid {pid}), but is of no use: {error.message}", "End it and start it anew: covey down && covey up")
+    return tool_error(
+        f"Covey is running already (pid {pid}), but is of no use: {error.message}",
+        "End it and start it anew: covey down && covey up",
+    )
 
 
 def _spawn(home: Home) -> int | None:
@@ -145,7 +150,10 @@ def _spawn(home: Home) -> int | None:
     try:
         errors = descriptor_of(_error_file(home), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     except OSError as error:
-        raise tool_error(f"{_error_file(home)} cannot be written: {error.strerror or error}", f"Look at it: ls -l {_error_file(home)}") from error
+        raise tool_error(
+            f"{_error_file(home)} cannot be written: {error.strerror or error}",
+            f"Look at it: ls -l {_error_file(home)}",
+        ) from error
     ours, theirs = os.pipe()
     began = os.fstat(errors).st_size
     process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -170,7 +178,9 @@ def _spawn(home: Home) -> int | None:
         raise _as_error(news["error"])
     if news.get("already_running"):
         return int(news["pid"])
-    writer().success(f"Covey is up (pid {news['pid']})", {"pid": news["pid"], "already_running": False, "version": news["version"]})
+    writer().success(
+        f"Covey is up (pid {news['pid']})", {"pid": news["pid"], "already_running": False, "version": news["version"]}
+    )
     return None
 
 
@@ -186,7 +196,9 @@ def _not_ready(home: Home, process: Popen[bytes], began: int) -> AgentError:
 
     how = f"was not ready after {READY_S:g} s and has been ended"
     try:
-        code = process.wait(1.0 if process.poll() is None else 0)  # it has closed its pipe, and may be about to end by itself
+        code = process.wait(
+            1.0 if process.poll() is None else 0
+        )  # it has closed its pipe, and may be about to end by itself
         how = f"ended before it was ready ({f'exit code {code}' if code >= 0 else f'signal {-code}'})"
     except subprocess.TimeoutExpired:
         for end, patience in ((process.terminate, TERM_S), (process.kill, KILL_S)):

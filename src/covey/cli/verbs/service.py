@@ -18,7 +18,12 @@ def install(home: Home, _: Operation, __: dict[str, Any]) -> int:
     out, service = writer(), Service(home)
     if out.dry_run:
         plan = service.plan(executable())
-        result = {"path": plan.path, "change": plan.change, "text": plan.text, "commands": [" ".join(words) for words in plan.commands]}
+        result = {
+            "path": plan.path,
+            "change": plan.change,
+            "text": plan.text,
+            "commands": [" ".join(words) for words in plan.commands],
+        }
         out.plan(f"Would write {plan.path} ({plan.change}):\n\n{plan.text}", result)
         return 0
     return _told(service.install(executable()))
@@ -29,7 +34,10 @@ def uninstall(home: Home, _: Operation, __: dict[str, Any]) -> int:
     out, service = writer(), Service(home)
     if out.dry_run:
         there = service.status().installed
-        out.plan(f"Would remove {service.path}" if there else "There is no service to remove", {"path": service.path, "would_remove": there})
+        out.plan(
+            f"Would remove {service.path}" if there else "There is no service to remove",
+            {"path": service.path, "would_remove": there},
+        )
         return 0
     return _told(service.uninstall())
 
@@ -37,13 +45,22 @@ def uninstall(home: Home, _: Operation, __: dict[str, Any]) -> int:
 def status(home: Home, _: Operation, __: dict[str, Any]) -> int:
     """Is it installed, and does it run?"""
     found = Service(home).status()
-    text = f"{found.path}: {found.active}" if found.installed else "The service is not installed. Install it with: covey service install"
+    text = (
+        f"{found.path}: {found.active}"
+        if found.installed
+        else "The service is not installed. Install it with: covey service install"
+    )
     writer().success("\n".join([text, *(found.notes if found.installed else [])]), found._asdict())
     return 0
 
 
 def _told(outcome: Outcome) -> int:
     """What was done, and what is left to do by hand."""
-    lines = [f"{outcome.path}: {outcome.change}", *(["Now run:"] if outcome.todo else []), *(f"  {line}" for line in outcome.todo), *outcome.notes]
+    lines = [
+        f"{outcome.path}: {outcome.change}",
+        *(["Now run:"] if outcome.todo else []),
+        *(f"  {line}" for line in outcome.todo),
+        *outcome.notes,
+    ]
     writer().success("\n".join(lines), {**outcome._asdict(), "changed": outcome.changed})
     return 0

@@ -41,11 +41,14 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
             out.progress("the daemon does not answer, waiting for it", stage="waiting")
             continue
         if message.get("event") != "done":
-            out.progress(f"{told(result['items'])}, waiting {goal}{limit} ({time.monotonic() - began:.0f}s)", stage="waiting")
+            out.progress(
+                f"{told(result['items'])}, waiting {goal}{limit} ({time.monotonic() - began:.0f}s)", stage="waiting"
+            )
             continue
         if result["outcome"] == "timeout":
             raise timed_out(
-                f"not {wanted or 'done, nor in need of you,'} within {longest}: {told(result['items'])}", "Wait longer, or see `covey ps`."
+                f"not {wanted or 'done, nor in need of you,'} within {longest}: {told(result['items'])}",
+                "Wait longer, or see `covey ps`.",
             )
         if result["outcome"] == "gone":
             raise AgentError(
@@ -59,7 +62,9 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     raise tool_error("the daemon has stopped before it was so", "Run `covey up`, then wait again.")
 
 
-def _until(path: str, operation: Operation, left: Callable[[], dict[str, Any]], most: float | None) -> Iterator[dict[str, Any]]:
+def _until(
+    path: str, operation: Operation, left: Callable[[], dict[str, Any]], most: float | None
+) -> Iterator[dict[str, Any]]:
     """The messages; a daemon that has gone or is silent is not waited for longer than was asked for."""
     began = time.monotonic()
     patience, deadline = (PATIENCE_S, None) if most is None else (min(PATIENCE_S, most), began + most + GRACE_S)
@@ -72,7 +77,9 @@ def _until(path: str, operation: Operation, left: Callable[[], dict[str, Any]], 
     except (Interrupted, NotRunning):
         if most is None or time.monotonic() - began < most:
             raise
-        raise timed_out("the time is up, and the daemon has stopped meanwhile", "Run `covey up`, then wait again.") from None
+        raise timed_out(
+            "the time is up, and the daemon has stopped meanwhile", "Run `covey up`, then wait again."
+        ) from None
 
 
 def _with_unit(duration: str | None) -> str:

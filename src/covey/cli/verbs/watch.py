@@ -47,7 +47,10 @@ def different(pictures: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Pictures without those that show what the one before showed, but for ages: they are printed one below the other."""
     before = None
     for picture in pictures:
-        items = [{name: value for name, value in item.items() if name not in {"age_ms", "as_of", "evidence"}} for item in picture["items"]]
+        items = [
+            {name: value for name, value in item.items() if name not in {"age_ms", "as_of", "evidence"}}
+            for item in picture["items"]
+        ]
         shown = [items, [target["health"] for target in picture["targets"]], picture.get("lost")]
         if shown != before:
             before = shown
@@ -110,7 +113,9 @@ def _wanted(item: dict[str, Any], filters: dict[str, Any]) -> bool:
     """Whether an agent still is in a state that was asked for after it has changed. Windows and sessions are counted by the daemon."""
     if "state" not in item:
         return True
-    return (not filters.get("state") or item["state"] in filters["state"]) and (item["needs_action"] or not filters.get("needs_action"))
+    return (not filters.get("state") or item["state"] in filters["state"]) and (
+        item["needs_action"] or not filters.get("needs_action")
+    )
 
 
 def _live(pictures: Iterator[dict[str, Any]], home: Home, out: Writer) -> int:

@@ -66,7 +66,9 @@ class ProcessShape(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             at = next((at for at, word in enumerate(argv) if at and not word.startswith("-")), len(argv))
             script, arguments = "".join(argv[at : at + 1]), argv[at + 1 :]
         names = {process.name, _base(process.exe), _base(program).removeprefix("-"), _base(script)} - {""}
-        known = any(_any(name, self.names) for name in names) or any(_any(path, self.paths) for path in (process.exe, program, script))
+        known = any(_any(name, self.names) for name in names) or any(
+            _any(path, self.paths) for path in (process.exe, program, script)
+        )
         return known and not self._is_batch(arguments)
 
     def _is_batch(self, arguments: Sequence[str]) -> bool:
@@ -74,7 +76,9 @@ class ProcessShape(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             return False
         words = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
         first = next((word for word in words if not word.startswith("-")), "")
-        return first in self.batch or any(word.startswith("-") and word.partition("=")[0] in self.batch for word in words)
+        return first in self.batch or any(
+            word.startswith("-") and word.partition("=")[0] in self.batch for word in words
+        )
 
 
 class Adapter(Struct, frozen=True, kw_only=True):
@@ -122,7 +126,10 @@ class Adapter(Struct, frozen=True, kw_only=True):
         tested = sorted(one for patterns in self.versions for one in patterns.tested)
         if not tested or any(compare(wanted, one) == 0 for one in tested):
             return ""
-        older, newer = [one for one in tested if compare(one, wanted) < 0], [one for one in tested if compare(one, wanted) > 0]
+        older, newer = (
+            [one for one in tested if compare(one, wanted) < 0],
+            [one for one in tested if compare(one, wanted) > 0],
+        )
         if older and newer:
             return f"{self.title} {version_text(wanted)} was never measured; {version_text(older[-1])} and {version_text(newer[0])} were"
         if older:

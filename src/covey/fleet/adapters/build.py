@@ -10,7 +10,15 @@ from msgspec.structs import asdict, replace
 from covey.fleet.adapters import versions
 from covey.fleet.adapters.adapter import Adapter, Capabilities, ProcessShape
 from covey.fleet.adapters.composer import ComposerShape
-from covey.fleet.adapters.description import CapabilitiesTable, ComposerTable, Description, DescriptionError, ProcessTable, TitleRule, VersionBlock
+from covey.fleet.adapters.description import (
+    CapabilitiesTable,
+    ComposerTable,
+    Description,
+    DescriptionError,
+    ProcessTable,
+    TitleRule,
+    VersionBlock,
+)
 from covey.fleet.adapters.patterns import Patterns, Rule
 from covey.fleet.adapters.places import line_of
 
@@ -43,12 +51,21 @@ def extended(base: Description, more: Description) -> Description:
 def build(description: Description, source: str = "", text: str = "", origin: str = "built-in") -> Adapter:
     """The adapter that a description makes."""
     source = source or description.name
-    everywhere = VersionBlock(composer=description.composer, sidebar=description.sidebar, screens=description.screens, titles=description.titles)
+    everywhere = VersionBlock(
+        composer=description.composer,
+        sidebar=description.sidebar,
+        screens=description.screens,
+        titles=description.titles,
+    )
     blocks = [_block_extended(block, everywhere) for block in description.versions] or [everywhere]
     process = ProcessShape(**{key: tuple(words) for key, words in asdict(description.process).items() if words})
     if not process.names and not process.paths:
-        raise DescriptionError(source, line_of(text, "process"), "no process is named", f'Add: [process]\nnames = ["{description.name}"]')
-    patterns = sorted((_patterns(block, source, text) for block in blocks), key=lambda one: one.when.start, reverse=True)
+        raise DescriptionError(
+            source, line_of(text, "process"), "no process is named", f'Add: [process]\nnames = ["{description.name}"]'
+        )
+    patterns = sorted(
+        (_patterns(block, source, text) for block in blocks), key=lambda one: one.when.start, reverse=True
+    )
     return Adapter(
         name=description.name,
         title=description.title or description.name,
@@ -155,23 +172,31 @@ class _Compiler:
             compiled = re.compile(pattern, re.MULTILINE)
         except re.error as error:
             message = f"the pattern {pattern!r} of {rule!r} is no regular expression: {error}"
-            raise DescriptionError(self._source, self.line(pattern), message, "Mend it; in TOML, patterns are safest in 'single quotes'.") from None
+            raise DescriptionError(
+                self._source, self.line(pattern), message, "Mend it; in TOML, patterns are safest in 'single quotes'."
+            ) from None
         if group and group not in compiled.groupindex:
             message = f"the pattern {pattern!r} of {rule!r} has no group named {group!r}"
-            raise DescriptionError(self._source, self.line(pattern), message, f"Put what it should give in (?P<{group}>...).")
+            raise DescriptionError(
+                self._source, self.line(pattern), message, f"Put what it should give in (?P<{group}>...)."
+            )
         return compiled
 
     def optional(self, rule: str, pattern: str, group: str = "") -> re.Pattern[str] | None:
         return self.pattern(rule, pattern, group) if pattern else None
 
     def all(self, rule: str, patterns: str | list[str], group: str = "") -> tuple[re.Pattern[str], ...]:
-        return tuple(self.pattern(rule, pattern, group) for pattern in ([patterns] if isinstance(patterns, str) else patterns))
+        return tuple(
+            self.pattern(rule, pattern, group) for pattern in ([patterns] if isinstance(patterns, str) else patterns)
+        )
 
     def range(self, when: str) -> versions.Range:
         try:
             return versions.parse(when)
         except ValueError as error:
-            raise DescriptionError(self._source, self.line(when), str(error), "Give a range, or leave `when` out.") from None
+            raise DescriptionError(
+                self._source, self.line(when), str(error), "Give a range, or leave `when` out."
+            ) from None
 
     def line(self, value: str) -> int:
         """The first line on which a value is written as it is."""

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from covey.fleet.adapters.view import Rows
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
-_OTHER_ESCAPE = re.compile(r"\x1b\](?:[^\x07\x1b]|\x1b(?!\\))*(?:\x07|\x1b\\)|\x1b\[[0-9;:?]*[A-Za-ln-z]|\x1b[()][0-9A-Za-z]|[\x0e\x0f]")
+_OTHER_ESCAPE = re.compile(
+    r"\x1b\](?:[^\x07\x1b]|\x1b(?!\\))*(?:\x07|\x1b\\)|\x1b\[[0-9;:?]*[A-Za-ln-z]|\x1b[()][0-9A-Za-z]|[\x0e\x0f]"
+)
 
 
 class Composer(Struct, frozen=True, kw_only=True):
@@ -91,7 +93,9 @@ class ComposerShape(Struct, frozen=True, kw_only=True):
             state, text = "empty", ""
         elif escapes and _is_faint(escapes, first, last, text):
             state = "suggestion"
-        return Composer(state=state, text=text, top=first - (self.above is not None), first=first, last=last, footer=footer)
+        return Composer(
+            state=state, text=text, top=first - (self.above is not None), first=first, last=last, footer=footer
+        )
 
 
 def _is_faint(escapes: str, first: int, last: int, text: str) -> bool:

@@ -133,7 +133,10 @@ def parse(name: str, text: str) -> Description:
     except (ValueError, RecursionError) as error:
         found = re.search(r"\(at line (\d+)", str(error))
         raise DescriptionError(
-            name, int(found[1]) if found else 0, f"not valid TOML: {error}", "Mend the line; patterns are safest in 'single quotes'."
+            name,
+            int(found[1]) if found else 0,
+            f"not valid TOML: {error}",
+            "Mend the line; patterns are safest in 'single quotes'.",
         ) from None
     try:
         description = msgspec.convert(data, Description)
@@ -163,9 +166,14 @@ def _invalid(name: str, text: str, error: str) -> DescriptionError:
         return DescriptionError(name, line_of(text, place), f"{field!r} is missing here", f"Add: {field} = ...")
     if "enum value" in sentence:
         value = sentence.partition("enum value ")[2]
-        return DescriptionError(name, line_of(text, place), f"{value} is not known here", f"One of: {', '.join(_choices(place))}.")
+        return DescriptionError(
+            name, line_of(text, place), f"{value} is not known here", f"One of: {', '.join(_choices(place))}."
+        )
     return DescriptionError(
-        name, line_of(text, place), f"{place.removeprefix('$.')}: {sentence[:1].lower()}{sentence[1:]}", "Give a value of that type."
+        name,
+        line_of(text, place),
+        f"{place.removeprefix('$.')}: {sentence[:1].lower()}{sentence[1:]}",
+        "Give a value of that type.",
     )
 
 

@@ -23,7 +23,9 @@ def explained(registry: Registry, params: Mapping[str, Any]) -> dict[str, Any]:
         raise error
     screen = params["screen"] or ""
     plain, escapes = without_escapes(screen), screen if "\x1b" in screen else ""
-    found = registry.explain(agent, plain, params["title"] or "", escapes=escapes, version=params["agent_version"] or "")
+    found = registry.explain(
+        agent, plain, params["title"] or "", escapes=escapes, version=params["agent_version"] or ""
+    )
     reading = found.reading or found.title_reading
     tried = [*(("screen", rule) for rule in found.screen_rules), *(("title", rule) for rule in found.title_rules)]
     result = {
@@ -34,13 +36,28 @@ def explained(registry: Registry, params: Mapping[str, Any]) -> dict[str, Any]:
         "rule": reading.evidence.pattern if reading else "",
         "evidence": reading.evidence.text if reading else "",
         "caveat": found.caveat,
-        "tried": [{"source": source, "rule": rule.rule, "state": rule.state, "why": rule.why} for source, rule in tried],
+        "tried": [
+            {"source": source, "rule": rule.rule, "state": rule.state, "why": rule.why} for source, rule in tried
+        ],
     }
-    about = {"agent": f"{registry.adapters[agent].title} {params['agent_version'] or ''}".strip(), **params.get("about", {})}
-    return {**result, "report": written(result, about, params.get("sources", ()), screen, redact=bool(params["redact"]))}
+    about = {
+        "agent": f"{registry.adapters[agent].title} {params['agent_version'] or ''}".strip(),
+        **params.get("about", {}),
+    }
+    return {
+        **result,
+        "report": written(result, about, params.get("sources", ()), screen, redact=bool(params["redact"])),
+    }
 
 
-def written(found: Mapping[str, Any], about: Mapping[str, str], sources: Sequence[Mapping[str, Any]], screen: str, *, redact: bool) -> str:
+def written(
+    found: Mapping[str, Any],
+    about: Mapping[str, str],
+    sources: Sequence[Mapping[str, Any]],
+    screen: str,
+    *,
+    redact: bool,
+) -> str:
     """The report about a screen. With `redact` nothing of what the agent shows can be read in it."""
     if redact:
         found = {**found, "tried": [{**one, "why": one["why"].partition(" matches ")[0]} for one in found["tried"]]}

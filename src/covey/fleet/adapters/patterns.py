@@ -130,7 +130,9 @@ class Rule(Struct, frozen=True, kw_only=True):
         evidence = Evidence(self.name, one_line(seen, LONGEST_EVIDENCE))
         detail = self._detail(text, start, end)
         reason = reason_of(self.state, self.reason, f"{seen} {detail}")
-        return Reading(state=self.state, reason=reason, evidence=evidence, detail=detail, composer=composer, dialog=self.dialog)
+        return Reading(
+            state=self.state, reason=reason, evidence=evidence, detail=detail, composer=composer, dialog=self.dialog
+        )
 
     def _detail(self, text: str, start: int, end: int) -> str:
         for pattern in self.detail:

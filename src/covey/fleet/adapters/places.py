@@ -22,7 +22,11 @@ def line_of(text: str, path: str, key: str = "") -> int:
     for statement in statements(text):
         if statement.is_header and lines[statement.first].lstrip().startswith("[["):
             counts[statement.path] = counts.get(statement.path, -1) + 1
-            for inner in [known for known in counts if len(known) > len(statement.path) and known[: len(statement.path)] == statement.path]:
+            for inner in [
+                known
+                for known in counts
+                if len(known) > len(statement.path) and known[: len(statement.path)] == statement.path
+            ]:
                 del counts[inner]
         here = [(name, counts.get(statement.path[: place + 1], 0)) for place, name in enumerate(statement.path)]
         if here == wanted[: len(here)] and len(here) > best:

@@ -77,8 +77,12 @@ _SAME = {
     "waiting": "action_required",
 }
 """What agents call it, and what it is called here."""
-_LIMITED = re.compile(r"\b429\b|rate.?limit|too many requests|usage limit|\bquota\b|resource.exhausted|credit balance", re.IGNORECASE)
-_SIGNED_OUT = re.compile(r"\b40[13]\b|unauthori[sz]ed|unauthenticated|/login|log ?in again|sign ?in again|invalid api key", re.IGNORECASE)
+_LIMITED = re.compile(
+    r"\b429\b|rate.?limit|too many requests|usage limit|\bquota\b|resource.exhausted|credit balance", re.IGNORECASE
+)
+_SIGNED_OUT = re.compile(
+    r"\b40[13]\b|unauthori[sz]ed|unauthenticated|/login|log ?in again|sign ?in again|invalid api key", re.IGNORECASE
+)
 
 
 def reason_of(state: str, told: str, detail: str = "") -> str:

@@ -76,14 +76,18 @@ class Registry(Struct, frozen=True):
         """The agent that a process is, if a person can talk to it."""
         return next((adapter.name for adapter in self if adapter.identify(process)), None)
 
-    def explain(self, agent: str | None, screen: str, title: str = "", escapes: str = "", version: str = "") -> Explanation:
+    def explain(
+        self, agent: str | None, screen: str, title: str = "", escapes: str = "", version: str = ""
+    ) -> Explanation:
         """Which state a screen shows, which rule said so, and why those before it did not hold. KeyError for an agent nobody described."""
         if agent is not None:
             return _explained(self.adapters[agent].at(version), screen, title, escapes)
         found = [one for adapter in self if (one := _explained(adapter, screen, title, escapes)).reading]
         if len(found) == 1:
             return found[0]
-        return Explanation(agent="", reason="several_agents" if found else "no_pattern", candidates=tuple(one.agent for one in found))
+        return Explanation(
+            agent="", reason="several_agents" if found else "no_pattern", candidates=tuple(one.agent for one in found)
+        )
 
 
 def load(folder: Path | None = None, *, packages: bool = True) -> Registry:
@@ -112,7 +116,9 @@ class _Shelf:
             description = parse(source, text)
             known = self._descriptions.get(description.name)
             whole = extended(known, description) if known else description
-            adapter = build(whole, source, text, origin if not known else f"{self.adapters[known.name].origin}, {origin}")
+            adapter = build(
+                whole, source, text, origin if not known else f"{self.adapters[known.name].origin}, {origin}"
+            )
         except DescriptionError as error:
             self.problems.append(Problem(source, error.line, error.message, error.suggestion))
         else:
@@ -127,7 +133,9 @@ class _Shelf:
                 return
             text = data.decode()
         except (OSError, UnicodeDecodeError) as error:
-            self.problems.append(Problem(source, 0, f"cannot be read: {error}", "Make it a readable file in UTF-8, or move it away."))
+            self.problems.append(
+                Problem(source, 0, f"cannot be read: {error}", "Make it a readable file in UTF-8, or move it away.")
+            )
         else:
             self.add(source, text, source)
 
@@ -148,7 +156,14 @@ class _Shelf:
             case str():
                 self.add_file(source, Path(offered))
             case _:
-                self.problems.append(Problem(source, 0, f"offers a {type(offered).__name__}", "A path, bytes of TOML, or an Adapter is wanted."))
+                self.problems.append(
+                    Problem(
+                        source,
+                        0,
+                        f"offers a {type(offered).__name__}",
+                        "A path, bytes of TOML, or an Adapter is wanted.",
+                    )
+                )
 
 
 def _explained(adapter: Adapter, screen: str, title: str, escapes: str) -> Explanation:

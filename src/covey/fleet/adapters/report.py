@@ -10,7 +10,9 @@ from covey import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SECRETS = "Look through it for secrets before you send it; --redact hides every letter and digit of what the agent shows."
+SECRETS = (
+    "Look through it for secrets before you send it; --redact hides every letter and digit of what the agent shows."
+)
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cM])|[\x0e\x0f]")
 """Escape sequences as `tmux capture-pane -e` and terminals write them."""
 
@@ -25,7 +27,9 @@ def redacted(text: str) -> str:
     return re.sub(r"[^\W\d_]", "x", re.sub(r"\d", "9", text))
 
 
-def report(found: Mapping[str, Any], about: Mapping[str, str], sources: Sequence[Mapping[str, Any]], screen: str) -> str:
+def report(
+    found: Mapping[str, Any], about: Mapping[str, str], sources: Sequence[Mapping[str, Any]], screen: str
+) -> str:
     """The report. `found` is how the screen was read, `about` names what the agent runs in, `sources` are what each source says."""
     lines = [f"covey {__version__}", *(f"{name:<9} {value}" for name, value in about.items() if value)]
     lines += ["", f"state     {found['state']} ({found['reason']})", f"rule      {found['rule'] or 'none holds'}"]

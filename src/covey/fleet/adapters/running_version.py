@@ -40,7 +40,11 @@ def _files(process: Process, adapter: Adapter) -> list[str]:
     """The program, and the script that it runs, by their whole paths."""
     argv = list(process.argv)
     script = next((word for word in argv[1:] if not word.startswith("-")), "")
-    own = [path for path in (process.exe, *argv[:1]) if not any(fnmatchcase(Path(path).name, launcher) for launcher in adapter.process.launchers)]
+    own = [
+        path
+        for path in (process.exe, *argv[:1])
+        if not any(fnmatchcase(Path(path).name, launcher) for launcher in adapter.process.launchers)
+    ]
     return list(dict.fromkeys(path for path in (*own, script) if path.startswith("/")))
 
 

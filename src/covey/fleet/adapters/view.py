@@ -51,7 +51,9 @@ class View(Struct, frozen=True):
         return rows.starts[first], rows.starts[end - 1] + len(rows.lines[end - 1])
 
 
-def look(screen: str, escapes: str, title: str, shape: ComposerShape | None, sidebar: re.Pattern[str] | None = None) -> View:
+def look(
+    screen: str, escapes: str, title: str, shape: ComposerShape | None, sidebar: re.Pattern[str] | None = None
+) -> View:
     """Cut a screen into its parts. A sidebar is left out: it begins at the column at which its pattern matches."""
     lines = [line[:LONGEST].rstrip() for line in screen.rstrip().split("\n")]
     if sidebar and (column := max((found.start() for line in lines if (found := sidebar.search(line))), default=0)):

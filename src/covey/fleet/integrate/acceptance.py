@@ -65,7 +65,9 @@ def acceptance(agent: str, found: Sequence[Program], *, any_version: bool = Fals
     if any_version:
         return Accepted(versions, notes)
     if not found:
-        raise NotAccepted(integration, f"no {integration.program} was found on PATH, so that it is not known which hooks it accepts")
+        raise NotAccepted(
+            integration, f"no {integration.program} was found on PATH, so that it is not known which hooks it accepts"
+        )
     for one in found:
         if why := refusal(integration, one):
             raise NotAccepted(integration, why)
@@ -93,7 +95,9 @@ def refusal(integration: Integration, program: Program) -> str:
     return ""
 
 
-def unknown_events(agent: str, home: Path, environ: Mapping[str, str], found: Sequence[Program]) -> dict[str, list[str]]:
+def unknown_events(
+    agent: str, home: Path, environ: Mapping[str, str], found: Sequence[Program]
+) -> dict[str, list[str]]:
     """The events in an agent's settings for which a hook of ours is there and which a program on PATH does not know, by program.
 
     Empty where the agent ignores what it does not know.

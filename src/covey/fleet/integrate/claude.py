@@ -52,7 +52,9 @@ class Claude(HooksTable):
         "PermissionDenied": "2.1.88",
     }
     tried = ("2.1.48", "2.1.77", "2.1.87", "2.1.88", "2.1.236", "2.1.325")
-    strict = "it stops at every start with a message about its settings, and may ignore the whole file, deny rules included"
+    strict = (
+        "it stops at every start with a message about its settings, and may ignore the whole file, deny rules included"
+    )
     remarks = ("Sessions that run already may have to be restarted before they call the hooks.",)
 
     def file(self, place: Place) -> Path:
@@ -63,7 +65,11 @@ class Claude(HooksTable):
 
     def warnings(self, path: Path, content: bytes) -> list[str]:
         _, text = self._read(path, content)
-        return ['"disableAllHooks" is set: no hook runs until it is taken out.'] if text.value.get("disableAllHooks") else []
+        return (
+            ['"disableAllHooks" is set: no hook runs until it is taken out.']
+            if text.value.get("disableAllHooks")
+            else []
+        )
 
     def launch(self, place: Place) -> Launch:
         """Hooks from a file named on the command line run beside the user's own."""

@@ -47,6 +47,11 @@ class Copilot(Integration):
     def launch(self, place: Place) -> Launch:
         """A plugin named on the command line, which brings its hooks."""
         folder = place.covey / "hooks" / "copilot"
-        about = {"name": "covey", "description": "Tells Covey what the agent is doing", "version": "1.0.0", "hooks": "hooks.json"}
+        about = {
+            "name": "covey",
+            "description": "Tells Covey what the agent is doing",
+            "version": "1.0.0",
+            "hooks": "hooks.json",
+        }
         files = {folder / "plugin.json": json.dumps(about).encode() + b"\n", folder / "hooks.json": self.content(place)}
         return Launch(["--plugin-dir", str(folder)], {}, files)

@@ -28,7 +28,9 @@ class NotEditable(AgentError):  # noqa: N818 - a state of the file
     """The file was not touched."""
 
     def __init__(self, path: Path, why: str, suggestion: str) -> None:
-        super().__init__(f"{path} {why}; it was not touched", code=1, error="not_editable", suggestion=suggestion, recoverable=True)
+        super().__init__(
+            f"{path} {why}; it was not touched", code=1, error="not_editable", suggestion=suggestion, recoverable=True
+        )
         self.path = path
 
 
@@ -74,7 +76,9 @@ def read(path: Path) -> bytes | None:
     except NotRegularError as error:
         raise NotEditable(path, "is not a file", f"Look at it: ls -l {quoted(str(path))}") from error
     except OSError as error:
-        raise permission_denied(f"{path} cannot be read: {error.strerror or error}", f"Look at it: ls -l {quoted(str(path))}") from error
+        raise permission_denied(
+            f"{path} cannot be read: {error.strerror or error}", f"Look at it: ls -l {quoted(str(path))}"
+        ) from error
     if len(content) > LARGEST_FILE:
         raise NotEditable(path, "is too large for a file of settings", f"Look at it: ls -l {quoted(str(path))}")
     return content
@@ -126,8 +130,14 @@ def _apply(edit: Edit) -> None:
 def _not_written(path: Path, error: OSError) -> AgentError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return tool_error(
-            f"{path} could not be written: no space is left on its disk; it is as it was", "Free some space, then try again.", error="disk_full"
+            f"{path} could not be written: no space is left on its disk; it is as it was",
+            "Free some space, then try again.",
+            error="disk_full",
         )
     message = f"{path} cannot be written: {error.strerror or error}; it is as it was"
     advice = f"Look at its folder: ls -ld {quoted(str(path.parent))}"
-    return permission_denied(message, advice) if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else tool_error(message, advice)
+    return (
+        permission_denied(message, advice)
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
+        else tool_error(message, advice)
+    )

@@ -20,7 +20,16 @@ class Gemini(HooksTable):
     title = "Gemini CLI"
     comments = True
     # Not BeforeModel and its like: AfterModel runs for every piece of a stream, and the status line names each run for three seconds.
-    events = ("SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "PreCompress", "Notification")
+    events = (
+        "SessionStart",
+        "SessionEnd",
+        "BeforeAgent",
+        "AfterAgent",
+        "BeforeTool",
+        "AfterTool",
+        "PreCompress",
+        "Notification",
+    )
     program = "gemini"
     tried = ("0.55.1", "0.61.0")
     remarks = (

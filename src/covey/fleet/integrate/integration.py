@@ -37,7 +37,11 @@ class Integration:
         """This integration with the events that all of these versions know; with all events if no version is given."""
         known = [version(one) for one in versions]
         limited = copy.copy(self)
-        limited.events = tuple(event for event in self.events if all(compare(one, version(self.since.get(event, "0"))) >= 0 for one in known))
+        limited.events = tuple(
+            event
+            for event in self.events
+            if all(compare(one, version(self.since.get(event, "0"))) >= 0 for one in known)
+        )
         return limited
 
     def variants(self) -> list[Self]:
@@ -67,7 +71,11 @@ class Integration:
     def installed(self, path: Path, before: bytes | None, place: Place) -> bytes:
         """The file with our hooks, in their present form."""
         if before is not None and not self.has_ours(path, before):
-            raise NotEditable(path, "is in the place of Covey's own file, but is not Covey's", f"Move it away: mv '{path}' '{path}.mine'")
+            raise NotEditable(
+                path,
+                "is in the place of Covey's own file, but is not Covey's",
+                f"Move it away: mv '{path}' '{path}.mine'",
+            )
         return self.content(place)
 
     def removed(self, path: Path, before: bytes) -> bytes | None:

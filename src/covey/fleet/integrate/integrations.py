@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from covey.fleet.integrate.integration import Integration
 
-KNOWN: dict[str, Integration] = {one.name: one for one in (Claude(), Codex(), Copilot(), Cursor(), Gemini(), OpenCode())}
+KNOWN: dict[str, Integration] = {
+    one.name: one for one in (Claude(), Codex(), Copilot(), Cursor(), Gemini(), OpenCode())
+}
 NAMES = tuple(KNOWN)
 ABSENT, INSTALLED, OUTDATED, BLOCKED = "absent", "installed", "outdated", "blocked"
 
@@ -36,7 +38,9 @@ class Status(NamedTuple):
     detail: str = ""
 
 
-def plan(agent: str, home: Path, environ: Mapping[str, str], *, remove: bool = False, versions: Sequence[str] = ()) -> Plan:
+def plan(
+    agent: str, home: Path, environ: Mapping[str, str], *, remove: bool = False, versions: Sequence[str] = ()
+) -> Plan:
     """What integrating an agent, or taking that back, would change. `home` is the user's home directory. Looks, and changes nothing.
 
     `versions` are those of the agent that will read the settings: only events that all of them know are written. Whether a version was ever
@@ -45,7 +49,11 @@ def plan(agent: str, home: Path, environ: Mapping[str, str], *, remove: bool = F
     integration, place = find(agent).for_versions(versions), Place(home, environ)
     path = _real(integration.file(place))
     before = read(path)
-    edits = _removal(integration, path, before, place) if remove else [*_script(place), *_installation(integration, path, before, place)]
+    edits = (
+        _removal(integration, path, before, place)
+        if remove
+        else [*_script(place), *_installation(integration, path, before, place)]
+    )
     notes: list[str] = []
     if not remove and before is not None:
         notes += integration.warnings(path, before) if before.strip() else []
@@ -99,7 +107,12 @@ def refresh(home: Path, environ: Mapping[str, str]) -> bool:
 def find(agent: str) -> Integration:
     """The integration of an agent; AgentError if there is none."""
     if agent not in KNOWN:
-        raise user_error(f"there is no integration for {agent!r}", f"Choose one of: {', '.join(NAMES)}.", field="agent", valid_values=NAMES)
+        raise user_error(
+            f"there is no integration for {agent!r}",
+            f"Choose one of: {', '.join(NAMES)}.",
+            field="agent",
+            valid_values=NAMES,
+        )
     return KNOWN[agent]
 
 
@@ -119,16 +132,30 @@ def _removal(integration: Integration, path: Path, before: bytes | None, place: 
     kept = backups(path)
     for file, content in kept.items():
         if _comes_from(integration, path, before, content, place):
-            return [Edit(path, before, content, mode_of(path), about="as it was before"), Edit(file, content, None, about="the copy of that")]
+            return [
+                Edit(path, before, content, mode_of(path), about="as it was before"),
+                Edit(file, content, None, about="the copy of that"),
+            ]
     if not kept and any(before == variant.installed(path, None, place) for variant in integration.variants()):
         return [Edit(path, before, None, mode_of(path), about="it held Covey's hooks and nothing else")]
     after = integration.removed(path, before)
-    return [Edit(path, before, after, mode_of(path), None if after is None else next_backup(path), "Covey's hooks taken out, all else as it is")]
+    return [
+        Edit(
+            path,
+            before,
+            after,
+            mode_of(path),
+            None if after is None else next_backup(path),
+            "Covey's hooks taken out, all else as it is",
+        )
+    ]
 
 
 def _comes_from(integration: Integration, path: Path, now: bytes, original: bytes, place: Place) -> bool:
     try:
-        return not integration.has_ours(path, original) and any(variant.installed(path, original, place) == now for variant in integration.variants())
+        return not integration.has_ours(path, original) and any(
+            variant.installed(path, original, place) == now for variant in integration.variants()
+        )
     except NotEditable:
         return False
 

@@ -77,7 +77,9 @@ class Text:
         else:
             start = parts[0].start - len(self._plain[: parts[0].start]) + len(self._plain[: parts[0].start].rstrip())
             end = self._skip(parts[0].end)
-            if self.text[start:end].strip() != self._plain[start:end].strip():  # a comment stands there: it is the user's
+            if (
+                self.text[start:end].strip() != self._plain[start:end].strip()
+            ):  # a comment stands there: it is the user's
                 start, end = parts[0].start, parts[0].end
         self._change(start, end, "")
 
@@ -90,7 +92,12 @@ class Text:
         line = self._plain.rfind("\n", 0, parts[0].start if parts else at) + 1
         indent = _LINE_INDENT.match(self._plain, line)[0]  # type: ignore[index]  # it matches nothing at least
         inner = indent if parts else indent + self._unit
-        dumped = json.dumps(value, indent=self._unit if spread else None, ensure_ascii=False, separators=(",", ":") if self._compact else None)
+        dumped = json.dumps(
+            value,
+            indent=self._unit if spread else None,
+            ensure_ascii=False,
+            separators=(",", ":") if self._compact else None,
+        )
         written = prefix + (dumped.replace("\n", f"{self._newline}{inner}") if spread else dumped)
         gap = f"{self._newline}{inner}" if spread else "" if self._compact or not parts else " "
         if parts:

@@ -52,7 +52,11 @@ class OpenCode(Integration):
 
     def file(self, place: Place) -> Path:
         settings = place.environ.get("OPENCODE_CONFIG_DIR", "")
-        return (place.home / settings if settings else place.folder("XDG_CONFIG_HOME", ".config") / "opencode") / "plugin" / "covey.js"
+        return (
+            (place.home / settings if settings else place.folder("XDG_CONFIG_HOME", ".config") / "opencode")
+            / "plugin"
+            / "covey.js"
+        )
 
     def content(self, place: Place) -> bytes:
         return (PLUGIN % json.dumps(str(place.covey / "hooks" / MARKER))).encode()

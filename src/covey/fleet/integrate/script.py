@@ -38,7 +38,9 @@ def files(covey: Path) -> dict[Path, tuple[bytes, int]]:
 
 def _launcher(covey: Path) -> str:
     """Whatever becomes of the Python that made it, an agent gets no output and no error; a key pressed in the terminal is not for us."""
-    python = getattr(sys, "_base_executable", "") or sys.executable  # not that of a virtual environment, which may be gone tomorrow
+    python = (
+        getattr(sys, "_base_executable", "") or sys.executable
+    )  # not that of a virtual environment, which may be gone tomorrow
     return f"""#!/bin/sh
 # Covey's hook for coding agents. `covey integrate <agent> --remove` takes it out of an agent's settings.
 trap '' INT HUP

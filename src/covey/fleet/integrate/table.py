@@ -37,7 +37,9 @@ class HooksTable(Integration):
 
     def content(self, place: Place) -> bytes:
         entry = self.entry(place.command(self.name))
-        return json.dumps({**self.required, "hooks": {event: [entry] for event in self.events}}, indent=2).encode() + b"\n"
+        return (
+            json.dumps({**self.required, "hooks": {event: [entry] for event in self.events}}, indent=2).encode() + b"\n"
+        )
 
     def installed(self, path: Path, before: bytes | None, place: Place) -> bytes:
         if before is None or not before.strip():
@@ -74,15 +76,19 @@ class HooksTable(Integration):
         if not content.strip():
             return []
         _, text = self._read(path, content)
-        return [event for event, entries in text.value.get("hooks", {}).items() if any(is_our_entry(entry) for entry in _listed(entries))]
+        return [
+            event
+            for event, entries in text.value.get("hooks", {}).items()
+            if any(is_our_entry(entry) for entry in _listed(entries))
+        ]
 
     def _complete(self, document: dict[str, Any], entry: dict[str, Any]) -> bool:
         """Whether our entry, and no other of ours, is there once for each event."""
         hooks = document.get("hooks", {})
         ours = {event: [one for one in _listed(entries) if is_our_entry(one)] for event, entries in hooks.items()}
-        return {event: found for event, found in ours.items() if found} == {event: [entry] for event in self.events} and all(
-            name in document for name in self.required
-        )
+        return {event: found for event, found in ours.items() if found} == {
+            event: [entry] for event in self.events
+        } and all(name in document for name in self.required)
 
     def _remove(self, text: Text) -> None:
         for event, entries in text.value.get("hooks", {}).items():
@@ -136,7 +142,9 @@ def is_our_hook(hook: object) -> bool:
 
 def is_our_entry(entry: object) -> bool:
     """Whether an entry is, or has among its hooks, one of ours."""
-    return is_our_hook(entry) or (isinstance(entry, dict) and any(is_our_hook(hook) for hook in _listed(entry.get("hooks"))))
+    return is_our_hook(entry) or (
+        isinstance(entry, dict) and any(is_our_hook(hook) for hook in _listed(entry.get("hooks")))
+    )
 
 
 def _listed(value: object) -> list[Any]:

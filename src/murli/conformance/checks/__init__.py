@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from murli.conformance.checks import describe, edges, errors, examples, inputs, profiles, safety, schema, secrets, streams, terminals
+from murli.conformance.checks import (
+    describe,
+    edges,
+    errors,
+    examples,
+    inputs,
+    profiles,
+    safety,
+    schema,
+    secrets,
+    streams,
+    terminals,
+)
 
 if TYPE_CHECKING:
     from murli.conformance.registry import Check

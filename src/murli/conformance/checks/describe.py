@@ -40,7 +40,10 @@ def one_object(session: Session) -> Iterator[Finding]:
 @promise("describe.schema_version", "describe and its capabilities say schema_version 1.0.", needs_describe=False)
 def schema_version(session: Session) -> Iterator[Finding]:
     document = _document(session)
-    said = {"schema_version": document.get("schema_version"), "capabilities.schema_version": _capabilities(document).get("schema_version")}
+    said = {
+        "schema_version": document.get("schema_version"),
+        "capabilities.schema_version": _capabilities(document).get("schema_version"),
+    }
     wrong = [f"{where} is {value!r}" for where, value in said.items() if value != SCHEMA_VERSION]
     yield judge(TOOL, session.describe(), f"schema_version {SCHEMA_VERSION!r} in both places", wrong, show=False)
 
@@ -48,13 +51,21 @@ def schema_version(session: Session) -> Iterator[Finding]:
 @promise("describe.name", "describe names the tool.", needs_describe=False)
 def name(session: Session) -> Iterator[Finding]:
     found = _document(session).get("name")
-    yield judge(TOOL, session.describe(), "a non-empty name", [] if text(found).strip() else [f"name is {found!r}"], show=False)
+    yield judge(
+        TOOL, session.describe(), "a non-empty name", [] if text(found).strip() else [f"name is {found!r}"], show=False
+    )
 
 
 @promise("describe.capabilities", "describe states the tool's capabilities as an object.", needs_describe=False)
 def capabilities(session: Session) -> Iterator[Finding]:
     found = _document(session).get("capabilities")
-    yield judge(TOOL, session.describe(), "an object", [] if isinstance(found, dict) else [f"capabilities is {found!r}"], show=False)
+    yield judge(
+        TOOL,
+        session.describe(),
+        "an object",
+        [] if isinstance(found, dict) else [f"capabilities is {found!r}"],
+        show=False,
+    )
 
 
 @promise("describe.output_formats", "describe offers json, ndjson and text.", needs_describe=False)
@@ -70,8 +81,14 @@ def commands(session: Session) -> Iterator[Finding]:
     listed = document.get("commands")
     wrong = [] if isinstance(listed, list) else [f"commands is {listed!r}"]
     paths = [path for path, _ in walk(document)]
-    wrong += [f"{entry!r} is no command" for entry in (listed if isinstance(listed, list) else ()) if not isinstance(entry, dict)]
-    wrong += [f"a command below {' '.join(path[:-1]) or 'the root'} has no name" for path in paths if not path[-1].strip()]
+    wrong += [
+        f"{entry!r} is no command"
+        for entry in (listed if isinstance(listed, list) else ())
+        if not isinstance(entry, dict)
+    ]
+    wrong += [
+        f"a command below {' '.join(path[:-1]) or 'the root'} has no name" for path in paths if not path[-1].strip()
+    ]
     wrong += [f"{' '.join(path)} is listed twice" for path in sorted({path for path in paths if paths.count(path) > 1})]
     yield judge(TOOL, session.describe(), "an array of commands with names", wrong, show=False)
 
@@ -80,7 +97,13 @@ def commands(session: Session) -> Iterator[Finding]:
 def summary(session: Session) -> Iterator[Finding]:
     for command in session.description().commands:
         found = command.document.get("summary")
-        yield judge(command.title, session.describe(), "a non-empty summary", [] if text(found).strip() else [f"summary is {found!r}"], show=False)
+        yield judge(
+            command.title,
+            session.describe(),
+            "a non-empty summary",
+            [] if text(found).strip() else [f"summary is {found!r}"],
+            show=False,
+        )
 
 
 @promise("describe.safety", "Every command has a safety block whose read_only tells the truth about mutating.")
@@ -96,7 +119,13 @@ def safety(session: Session) -> Iterator[Finding]:
             wrong.append(f"safety.read_only is {read_only!r}")
         elif read_only is not (mutating is not True):
             wrong.append(f"read_only is {read_only}, mutating is {mutating!r}")
-        yield judge(command.title, session.describe(), "safety.read_only true or false, and the opposite of mutating", wrong, show=False)
+        yield judge(
+            command.title,
+            session.describe(),
+            "safety.read_only true or false, and the opposite of mutating",
+            wrong,
+            show=False,
+        )
 
 
 @promise("describe.types", "Flags and arguments have a name and one of the contract's types.")
@@ -108,14 +137,18 @@ def types(session: Session) -> Iterator[Finding]:
             for entry in entries
             if entry.get("type") not in TYPES or not text(entry.get("name"))
         ]
-        yield judge(command.title, session.describe(), f"a name, and a type out of {', '.join(TYPES)}", wrong, show=False)
+        yield judge(
+            command.title, session.describe(), f"a name, and a type out of {', '.join(TYPES)}", wrong, show=False
+        )
 
 
 @promise("describe.stable", "describe says the same thing twice.", needs_describe=False)
 def stable(session: Session) -> Iterator[Finding]:
     again = session.probe(("describe",), repeat=1).run
     same = again.stdout == session.describe().stdout
-    yield judge(TOOL, again, "the same bytes as the first time", [] if same else ["the second answer differs"], show=False)
+    yield judge(
+        TOOL, again, "the same bytes as the first time", [] if same else ["the second answer differs"], show=False
+    )
 
 
 @promise("describe.terminal", "describe prints the same document on a terminal.")
@@ -126,7 +159,13 @@ def terminal(session: Session) -> Iterator[Finding]:
     except ImpureError as error:
         yield failed(TOOL, run, "the JSON document that a pipe gets", str(error))
     else:
-        yield judge(TOOL, run, "exit code 0 and the JSON document that a pipe gets", [] if same and run.code == 0 else ["it differs"], show=False)
+        yield judge(
+            TOOL,
+            run,
+            "exit code 0 and the JSON document that a pipe gets",
+            [] if same and run.code == 0 else ["it differs"],
+            show=False,
+        )
 
 
 def _document(session: Session) -> Json:

@@ -33,14 +33,24 @@ def broken(session: Session) -> Iterator[Finding]:
         yield judge(trial.command.title, run, "an end without complaints on stderr", wrong)
 
 
-@promise("pipe.closed", "With stdout closed a command fails with an error envelope: its result has reached nobody.", nothing=_NO_READER)
+@promise(
+    "pipe.closed",
+    "With stdout closed a command fails with an error envelope: its result has reached nobody.",
+    nothing=_NO_READER,
+)
 def closed(session: Session) -> Iterator[Finding]:
     for trial in session.readable()[:1]:
         run = session.probe(trial.words, state=trial.state, channel="closed").run
-        yield judge(trial.command.title, run, "an exit code between 1 and 9 and one error envelope", envelopes.failure(run))
+        yield judge(
+            trial.command.title, run, "an exit code between 1 and 9 and one error envelope", envelopes.failure(run)
+        )
 
 
-@promise("argument.not_utf8", "An argument or a flag's value that is not UTF-8 is one error envelope.", nothing="no command takes a string")
+@promise(
+    "argument.not_utf8",
+    "An argument or a flag's value that is not UTF-8 is one error envelope.",
+    nothing="no command takes a string",
+)
 def not_utf8(session: Session) -> Iterator[Finding]:
     leaves = sorted(session.description().leaves, key=lambda leaf: leaf.mutating)
     for build in (_byte_argument, _byte_flag):
@@ -53,17 +63,26 @@ def not_utf8(session: Session) -> Iterator[Finding]:
 
 def _byte_argument(command: Command) -> Words | None:
     """A command line that gives the byte 0xff to the first argument that takes any text."""
-    at = next((index for index, argument in enumerate(command.arguments) if argument.type == "string" and not argument.enum), None)
+    at = next(
+        (index for index, argument in enumerate(command.arguments) if argument.type == "string" and not argument.enum),
+        None,
+    )
     base = synthesise(replace(command, arguments=()))
     if at is None or base is None:
         return None
-    values = [NOT_UTF8 if index == at else sample(argument) for index, argument in enumerate(command.arguments) if index <= at or argument.required]
+    values = [
+        NOT_UTF8 if index == at else sample(argument)
+        for index, argument in enumerate(command.arguments)
+        if index <= at or argument.required
+    ]
     return append(base, [value for value in values if value is not None])
 
 
 def _byte_flag(command: Command) -> Words | None:
     """The same with the first flag that takes any text."""
-    flag = next((flag for flag in command.every_flag if flag.type == "string" and not flag.enum and not flag.pattern), None)
+    flag = next(
+        (flag for flag in command.every_flag if flag.type == "string" and not flag.enum and not flag.pattern), None
+    )
     base = synthesise(command)
     return None if flag is None or base is None else with_flag(command, base, flag, NOT_UTF8)
 

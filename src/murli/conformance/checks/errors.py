@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 _REFUSED = "exit code 1, stdout empty, and on stderr one error envelope with code 1 and recoverable true"
 
 
-@promise("error.unknown_command", "An unknown command is one error envelope on stderr and exit code 1.", nothing="the tool has no groups of commands")
+@promise(
+    "error.unknown_command",
+    "An unknown command is one error envelope on stderr and exit code 1.",
+    nothing="the tool has no groups of commands",
+)
 def unknown_command(session: Session) -> Iterator[Finding]:
     description = session.description()
     for group in (description.root, *description.groups):
@@ -37,7 +41,11 @@ def unknown_flag(session: Session) -> Iterator[Finding]:
         yield judge(command.title, run, _REFUSED, envelopes.refusal(run))
 
 
-@promise("error.bad_type", "A value of the wrong type is one error envelope on stderr and exit code 1.", nothing="the tool has no int or float flag")
+@promise(
+    "error.bad_type",
+    "A value of the wrong type is one error envelope on stderr and exit code 1.",
+    nothing="the tool has no int or float flag",
+)
 def bad_type(session: Session) -> Iterator[Finding]:
     description = session.description()
     for command in (description.root, *description.leaves):
@@ -50,7 +58,11 @@ def bad_type(session: Session) -> Iterator[Finding]:
         yield judge(command.title, run, _REFUSED, envelopes.refusal(run))
 
 
-@promise("error.missing_argument", "A missing argument is one error envelope on stderr and exit code 1.", nothing="no command requires an argument")
+@promise(
+    "error.missing_argument",
+    "A missing argument is one error envelope on stderr and exit code 1.",
+    nothing="no command requires an argument",
+)
 def missing_argument(session: Session) -> Iterator[Finding]:
     for command in session.description().leaves:
         if any(argument.required for argument in command.arguments):
@@ -58,7 +70,11 @@ def missing_argument(session: Session) -> Iterator[Finding]:
             yield judge(command.title, run, _REFUSED, envelopes.refusal(run))
 
 
-@promise("error.bad_output", "An unknown --output format is one error envelope on stderr and exit code 1.", nothing="the tool has no command")
+@promise(
+    "error.bad_output",
+    "An unknown --output format is one error envelope on stderr and exit code 1.",
+    nothing="the tool has no command",
+)
 def bad_output(session: Session) -> Iterator[Finding]:
     readable = session.readable()
     leaves = session.description().leaves
@@ -68,12 +84,21 @@ def bad_output(session: Session) -> Iterator[Finding]:
         yield judge(readable[0].command.title if readable else " ".join(words), run, _REFUSED, envelopes.refusal(run))
 
 
-@promise("error.envelope", "A failing example explains itself with one error envelope at the end of stderr.", nothing="no example failed")
+@promise(
+    "error.envelope",
+    "A failing example explains itself with one error envelope at the end of stderr.",
+    nothing="no example failed",
+)
 def example_envelope(session: Session) -> Iterator[Finding]:
     for stop in session.tour():
         run = stop.probe.run
         if run.code != 0:
-            yield judge(stop.command.title, run, "an exit code between 1 and 9 and one error envelope with that code", envelopes.failure(run))
+            yield judge(
+                stop.command.title,
+                run,
+                "an exit code between 1 and 9 and one error envelope with that code",
+                envelopes.failure(run),
+            )
 
 
 @promise("run.exit_code", "Every run ends with an exit code between 0 and 9.", last=True)
@@ -91,14 +116,18 @@ def exit_codes(session: Session) -> Iterator[Finding]:
 def tracebacks(session: Session) -> Iterator[Finding]:
     session.tour()
     marks = (b"Traceback (most recent call last)", b"Exception ignored ")
-    shown = [probe.run for probe in session.probes if any(mark in probe.run.stdout + probe.run.stderr for mark in marks)]
+    shown = [
+        probe.run for probe in session.probes if any(mark in probe.run.stdout + probe.run.stderr for mark in marks)
+    ]
     for run in shown[:5]:
         yield judge(TOOL, run, "no traceback", ["a traceback"])
     if not shown:
         yield passed(TOOL)
 
 
-@promise("run.ends", "Every run ends by itself within the time limit and the output limit.", needs_describe=False, last=True)
+@promise(
+    "run.ends", "Every run ends by itself within the time limit and the output limit.", needs_describe=False, last=True
+)
 def ends(session: Session) -> Iterator[Finding]:
     killed = [probe.run for probe in session.probes if probe.run.ended != "exited"]
     for run in killed[:5]:

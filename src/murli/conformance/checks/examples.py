@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 @promise(
-    "examples.exit_code", "Every example ends with the exit code it announces, run in order in one directory.", nothing="no command has an example"
+    "examples.exit_code",
+    "Every example ends with the exit code it announces, run in order in one directory.",
+    nothing="no command has an example",
 )
 def exit_code(session: Session) -> Iterator[Finding]:
     for command in session.description().commands:
@@ -24,7 +26,9 @@ def exit_code(session: Session) -> Iterator[Finding]:
     for stop in session.tour():
         run = stop.probe.run
         expected = stop.example.expected
-        yield judge(stop.command.title, run, f"exit code {expected}", [] if run.code == expected else [f"exit code {run.code}"])
+        yield judge(
+            stop.command.title, run, f"exit code {expected}", [] if run.code == expected else [f"exit code {run.code}"]
+        )
 
 
 CHECKS = (exit_code,)

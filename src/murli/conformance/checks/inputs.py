@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from murli.conformance.session import Session, Trial
 
 _NO_INPUT = "the tool has no structured input"
-_NO_EXAMPLE = "the tool has no structured input, or no read-only command has an example with parameters and a steady output"
+_NO_EXAMPLE = (
+    "the tool has no structured input, or no read-only command has an example with parameters and a steady output"
+)
 
 
 @promise("input.same", "--input with a JSON object gives what the same flags and arguments give.", nothing=_NO_EXAMPLE)
@@ -37,7 +39,11 @@ def same(session: Session) -> Iterator[Finding]:
         return
 
 
-@promise("input.invalid", "--input with broken JSON or an unknown parameter is one error envelope and exit code 1.", nothing=_NO_INPUT)
+@promise(
+    "input.invalid",
+    "--input with broken JSON or an unknown parameter is one error envelope and exit code 1.",
+    nothing=_NO_INPUT,
+)
 def invalid(session: Session) -> Iterator[Finding]:
     description = session.description()
     if not description.capable("structured_input"):
@@ -50,7 +56,9 @@ def invalid(session: Session) -> Iterator[Finding]:
 
 
 @promise(
-    "fields.unknown", "--fields with a field that is not there answers with JSON or with an error envelope.", nothing="the tool has no field mask"
+    "fields.unknown",
+    "--fields with a field that is not there answers with JSON or with an error envelope.",
+    nothing="the tool has no field mask",
 )
 def fields(session: Session) -> Iterator[Finding]:
     if not session.description().capable("field_mask"):
@@ -61,14 +69,20 @@ def fields(session: Session) -> Iterator[Finding]:
 
 
 @promise(
-    "limit.cuts", "--limit 1 leaves one entry of a list, and total says how many there were.", nothing="the tool has no limit, or no list to cut"
+    "limit.cuts",
+    "--limit 1 leaves one entry of a list, and total says how many there were.",
+    nothing="the tool has no limit, or no list to cut",
 )
 def limit(session: Session) -> Iterator[Finding]:
     if not session.description().capable("limit"):
         return
     for trial in session.readable():
         entries = _result(session.probe(trial.words, state=trial.state).run).get("result")
-        if any(flag.name == "limit" for flag in trial.command.flags) or not isinstance(entries, list) or not entries[1:]:
+        if (
+            any(flag.name == "limit" for flag in trial.command.flags)
+            or not isinstance(entries, list)
+            or not entries[1:]
+        ):
             continue
         run = session.probe(append(trial.words, ("--limit", "1")), state=trial.state).run
         cut = _result(run)

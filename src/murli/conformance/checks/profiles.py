@@ -47,7 +47,11 @@ class Sight:
         return f"{self.trial.command.title} --{self.flag.name}"
 
 
-@promise("profile.save", "profile save succeeds and leaves ~/.<tool>/profiles.json, JSON with mode 0600.", nothing=_NO_PROFILES)
+@promise(
+    "profile.save",
+    "profile save succeeds and leaves ~/.<tool>/profiles.json, JSON with mode 0600.",
+    nothing=_NO_PROFILES,
+)
 def save(session: Session) -> Iterator[Finding]:
     saved = session.any_profile()
     if saved is None:
@@ -81,7 +85,12 @@ def listed(session: Session) -> Iterator[Finding]:
         available = texts(mapping(only_object(run.stdout).get("profiles")).get("available"))
     except ImpureError:
         available = ()
-    yield judge("describe", run, f"{PROFILE} in profiles.available", [] if PROFILE in available else [f"available is {list(available)}"])
+    yield judge(
+        "describe",
+        run,
+        f"{PROFILE} in profiles.available",
+        [] if PROFILE in available else [f"available is {list(available)}"],
+    )
 
 
 @promise("profile.selected", "--profile NAME applies a profile without any default.", nothing=_NO_PROFILES)
@@ -118,7 +127,11 @@ def precedence(session: Session) -> Iterator[Finding]:
         yield _same(session, sight, session.probe(explicit, state=saved.state), sight.two)
 
 
-@promise("profile.unknown", "--profile with a name that does not exist is one error envelope and exit code 1 or 5.", nothing=_NO_PROFILES)
+@promise(
+    "profile.unknown",
+    "--profile with a name that does not exist is one error envelope and exit code 1 or 5.",
+    nothing=_NO_PROFILES,
+)
 def unknown(session: Session) -> Iterator[Finding]:
     readable = session.readable()
     if not session.profileable() or not readable:

@@ -23,7 +23,11 @@ _UNBUILT = "no value could be guessed for a required parameter: give the command
 _HINT = "; the kit made this command line up: give the command an example that runs"
 
 
-@promise("guard.refuses", "A guarded command without --yes or --force refuses with confirmation_required and exit code 1.", nothing=_NO_GUARD)
+@promise(
+    "guard.refuses",
+    "A guarded command without --yes or --force refuses with confirmation_required and exit code 1.",
+    nothing=_NO_GUARD,
+)
 def refuses(session: Session) -> Iterator[Finding]:
     for command in _guarded(session):
         found = _attempt(session, command)

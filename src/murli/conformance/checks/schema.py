@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from murli.conformance.session import Session
 
 
-@promise("schema.parses", "--schema works on every command without its arguments: exit code 0, one JSON object, nothing on stderr.")
+@promise(
+    "schema.parses",
+    "--schema works on every command without its arguments: exit code 0, one JSON object, nothing on stderr.",
+)
 def parses(session: Session) -> Iterator[Finding]:
     description = session.description()
     for command in (description.root, *description.commands):
@@ -36,7 +39,9 @@ def name(session: Session) -> Iterator[Finding]:
     for command, run, document in _documents(session):
         expected = command.path[-1] if command.path else description.name
         found = document.get("name")
-        yield judge(command.title, run, f"name {expected!r}", [] if found == expected else [f"name is {found!r}"], show=False)
+        yield judge(
+            command.title, run, f"name {expected!r}", [] if found == expected else [f"name is {found!r}"], show=False
+        )
 
 
 @promise("schema.agrees", "--schema and describe agree on the safety, the flags and the arguments of every command.")
@@ -44,10 +49,20 @@ def agrees(session: Session) -> Iterator[Finding]:
     for command, run, document in _documents(session):
         if not command.path:
             continue
-        differing = [key for key in ("safety", "flags", "arguments") if (document.get(key) or []) != (command.document.get(key) or [])]
+        differing = [
+            key
+            for key in ("safety", "flags", "arguments")
+            if (document.get(key) or []) != (command.document.get(key) or [])
+        ]
         if differing:
             shown = "; ".join(f"{key} in describe: {str(command.document.get(key))[:200]}" for key in differing)
-            yield failed(command.title, run, "what describe says about this command", f"other {', '.join(differing)}; {shown}", show=False)
+            yield failed(
+                command.title,
+                run,
+                "what describe says about this command",
+                f"other {', '.join(differing)}; {shown}",
+                show=False,
+            )
         else:
             yield judge(command.title, run, "", [])
 

@@ -26,12 +26,21 @@ _SILENT = "the value of a sensitive flag nowhere in the output"
 @promise("sensitive.default", "describe shows no default of a sensitive flag.", nothing=_NOTHING)
 def default(session: Session) -> Iterator[Finding]:
     description = session.description()
-    owners = [("(root)", [*objects(description.document.get("global_flags")), *objects(description.root.document.get("flags"))])]
+    owners = [
+        (
+            "(root)",
+            [*objects(description.document.get("global_flags")), *objects(description.root.document.get("flags"))],
+        )
+    ]
     owners += [(command.title, objects(command.document.get("flags"))) for command in description.commands]
     for title, flags in owners:
         entries = [entry for entry in flags if entry.get("sensitive") is True]
         if entries:
-            wrong = [f"the default of {entry.get('name')} is not null" for entry in entries if entry.get("default") is not None]
+            wrong = [
+                f"the default of {entry.get('name')} is not null"
+                for entry in entries
+                if entry.get("default") is not None
+            ]
             yield judge(title, session.describe(), "null as the default", wrong, show=False)
 
 
@@ -68,7 +77,11 @@ def environment(session: Session) -> Iterator[Finding]:
         yield _silent(command.title, variables, probes)
 
 
-@promise("sensitive.profiles", "A secret saved in a profile is shown by none of the profile commands.", nothing="no sensitive flag is profileable")
+@promise(
+    "sensitive.profiles",
+    "A secret saved in a profile is shown by none of the profile commands.",
+    nothing="no sensitive flag is profileable",
+)
 def profiles(session: Session) -> Iterator[Finding]:
     for owner, flag in session.profileable():
         if not (flag.sensitive and flag.takes_value):

@@ -37,10 +37,19 @@ def pure_stdout(session: Session) -> Iterator[Finding]:
             yield judge(command.title, run, "one JSON document, or one JSON document a line", [str(error)])
         else:
             missing = run.code == 0 and not documents
-            yield judge(command.title, run, "one JSON document, or one JSON document a line", ["stdout is empty"] if missing else [])
+            yield judge(
+                command.title,
+                run,
+                "one JSON document, or one JSON document a line",
+                ["stdout is empty"] if missing else [],
+            )
 
 
-@promise("stdout.envelope", "A successful run closes stdout with an envelope: result, schema_version 1.0, status ok or plan.", nothing=_NOTHING)
+@promise(
+    "stdout.envelope",
+    "A successful run closes stdout with an envelope: result, schema_version 1.0, status ok or plan.",
+    nothing=_NOTHING,
+)
 def envelope(session: Session) -> Iterator[Finding]:
     for command, words, run in _agent_runs(session):
         documents = _readable(run)
@@ -76,7 +85,11 @@ def output_ndjson(session: Session) -> Iterator[Finding]:
         run = _formatted(session, trial, "ndjson")
         documents = _readable(run)
         wrong = _closing(run, documents)
-        wrong += [f"a document that is not minified: {excerpt(document.text, 80)}" for document in documents if not document.minified]
+        wrong += [
+            f"a document that is not minified: {excerpt(document.text, 80)}"
+            for document in documents
+            if not document.minified
+        ]
         yield judge(trial.command.title, run, "exit code 0 and minified lines, the last one an envelope", wrong)
 
 

@@ -33,7 +33,11 @@ def text(session: Session) -> Iterator[Finding]:
         yield judge(trial.command.title, run, "exit code 0 and text that is no envelope", wrong)
 
 
-@promise("tty.error", "On a terminal an error is readable text, with the same exit code.", nothing="the tool takes any word as an argument")
+@promise(
+    "tty.error",
+    "On a terminal an error is readable text, with the same exit code.",
+    nothing="the tool takes any word as an argument",
+)
 def error(session: Session) -> Iterator[Finding]:
     if session.description().root.arguments:
         return
@@ -55,7 +59,12 @@ def agent(session: Session) -> Iterator[Finding]:
         except ImpureError as impure:
             yield judge(trial.command.title, run, expected, [str(impure)])
         else:
-            yield judge(trial.command.title, run, expected, envelopes.success(documents[-1]) if documents else ["nothing was printed"])
+            yield judge(
+                trial.command.title,
+                run,
+                expected,
+                envelopes.success(documents[-1]) if documents else ["nothing was printed"],
+            )
 
 
 @promise("ansi.forced", "No escape sequence in a pipe even when the environment asks for colour.")
@@ -67,20 +76,29 @@ def forced(session: Session) -> Iterator[Finding]:
     ]
     for trial in trials:
         run = session.probe(trial.words, state=trial.state, env=FORCED).run
-        yield judge(" ".join(trial.words), run, "no ESC byte", ["an ESC byte"] if b"\x1b" in run.stdout + run.stderr else [])
+        yield judge(
+            " ".join(trial.words), run, "no ESC byte", ["an ESC byte"] if b"\x1b" in run.stdout + run.stderr else []
+        )
 
 
 @promise("ansi.no_color", "With NO_COLOR set there is no colour on a terminal either.")
 def no_color(session: Session) -> Iterator[Finding]:
     for trial in (*session.readable()[:1], Trial(session.description().root, (UNKNOWN_COMMAND,))):
         run = session.probe(trial.words, state=trial.state, env={"NO_COLOR": "1"}, channel="terminal").run
-        yield judge(" ".join(trial.words), run, "no colour sequence", ["a colour sequence"] if _COLOUR.search(run.stdout) else [])
+        yield judge(
+            " ".join(trial.words),
+            run,
+            "no colour sequence",
+            ["a colour sequence"] if _COLOUR.search(run.stdout) else [],
+        )
 
 
 @promise("ansi.pipe", "No run writes an escape sequence into a pipe.", last=True)
 def piped(session: Session) -> Iterator[Finding]:
     session.tour()
-    runs = [probe.run for probe in session.probes if probe.run.channel != "terminal" and "FORCE_COLOR" not in probe.run.env]
+    runs = [
+        probe.run for probe in session.probes if probe.run.channel != "terminal" and "FORCE_COLOR" not in probe.run.env
+    ]
     coloured = [run for run in runs if b"\x1b" in run.stdout + run.stderr]
     for run in coloured[:5]:
         yield judge(TOOL, run, "no ESC byte", ["an ESC byte"])

@@ -38,9 +38,17 @@ class Ran:
         return [(step.name, step.text) for step in self.steps if step.kind == "tool"]
 
 
-def beat(agent: str, workspace: Path = Path("/src/api"), deny: tuple[str, ...] = DEFAULT_DENY, max_turns: int | None = None) -> Beat:
+def beat(
+    agent: str, workspace: Path = Path("/src/api"), deny: tuple[str, ...] = DEFAULT_DENY, max_turns: int | None = None
+) -> Beat:
     return Beat(
-        name="api", workspace=str(workspace), file=str(workspace / "HEARTBEAT.md"), schedule=Interval(60), agent=agent, deny=deny, max_turns=max_turns
+        name="api",
+        workspace=str(workspace),
+        file=str(workspace / "HEARTBEAT.md"),
+        schedule=Interval(60),
+        agent=agent,
+        deny=deny,
+        max_turns=max_turns,
     )
 
 
@@ -60,7 +68,9 @@ def run(
         (place.home / file).write_text(text)
     folder = place.root / "run"
     folder.mkdir()
-    command = ours.command(beat(ours.name, place.project, deny, max_turns), f"You are a {PROMPT}.", str(folder), root=True)
+    command = ours.command(
+        beat(ours.name, place.project, deny, max_turns), f"You are a {PROMPT}.", str(folder), root=True
+    )
     for file, text in command.files.items():
         (folder / file).write_text(text)
     environment.update({key: value for key, value in command.environment.items() if value is not None})

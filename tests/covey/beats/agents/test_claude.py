@@ -146,11 +146,16 @@ def test_a_cost_that_is_none_does_not_count(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("subtype", "kind"), [("error_max_turns", "max_turns"), ("error_max_budget_usd", "budget"), ("error_during_execution", "api")]
+    ("subtype", "kind"),
+    [("error_max_turns", "max_turns"), ("error_max_budget_usd", "budget"), ("error_during_execution", "api")],
 )
 def test_an_older_result_without_a_reason_is_read_by_its_subtype(subtype: str, kind: str) -> None:
     reader = Claude().reader()
-    list(reader.line(json.dumps({"type": "result", "subtype": subtype, "is_error": True, "num_turns": 3, "total_cost_usd": 0.1})))
+    list(
+        reader.line(
+            json.dumps({"type": "result", "subtype": subtype, "is_error": True, "num_turns": 3, "total_cost_usd": 0.1})
+        )
+    )
     failure = reader.report(1, "", 0.0).failure
     assert failure is not None
     assert failure.kind == kind
@@ -189,6 +194,18 @@ def test_the_budget_of_a_run_the_model_and_the_turns_are_told_to_it() -> None:
 def test_what_an_agent_tells_its_children_is_taken_away() -> None:
     environment = OURS.command(beat("claude"), "", "", root=False).environment
     assert environment == dict.fromkeys(INHERITED)
-    (answer,) = (call.output for turn in report(OURS, "tools").turns for call in turn.tool_calls or [] if "AI_AGENT" in (call.output or ""))
-    given_on = {name for name in (answer or "").split() if not name.startswith(("CLAUDE_CODE_DISABLE", "CLAUDE_CODE_MAX"))}
-    assert given_on - set(INHERITED) == {"CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_TMPDIR", "CLAUDE_CONFIG_DIR", "CLAUDE_EFFORT"}, "these do no harm"
+    (answer,) = (
+        call.output
+        for turn in report(OURS, "tools").turns
+        for call in turn.tool_calls or []
+        if "AI_AGENT" in (call.output or "")
+    )
+    given_on = {
+        name for name in (answer or "").split() if not name.startswith(("CLAUDE_CODE_DISABLE", "CLAUDE_CODE_MAX"))
+    }
+    assert given_on - set(INHERITED) == {
+        "CLAUDE_CODE_EXECPATH",
+        "CLAUDE_CODE_TMPDIR",
+        "CLAUDE_CONFIG_DIR",
+        "CLAUDE_EFFORT",
+    }, "these do no harm"

@@ -38,7 +38,12 @@ HARMLESS = [
     "poweroff --help",
 ]
 """For each default pattern but two a command that would do no harm if nobody refused it."""
-WRAPPED = ["cd . && sudo ls", "env A=1 /usr/bin/shred --version", "bash -c 'echo a; reboot --help'", "echo $(halt --help)"]
+WRAPPED = [
+    "cd . && sudo ls",
+    "env A=1 /usr/bin/shred --version",
+    "bash -c 'echo a; reboot --help'",
+    "echo $(halt --help)",
+]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +63,9 @@ def test_a_run_that_finds_nothing_is_ok_and_tells_its_tokens(lab: Headless) -> N
 
 @needs("codex")
 def test_a_run_may_look_and_write_in_its_workspace_and_tells_what_it_did(lab: Headless) -> None:
-    ran = run(lab, OURS, "attention", ["say I will look.", "shell echo seen", "write note.txt", "say ATTENTION: 2 tests fail"])
+    ran = run(
+        lab, OURS, "attention", ["say I will look.", "shell echo seen", "write note.txt", "say ATTENTION: 2 tests fail"]
+    )
     assert (ran.project / "note.txt").exists()
     assert ran.tools == [("Bash", "echo seen"), ("Edit", str(ran.project / "note.txt"))]
     assert classify(ran.report).summary == "2 tests fail"
@@ -88,7 +95,12 @@ def test_nothing_runs_if_the_guard_cannot(lab: Headless, monkeypatch: pytest.Mon
 @needs("codex")
 def test_the_sandbox_holds_where_no_pattern_does(lab: Headless) -> None:
     outside = Path("/var/tmp") / f"covey-{time.time_ns()}"  # everybody may write there, but not from within the sandbox
-    ran = run(lab, OURS, "outside", [f"shell touch {outside}; touch inside", f"write {outside}", f"approval touch {outside}", "say HEARTBEAT_OK"])
+    ran = run(
+        lab,
+        OURS,
+        "outside",
+        [f"shell touch {outside}; touch inside", f"write {outside}", f"approval touch {outside}", "say HEARTBEAT_OK"],
+    )
     assert not outside.exists()
     assert (ran.project / "inside").exists()
     assert ran.report.denials == ("Edit(outside the workspace)", "Bash(outside the sandbox)")
@@ -180,7 +192,11 @@ def test_a_run_that_ends_without_a_word_has_crashed_with_its_code() -> None:
 
 
 def test_what_is_refused_is_told_whoever_refused_it() -> None:
-    assert report(OURS, "escalate").denials == ("Bash(outside the sandbox)", "Edit(outside the workspace)", "Bash(rm -rf /covey-no-such-folder)")
+    assert report(OURS, "escalate").denials == (
+        "Bash(outside the sandbox)",
+        "Edit(outside the workspace)",
+        "Bash(rm -rf /covey-no-such-folder)",
+    )
     assert report(OURS, "mcp").denials == ("mcp__my-srv__ping()",)
 
 
@@ -197,7 +213,21 @@ def test_what_codex_cannot_do_is_an_objection_that_says_what_to_do() -> None:
     plain = beat("codex")
     assert OURS.objections(plain) == []
     assert (
-        OURS.objections(replace(plain, deny=(*DEFAULT_DENY, "Edit", "mcp__mail", "mcp__mail__send", "Bash(git push:*)", "WebSearch", "Bash", "Task")))
+        OURS.objections(
+            replace(
+                plain,
+                deny=(
+                    *DEFAULT_DENY,
+                    "Edit",
+                    "mcp__mail",
+                    "mcp__mail__send",
+                    "Bash(git push:*)",
+                    "WebSearch",
+                    "Bash",
+                    "Task",
+                ),
+            )
+        )
         == []
     )
     for other in (

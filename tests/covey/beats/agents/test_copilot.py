@@ -48,13 +48,17 @@ def lab() -> Iterator[Headless]:
 
 
 def rules(*deny: str) -> list[list[str | None]]:
-    found: list[list[str | None]] = json.loads(OURS.command(beat("copilot", deny=deny), "Look.", "/run/1", root=False).files["deny.json"])
+    found: list[list[str | None]] = json.loads(
+        OURS.command(beat("copilot", deny=deny), "Look.", "/run/1", root=False).files["deny.json"]
+    )
     return found
 
 
 @needs("copilot")
 def test_a_run_tells_what_it_did_and_used(lab: Headless) -> None:
-    ran = run(lab, OURS, "attention", ["say I will look.", "shell echo seen", "write note.txt", "say ATTENTION: 2 tests fail"])
+    ran = run(
+        lab, OURS, "attention", ["say I will look.", "shell echo seen", "write note.txt", "say ATTENTION: 2 tests fail"]
+    )
     assert (ran.project / "note.txt").exists()
     assert ran.tools == [("bash", "echo seen"), ("create", "note.txt")]
     assert classify(ran.report).summary == "2 tests fail"
@@ -69,7 +73,13 @@ def test_a_run_tells_what_it_did_and_used(lab: Headless) -> None:
 
 @needs("copilot")
 def test_denied_commands_and_tools_are_refused_and_named(lab: Headless) -> None:
-    ran = run(lab, OURS, "refused", [*(f"shell {one}" for one in HARMLESS), "write note.txt", "say HEARTBEAT_OK"], deny=(*DEFAULT_DENY, "Write"))
+    ran = run(
+        lab,
+        OURS,
+        "refused",
+        [*(f"shell {one}" for one in HARMLESS), "write note.txt", "say HEARTBEAT_OK"],
+        deny=(*DEFAULT_DENY, "Write"),
+    )
     assert list(ran.report.denials) == [*(f"bash({one})" for one in HARMLESS), "create(note.txt)"]
     assert not (ran.project / "note.txt").exists()
     assert classify(ran.report).outcome == "ok"
@@ -77,7 +87,13 @@ def test_denied_commands_and_tools_are_refused_and_named(lab: Headless) -> None:
 
 @needs("copilot")
 def test_where_the_users_settings_turn_hooks_off_nothing_is_run_that_was_denied(lab: Headless) -> None:
-    ran = run(lab, OURS, "hookless", ["shell shred --version", "say HEARTBEAT_OK"], own={".copilot/settings.json": '{"disableAllHooks": true}'})
+    ran = run(
+        lab,
+        OURS,
+        "hookless",
+        ["shell shred --version", "say HEARTBEAT_OK"],
+        own={".copilot/settings.json": '{"disableAllHooks": true}'},
+    )
     assert ran.report.denials == ("bash(shred --version)",)
 
 
@@ -180,8 +196,13 @@ def test_the_parts_of_a_message_are_one_answer() -> None:
 
 def test_the_rules_mean_what_the_default_list_means() -> None:
     given = rules(*DEFAULT_DENY)
-    assert all(guard.refusal(given, {"tool_name": "Bash", "tool_input": {"command": command}}) for command in (*REFUSED, *CHAINED))
-    assert not any(guard.refusal(given, {"tool_name": "Bash", "tool_input": {"command": command}}) for command in ALLOWED)
+    assert all(
+        guard.refusal(given, {"tool_name": "Bash", "tool_input": {"command": command}})
+        for command in (*REFUSED, *CHAINED)
+    )
+    assert not any(
+        guard.refusal(given, {"tool_name": "Bash", "tool_input": {"command": command}}) for command in ALLOWED
+    )
 
 
 def test_tools_and_servers_are_denied_by_name() -> None:

@@ -51,13 +51,20 @@ def rules(*deny: str) -> list[dict[str, str]]:
 
 def denied(command: str, *deny: str) -> bool:
     """Whether the policy matches a command, in the form in which Gemini compares it."""
-    written = '{\0"command":' + json.dumps(command, ensure_ascii=False) + '\0,\0"description":"reboot of=/dev/sda sudo"\0}'
+    written = (
+        '{\0"command":' + json.dumps(command, ensure_ascii=False) + '\0,\0"description":"reboot of=/dev/sda sudo"\0}'
+    )
     return any(re.search('"command":"' + rule["commandRegex"], written) for rule in rules(*deny))
 
 
 @needs("gemini")
 def test_a_run_tells_what_it_did_and_used(lab: Headless) -> None:
-    ran = run(lab, OURS, "attention", ["stream 0.2 I will look.", "shell echo seen", "write note.txt", "say ATTENTION: 2 tests fail"])
+    ran = run(
+        lab,
+        OURS,
+        "attention",
+        ["stream 0.2 I will look.", "shell echo seen", "write note.txt", "say ATTENTION: 2 tests fail"],
+    )
     assert (ran.project / "note.txt").exists()
     assert ran.tools == [("run_shell_command", "echo seen"), ("write_file", "note.txt")]
     assert classify(ran.report).summary == "2 tests fail"
@@ -68,7 +75,13 @@ def test_a_run_tells_what_it_did_and_used(lab: Headless) -> None:
 
 @needs("gemini")
 def test_denied_commands_and_tools_are_refused_and_named(lab: Headless) -> None:
-    ran = run(lab, OURS, "refused", [*(f"shell {one}" for one in HARMLESS), "write note.txt", "say HEARTBEAT_OK"], deny=(*DEFAULT_DENY, "Write"))
+    ran = run(
+        lab,
+        OURS,
+        "refused",
+        [*(f"shell {one}" for one in HARMLESS), "write note.txt", "say HEARTBEAT_OK"],
+        deny=(*DEFAULT_DENY, "Write"),
+    )
     assert list(ran.report.denials) == [*(f"run_shell_command({one})" for one in HARMLESS), "write_file(note.txt)"]
     assert not (ran.project / "note.txt").exists()
     assert classify(ran.report).outcome == "ok"
@@ -174,7 +187,10 @@ def test_a_policy_is_toml_that_gemini_takes_and_matches_its_own_words(words: str
 
 
 def test_tools_and_servers_are_denied_by_name() -> None:
-    assert [(rule["toolName"], rule.get("mcpName")) for rule in rules("Edit", "WebFetch", "Bash", "mcp__mail", "mcp__mail__send", "web_fetch")] == [
+    assert [
+        (rule["toolName"], rule.get("mcpName"))
+        for rule in rules("Edit", "WebFetch", "Bash", "mcp__mail", "mcp__mail__send", "web_fetch")
+    ] == [
         ("replace", None),
         ("web_fetch", None),
         ("run_shell_command", None),

@@ -27,7 +27,9 @@ def call(command: object, tool: str = "Bash") -> dict[str, object]:
 
 
 def asked(given: bytes, rules: Path) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-I", guard.__file__, str(rules)], input=given, capture_output=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-I", guard.__file__, str(rules)], input=given, capture_output=True, check=False
+    )
 
 
 @pytest.mark.parametrize("command", [*REFUSED, *CHAINED])
@@ -43,7 +45,10 @@ def test_other_commands_pass(command: str) -> None:
 def test_a_rule_is_for_its_tool_only() -> None:
     assert guard.refusal(RULES, call("sudo ls", "apply_patch")) == ""
     assert guard.refusal([["apply_patch", None]], call("*** Begin Patch", "apply_patch"))
-    assert guard.refusal([["mcp__mail__*", None]], {"tool_name": "mcp__mail__send", "tool_input": {}}) == "mcp__mail__send({})"
+    assert (
+        guard.refusal([["mcp__mail__*", None]], {"tool_name": "mcp__mail__send", "tool_input": {}})
+        == "mcp__mail__send({})"
+    )
     assert guard.refusal([["mcp__mail__*", None]], {"tool_name": "mcp__mailing__send", "tool_input": {}}) == ""
 
 

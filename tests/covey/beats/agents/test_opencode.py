@@ -32,7 +32,9 @@ def lab() -> Iterator[Headless]:
 
 
 def permissions(*deny: str) -> dict[str, dict[str, str]]:
-    variable = OURS.command(beat("opencode", deny=deny), "Look.", "/run/1", root=False).environment["OPENCODE_CONFIG_CONTENT"]
+    variable = OURS.command(beat("opencode", deny=deny), "Look.", "/run/1", root=False).environment[
+        "OPENCODE_CONFIG_CONTENT"
+    ]
     settings: dict[str, Any] = json.loads(variable or "")
     found: dict[str, dict[str, str]] = settings["agent"]["covey-beat"]["permission"]
     return found
@@ -40,7 +42,9 @@ def permissions(*deny: str) -> dict[str, dict[str, str]]:
 
 @needs("opencode")
 def test_a_run_tells_what_it_did_and_used_and_asks_for_no_title(lab: Headless) -> None:
-    ran = run(lab, OURS, "attention", ["say I will look.", "shell echo seen", "write note.txt", "say ATTENTION: 2 tests fail"])
+    ran = run(
+        lab, OURS, "attention", ["say I will look.", "shell echo seen", "write note.txt", "say ATTENTION: 2 tests fail"]
+    )
     assert (ran.project / "note.txt").exists()
     assert [name for name, _ in ran.tools] == ["bash", "write"]
     assert classify(ran.report).summary == "2 tests fail"
@@ -58,14 +62,18 @@ def test_denied_commands_are_refused_and_named(lab: Headless) -> None:
         "rm -rf /covey-no-such-folder", "mkfs.ext4 --help", "rm -rf ~/covey-no-such-folder", "dd if=/dev/null of=/dev/null count=0", "shred --version", "sudo ls",
         "shutdown --help", "reboot --help", "halt --help", "poweroff --help", "echo a && env A=1 /usr/bin/shred --version", "bash -c 'halt --help'",
     ]  # fmt: skip
-    ran = run(lab, OURS, "denied", [*(f"shell {one}" for one in commands), "say HEARTBEAT_OK"], max_turns=len(commands) + 1)
+    ran = run(
+        lab, OURS, "denied", [*(f"shell {one}" for one in commands), "say HEARTBEAT_OK"], max_turns=len(commands) + 1
+    )
     assert list(ran.report.denials) == [f"bash({one})" for one in commands]
     assert classify(ran.report).outcome == "ok"
 
 
 @needs("opencode")
 def test_denied_tools_and_helpers_are_refused_and_named(lab: Headless) -> None:
-    ran = run(lab, OURS, "tools", ["write note.txt", "subagent look around", "say HEARTBEAT_OK"], deny=(*DEFAULT_DENY, "Edit"))
+    ran = run(
+        lab, OURS, "tools", ["write note.txt", "subagent look around", "say HEARTBEAT_OK"], deny=(*DEFAULT_DENY, "Edit")
+    )
     assert ran.report.denials == ("write()", "task()")
     assert not (ran.project / "note.txt").exists()
 
@@ -188,11 +196,15 @@ def test_the_prompt_is_on_no_command_line_and_a_folder_may_have_any_name() -> No
     assert "Look." not in command.argv
     assert command.stdin == "Look."
     assert command.argv[-2:] == ("--model", "a/b")
-    assert json.loads(command.environment["OPENCODE_CONFIG_CONTENT"] or "")["plugin"] == ["file:///run/a%20b%231/opencode.js"]
+    assert json.loads(command.environment["OPENCODE_CONFIG_CONTENT"] or "")["plugin"] == [
+        "file:///run/a%20b%231/opencode.js"
+    ]
 
 
 def test_what_opencode_cannot_do_is_an_objection_that_says_what_to_do() -> None:
-    plain = replace(beat("opencode"), max_turns=9, budget=Budget(run_usd=1.0, day_tokens=1000), model="anthropic/claude")
+    plain = replace(
+        beat("opencode"), max_turns=9, budget=Budget(run_usd=1.0, day_tokens=1000), model="anthropic/claude"
+    )
     assert OURS.objections(plain) == []
     for other in (
         replace(plain, deny=("Read(secrets/*)",)),

@@ -25,7 +25,14 @@ def test_a_wait_is_counted_from_now(said: str, seconds: float) -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["", "Too Many Requests", "try again later", "try again at Foo 3rd, 2026 1:00 PM", "try again at Feb 31st, 2026 1:00 PM", "retry after lunch"],
+    [
+        "",
+        "Too Many Requests",
+        "try again later",
+        "try again at Foo 3rd, 2026 1:00 PM",
+        "try again at Feb 31st, 2026 1:00 PM",
+        "retry after lunch",
+    ],
 )
 def test_nothing_is_guessed(said: str) -> None:
     assert told(said, 0.0, 1000.0) is None

@@ -29,7 +29,9 @@ def read(capture: Capture, screen: str | None = None, escapes: str | None = None
     """The capture as the agent drew it, whatever tmux showed instead, or another screen in its place."""
     adapter = REGISTRY.adapters[capture.about["agent"]].at(capture.about["version"])
     return adapter.read_screen(
-        capture.screen if screen is None else screen, capture.escapes if escapes is None else escapes, capture.pane["pane_title"]
+        capture.screen if screen is None else screen,
+        capture.escapes if escapes is None else escapes,
+        capture.pane["pane_title"],
     )
 
 

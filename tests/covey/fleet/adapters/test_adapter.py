@@ -16,13 +16,23 @@ from tests.covey.fleet.adapters.adapters_seen import REGISTRY, Seen, read
     ("process", "agent"),
     [
         (Seen("claude", ("claude",)), "claude"),
-        (Seen("claude", ("/home/me/.local/bin/claude", "--resume"), "/home/me/.local/share/claude/versions/2.1.325"), "claude"),
+        (
+            Seen("claude", ("/home/me/.local/bin/claude", "--resume"), "/home/me/.local/share/claude/versions/2.1.325"),
+            "claude",
+        ),
         (Seen("2.1.325", ("node-less",), "/home/me/.local/share/claude/versions/2.1.325"), "claude"),
         (Seen("node", ("node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js")), "claude"),
         (Seen("node", ("node", "--no-warnings", "/usr/local/bin/gemini", "--yolo")), "gemini"),
         (Seen("node", ("node", "/usr/local/bin/codex", "-p", "work")), "codex"),
         (Seen("MainThread", ("/opt/copilot-linux-x64/copilot",)), "copilot"),
-        (Seen("cursor-agent", ("/home/me/.local/bin/cursor-agent",), "/home/me/.local/share/cursor-agent/versions/1/node"), "cursor"),
+        (
+            Seen(
+                "cursor-agent",
+                ("/home/me/.local/bin/cursor-agent",),
+                "/home/me/.local/share/cursor-agent/versions/1/node",
+            ),
+            "cursor",
+        ),
         (Seen("bun", ("bun", "/home/me/.bun/bin/opencode")), "opencode"),
         (Seen("claude", ("claude", "fix -p in the parser")), "claude"),
         (Seen("claude", ("claude", "--", "-p")), "claude"),
@@ -79,7 +89,9 @@ def test_a_newer_version_is_read_with_the_newest_patterns_and_that_is_said() -> 
     ],
 )
 def test_a_version_that_was_never_measured_is_said(version: str, caveat: str) -> None:
-    description = parse("tool", 'name="tool"\ntitle="Tool"\nprocess.names=["t"]\n[[versions]]\nwhen=">=1"\ntested=["2.0","1.4"]\n')
+    description = parse(
+        "tool", 'name="tool"\ntitle="Tool"\nprocess.names=["t"]\n[[versions]]\nwhen=">=1"\ntested=["2.0","1.4"]\n'
+    )
     adapter = build(description)
     assert adapter.tested == ("1.4", "2.0")
     assert adapter.at(version).caveat == caveat
@@ -119,18 +131,33 @@ def test_a_rule_counts_only_for_the_versions_it_names() -> None:
         return reading.state if reading else None
 
     assert [state(version, "Sure") for version in ("1.4", "1.5", "2.0", "")] == ["waiting_approval", None, None, None]
-    assert [state(version, "Really") for version in ("1.4", "1.5", "2.0", "")] == [None, "waiting_approval", "waiting_approval", "waiting_approval"]
+    assert [state(version, "Really") for version in ("1.4", "1.5", "2.0", "")] == [
+        None,
+        "waiting_approval",
+        "waiting_approval",
+        "waiting_approval",
+    ]
     assert [state(version, "> x") for version in ("1.4", "2.0", "")] == ["idle", None, None]
     assert [state(version, "» x") for version in ("1.4", "2.0", "")] == [None, "idle", "idle"]
     assert adapter.read_screen("» x"), "without a version, as the newest that was measured"
     assert adapter.at("1.4").at("2.0").read_screen("Really"), "nothing is lost on the way"
 
-    mine = build(extended(parse("tool", text), parse("mine", 'name="tool"\n[[screens]]\nname="asks"\nstate="waiting_input"\nmatch="Sure|Really"')))
-    assert [reading.state for version in ("1.4", "2.0") if (reading := mine.at(version).read_screen("Sure"))] == ["waiting_input"] * 2
+    mine = build(
+        extended(
+            parse("tool", text),
+            parse("mine", 'name="tool"\n[[screens]]\nname="asks"\nstate="waiting_input"\nmatch="Sure|Really"'),
+        )
+    )
+    assert [reading.state for version in ("1.4", "2.0") if (reading := mine.at(version).read_screen("Sure"))] == [
+        "waiting_input"
+    ] * 2
 
 
 def test_a_version_before_all_ranges_is_read_with_the_oldest_patterns_and_that_is_said() -> None:
-    assert REGISTRY.adapters["claude"].at("1.0.3").caveat == "Claude Code 1.0.3 has no patterns of its own; those for >=2.1 were used"
+    assert (
+        REGISTRY.adapters["claude"].at("1.0.3").caveat
+        == "Claude Code 1.0.3 has no patterns of its own; those for >=2.1 were used"
+    )
     assert not REGISTRY.adapters["claude"].at("9.0.0").at("").caveat
 
 
@@ -153,20 +180,28 @@ def test_every_rule_is_needed_or_known_to_be_unseen(adapter: Adapter) -> None:
     for capture in all_captures(adapter.name):
         reading = read(capture)
         held |= {reading.evidence.pattern} if reading else set()
-    assert {rule.name for patterns in adapter.versions for rule in patterns.screens} - held == unseen.get(adapter.name, set())
+    assert {rule.name for patterns in adapter.versions for rule in patterns.screens} - held == unseen.get(
+        adapter.name, set()
+    )
 
 
 def test_a_spinner_tells_even_where_the_footer_has_no_room_to_say_so() -> None:
     running = [one for one in captures("claude") if one.state == "running" and "esc to interrupt" in one.screen]
-    readings = [REGISTRY.adapters["claude"].read_screen(one.screen.replace(" · esc to interrupt", "")) for one in running]
+    readings = [
+        REGISTRY.adapters["claude"].read_screen(one.screen.replace(" · esc to interrupt", "")) for one in running
+    ]
     assert {reading and reading.state for reading in readings} == {"running"}
     assert len(running) > 5
 
 
 def test_a_copilot_that_still_loads_is_not_said_to_work() -> None:
     """As 1.0.80 draws it for a second at its start, where nobody has asked it anything."""
-    ready = next(one for one in all_captures("copilot") if (one.about["version"], one.folder.name) == ("1.0.80", "ready"))
-    reading = REGISTRY.adapters["copilot"].read_screen(ready.screen.replace(" ← open sidebar · / commands", " ● Loading: 13 hooks, 2 skills"))
+    ready = next(
+        one for one in all_captures("copilot") if (one.about["version"], one.folder.name) == ("1.0.80", "ready")
+    )
+    reading = REGISTRY.adapters["copilot"].read_screen(
+        ready.screen.replace(" ← open sidebar · / commands", " ● Loading: 13 hooks, 2 skills")
+    )
     assert reading
     assert (reading.state, reading.reason) == ("unknown", "starting")
 

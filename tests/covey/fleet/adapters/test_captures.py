@@ -34,7 +34,14 @@ DETAILS = {
     "approval-path": "../../..",
     "question": "Which of the two ways should it be?",
 }
-SHELL = {"claude": "Bash", "codex": "Shell", "gemini": "Shell", "copilot": "Shell", "opencode": "Shell", "cursor": "Shell"}
+SHELL = {
+    "claude": "Bash",
+    "codex": "Shell",
+    "gemini": "Shell",
+    "copilot": "Shell",
+    "opencode": "Shell",
+    "cursor": "Shell",
+}
 
 
 @pytest.mark.parametrize("capture", [capture for capture in LIVE if str(capture) not in LYING_SCREENS], ids=str)
@@ -69,14 +76,18 @@ def test_no_process_is_an_agent_once_it_is_gone(capture: Capture) -> None:
     assert {REGISTRY.identify(process) for process in processes(capture)} == {None}
 
 
-@pytest.mark.parametrize("capture", [capture for capture in LIVE if capture.about["agent"] in {"codex", "gemini"}], ids=str)
+@pytest.mark.parametrize(
+    "capture", [capture for capture in LIVE if capture.about["agent"] in {"codex", "gemini"}], ids=str
+)
 def test_a_title_that_tells_a_state_tells_the_true_one(capture: Capture) -> None:
     reading = REGISTRY.adapters[capture.about["agent"]].read_title(capture.pane["pane_title"])
     told = reading.state if reading else None
     if capture.about["agent"] == "gemini" and capture.about["case"] in LYING_TITLES:
         assert told in {"idle", "running"}
     elif capture.state.startswith("waiting") and reading:
-        assert (told, reading.reason) == ("waiting_approval", "action_required"), "a title does not tell an approval from a question"
+        assert (told, reading.reason) == ("waiting_approval", "action_required"), (
+            "a title does not tell an approval from a question"
+        )
     elif reading:
         assert told == at_rest(capture.state)
     else:
@@ -84,7 +95,9 @@ def test_a_title_that_tells_a_state_tells_the_true_one(capture: Capture) -> None
         assert capture.state != "running" or capture.about["version"] == "0.101.0", "only older releases set no title"
 
 
-@pytest.mark.parametrize("capture", [capture for capture in LIVE if capture.about["agent"] not in {"codex", "gemini"}], ids=str)
+@pytest.mark.parametrize(
+    "capture", [capture for capture in LIVE if capture.about["agent"] not in {"codex", "gemini"}], ids=str
+)
 def test_other_titles_tell_nothing(capture: Capture) -> None:
     assert REGISTRY.adapters[capture.about["agent"]].read_title(capture.pane["pane_title"]) is None
 
@@ -143,10 +156,14 @@ def test_an_error_is_told_in_the_words_of_the_agent(capture: Capture) -> None:
 
 
 # A list in the middle of the screen is cut out with what it covers.
-@pytest.mark.parametrize("capture", [one for one in LIVE if str(one) not in LYING_SCREENS and one.about["case"] != "picker"], ids=str)
+@pytest.mark.parametrize(
+    "capture", [one for one in LIVE if str(one) not in LYING_SCREENS and one.about["case"] != "picker"], ids=str
+)
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (80, 40), (120, 24), (60, 15)])
 def test_a_screen_that_is_cut_is_read_rightly_or_not_at_all(capture: Capture, columns: int, rows: int) -> None:
-    squeezed = re.sub(r"\n{3,}", "\n\n", capture.screen.rstrip())  # a smaller screen has less room between what was said and the composer
+    squeezed = re.sub(
+        r"\n{3,}", "\n\n", capture.screen.rstrip()
+    )  # a smaller screen has less room between what was said and the composer
     cut = "\n".join(line[:columns] for line in squeezed.split("\n")[-rows:])
     reading = read(capture, cut, "")
     out_of_sight = {"idle"} if capture.state == "error" else set()  # at rest it is in any case

@@ -8,7 +8,12 @@ from tests.captured import Capture, all_captures
 from tests.covey.fleet.adapters.adapters_seen import read
 from tests.covey.fleet.adapters.signals.evidence import by_hooks, heard, levels
 
-REASONS = {"error-auth": "signed_out", "signed-out": "signed_out", "error-rate-limit": "rate_limited", "error-server": "api_error"}
+REASONS = {
+    "error-auth": "signed_out",
+    "signed-out": "signed_out",
+    "error-rate-limit": "rate_limited",
+    "error-server": "api_error",
+}
 ERRORS = [one for agent in ("claude", "codex") for one in all_captures(agent) if one.about["case"] in REASONS]
 
 
@@ -26,7 +31,9 @@ def test_hooks_and_transcripts_name_it_alike(capture: Capture) -> None:
     assert {claim.reason for claim in claims if claim and claim.state == "error"} <= {REASONS[capture.about["case"]]}
 
 
-@pytest.mark.parametrize("capture", [one for one in ERRORS if one.about["agent"] == "claude" and one.lines("hooks")], ids=str)
+@pytest.mark.parametrize(
+    "capture", [one for one in ERRORS if one.about["agent"] == "claude" and one.lines("hooks")], ids=str
+)
 def test_hooks_of_claude_tell_an_error_from_the_end_of_a_turn(capture: Capture) -> None:
     """Releases before StopFailure call it a Stop, with the error as the last thing said."""
     assert by_hooks(capture) == "error"

@@ -21,7 +21,9 @@ WORDS = [
 ]
 COMPLETED = [capture for capture in captures() if capture.about["case"] == "completed"]
 DIALOGS = [
-    capture for capture in captures() if capture.state.startswith("waiting") or capture.about["case"] in {"error-auth", "streaming", "retrying"}
+    capture
+    for capture in captures()
+    if capture.state.startswith("waiting") or capture.about["case"] in {"error-auth", "streaming", "retrying"}
 ]
 
 

@@ -43,14 +43,18 @@ def test_every_screen_and_hook_that_was_captured_gives_a_reason_of_the_vocabular
     assert said, "there are hooks among the captures"
 
 
-@pytest.mark.parametrize("capture", [capture for capture in ALL if capture.about["case"].startswith("error-rate-limit")], ids=str)
+@pytest.mark.parametrize(
+    "capture", [capture for capture in ALL if capture.about["case"].startswith("error-rate-limit")], ids=str
+)
 def test_a_rate_limit_has_one_name(capture: Capture) -> None:
     reading = read(capture)
     assert reading
     assert reading.reason == "rate_limited"
 
 
-@pytest.mark.parametrize("capture", [capture for capture in ALL if capture.about["case"].startswith("error-server")], ids=str)
+@pytest.mark.parametrize(
+    "capture", [capture for capture in ALL if capture.about["case"].startswith("error-server")], ids=str
+)
 def test_an_error_of_the_model_has_one_name(capture: Capture) -> None:
     reading = read(capture)
     assert reading
@@ -84,16 +88,27 @@ def test_other_states_keep_their_reason_whatever_they_quote() -> None:
     ("call", "detail"),
     [
         (
-            {"name": "exec", "input": 'text(await tools.exec_command({"cmd": "touch marker && sleep 3", "justification": "x"}))'},
+            {
+                "name": "exec",
+                "input": 'text(await tools.exec_command({"cmd": "touch marker && sleep 3", "justification": "x"}))',
+            },
             "Shell: touch marker && sleep 3",
         ),
-        ({"name": "exec", "input": "const r = await tools.exec_command({cmd: 'ls -l', yield_time: 1});\ntext(r)"}, "Shell: ls -l"),
+        (
+            {"name": "exec", "input": "const r = await tools.exec_command({cmd: 'ls -l', yield_time: 1});\ntext(r)"},
+            "Shell: ls -l",
+        ),
         ({"name": "exec", "input": "text(1 + 1)\nmore"}, "Script: text(1 + 1)"),
-        ({"name": "apply_patch", "input": "*** Begin Patch\n*** Add File: notes.txt\n+x\n*** End Patch\n"}, "apply_patch: notes.txt"),
+        (
+            {"name": "apply_patch", "input": "*** Begin Patch\n*** Add File: notes.txt\n+x\n*** End Patch\n"},
+            "apply_patch: notes.txt",
+        ),
     ],
 )
 def test_what_codex_runs_is_told_in_words(call: dict[str, str], detail: str) -> None:
-    line = json.dumps({"timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": {"type": "custom_tool_call", **call}})
+    line = json.dumps(
+        {"timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": {"type": "custom_tool_call", **call}}
+    )
     notice = CodexTranscript().feed(line, 0.0)
     assert notice
     assert notice.detail == detail

@@ -83,7 +83,10 @@ def test_a_file_with_the_name_of_a_known_agent_extends_it(tmp_path: Path) -> Non
 
 
 def test_patterns_for_other_versions_join_the_known_ones_newest_first(tmp_path: Path) -> None:
-    registry = with_file(tmp_path, 'name = "claude"\n[[versions]]\nwhen = ">=3"\n[[versions.screens]]\nname = "x"\nstate = "idle"\nmatch = "x"\n')
+    registry = with_file(
+        tmp_path,
+        'name = "claude"\n[[versions]]\nwhen = ">=3"\n[[versions.screens]]\nname = "x"\nstate = "idle"\nmatch = "x"\n',
+    )
     claude = registry.adapters["claude"]
     assert [patterns.when.text for patterns in claude.versions] == [">=3", ">=2.1"]
     assert claude.at("2.5").patterns.when.text == ">=2.1"
@@ -139,7 +142,9 @@ def test_patterns_for_other_versions_join_the_known_ones_newest_first(tmp_path: 
         ('name = "x"\ncontract_version = 9\n', 2, "contract_version 9 is not known", "This Covey knows"),
     ],
 )
-def test_a_broken_file_is_reported_and_leaves_the_others_alone(tmp_path: Path, text: str, line: int, message: str, suggestion: str) -> None:
+def test_a_broken_file_is_reported_and_leaves_the_others_alone(
+    tmp_path: Path, text: str, line: int, message: str, suggestion: str
+) -> None:
     (tmp_path / "toy.toml").write_text(TOY.read_text(encoding="utf-8"), encoding="utf-8")
     registry = with_file(tmp_path, text)
     assert list(registry.adapters) == [*BUILT_IN, "toy"]
@@ -188,7 +193,11 @@ def test_packages_may_bring_adapters(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_an_explanation_names_the_rule_that_held_and_why_the_others_did_not() -> None:
     capture = next(one for one in captures("claude") if one.about["case"] == "approval-shell")
     explanation = REGISTRY.explain("claude", capture.screen, capture.pane["pane_title"])
-    assert (explanation.agent, explanation.state, explanation.reason) == ("claude", "waiting_approval", "permission_prompt")
+    assert (explanation.agent, explanation.state, explanation.reason) == (
+        "claude",
+        "waiting_approval",
+        "permission_prompt",
+    )
     tried = {one.rule: one.why for one in explanation.screen_rules}
     assert tried["permission"] == ""
     assert tried["trust"].startswith("nothing matches ")

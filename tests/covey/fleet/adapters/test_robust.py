@@ -13,10 +13,27 @@ from tests.covey.fleet.adapters.adapters_seen import REGISTRY
 
 ADAPTERS = list(REGISTRY)
 PIECES = sorted(
-    {line for capture in captures() if capture.about["case"].startswith(("approval", "question", "streaming")) for line in capture.screen.split("\n")}
+    {
+        line
+        for capture in captures()
+        if capture.about["case"].startswith(("approval", "question", "streaming"))
+        for line in capture.screen.split("\n")
+    }
 )
 ESCAPES = st.lists(
-    st.sampled_from(["\x1b[2m", "\x1b[0m", "\x1b[7m", "\x1b[38;5;2m", "\x1b[38;2;1", "\x1b[", "\x1b]8;;x\x1b\\", "text ", "\u276f\u00a0"])
+    st.sampled_from(
+        [
+            "\x1b[2m",
+            "\x1b[0m",
+            "\x1b[7m",
+            "\x1b[38;5;2m",
+            "\x1b[38;2;1",
+            "\x1b[",
+            "\x1b]8;;x\x1b\\",
+            "text ",
+            "\u276f\u00a0",
+        ]
+    )
 ).map("".join)
 LINES = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=40)), max_size=40).map("\n".join)
 
@@ -44,7 +61,22 @@ def test_an_explanation_and_a_reading_agree(screen: str, title: str) -> None:
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.name)
-@pytest.mark.parametrize("row", ["", " " * 300 + "x", "─" * 300, "\u276f 1. Yes", "┃  x", "│ x", "  x", "⠋ x… (", "• a (1s", "● API Error: ", "■ x"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        "",
+        " " * 300 + "x",
+        "─" * 300,
+        "\u276f 1. Yes",
+        "┃  x",
+        "│ x",
+        "  x",
+        "⠋ x… (",
+        "• a (1s",
+        "● API Error: ",
+        "■ x",
+    ],
+)
 def test_a_huge_screen_of_hostile_rows_is_read_in_bounded_time(adapter: Adapter, row: str) -> None:
     screen = "\n".join([row] * 2000)
     adapter.read_screen(screen, screen, row)

@@ -37,7 +37,10 @@ def version(agent: str, process: Seen, *, age: float = 0.0) -> str:
 def test_a_script_that_a_launcher_runs_belongs_to_a_package(tmp_path: Path) -> None:
     folder = package(tmp_path / "node_modules/@google/gemini-cli", "@google/gemini-cli", "0.61.0")
     (tmp_path / "gemini").symlink_to(program(folder / "bundle/gemini.js"))
-    assert version("gemini", Seen("node", ("node", "--no-warnings", str(tmp_path / "gemini"), "--yolo"), "/usr/bin/node")) == "0.61.0"
+    assert (
+        version("gemini", Seen("node", ("node", "--no-warnings", str(tmp_path / "gemini"), "--yolo"), "/usr/bin/node"))
+        == "0.61.0"
+    )
 
 
 def test_a_program_is_named_after_its_version(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ VERSIONS = st.lists(st.integers(0, 300), min_size=1, max_size=4).map(tuple)
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"), [("2.1.325", (2, 1, 325)), ("v0.61.0-nightly.2", (0, 61, 0)), ("codex-cli 0.166.0", (0, 166, 0)), ("next", ())]
+    ("text", "numbers"),
+    [("2.1.325", (2, 1, 325)), ("v0.61.0-nightly.2", (0, 61, 0)), ("codex-cli 0.166.0", (0, 166, 0)), ("next", ())],
 )
 def test_a_version_is_the_first_number_in_a_text(text: str, numbers: tuple[int, ...]) -> None:
     assert version(text) == numbers
@@ -18,7 +19,13 @@ def test_a_version_is_the_first_number_in_a_text(text: str, numbers: tuple[int, 
 
 @pytest.mark.parametrize(
     ("when", "inside", "outside"),
-    [(">=2.1", "2.1.0", "2.0.9"), (">=1.0, <2.1", "2.0.99", "2.1"), ("==2.1", "2.1.0", "2.1.1"), ("<=2", "2.0", "2.0.1"), (">2", "2.0.1", "2.0.0")],
+    [
+        (">=2.1", "2.1.0", "2.0.9"),
+        (">=1.0, <2.1", "2.0.99", "2.1"),
+        ("==2.1", "2.1.0", "2.1.1"),
+        ("<=2", "2.0", "2.0.1"),
+        (">2", "2.0.1", "2.0.0"),
+    ],
 )
 def test_a_range_holds_what_its_terms_allow(when: str, inside: str, outside: str) -> None:
     assert version(inside) in parse(when)

@@ -32,7 +32,9 @@ class Listener:
     def take(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError):
             content = b""
-            while b"\r\n\r\n" not in content or len(content.partition(b"\r\n\r\n")[2]) < int(headers(content)["Content-Length"]):
+            while b"\r\n\r\n" not in content or len(content.partition(b"\r\n\r\n")[2]) < int(
+                headers(content)["Content-Length"]
+            ):
                 if not (part := connection.recv(1 << 16)):
                     break
                 content += part

@@ -58,7 +58,9 @@ def test_of_several_installed_versions_the_oldest_decides(tmp_path: Path) -> Non
 def test_integrating_again_follows_an_upgrade_and_a_downgrade(tmp_path: Path) -> None:
     file = tmp_path / SETTINGS
     file.parent.mkdir()
-    mine = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}, "model": "opus"}, indent=2)
+    mine = json.dumps(
+        {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}, "model": "opus"}, indent=2
+    )
     file.write_text(mine)
     assert not install(tmp_path, "2.1.48") & OLD
     assert install(tmp_path, "2.1.325") >= OLD
@@ -70,7 +72,9 @@ def test_integrating_again_follows_an_upgrade_and_a_downgrade(tmp_path: Path) ->
 def test_what_a_downgraded_program_does_not_know_is_found(tmp_path: Path) -> None:
     install(tmp_path, "2.1.325")
     found = [Program("/new/claude", "2.1.325"), Program("/old/claude", "2.1.77")]
-    assert integrate.unknown_events("claude", tmp_path, {}, found) == {"/old/claude 2.1.77": ["PermissionDenied", "StopFailure"]}
+    assert integrate.unknown_events("claude", tmp_path, {}, found) == {
+        "/old/claude 2.1.77": ["PermissionDenied", "StopFailure"]
+    }
     install(tmp_path, "2.1.77")
     assert integrate.unknown_events("claude", tmp_path, {}, found) == {}
     assert integrate.unknown_events("claude", tmp_path / "nobody", {}, found) == {}
@@ -80,20 +84,28 @@ def test_what_a_downgraded_program_does_not_know_is_found(tmp_path: Path) -> Non
     ("agent", "found", "says"),
     [
         ("claude", [], "no claude was found on PATH"),
-        ("claude", [Program("/x/claude", "", "did not answer within 5 s")], "the version of /x/claude is not known: it did not answer"),
+        (
+            "claude",
+            [Program("/x/claude", "", "did not answer within 5 s")],
+            "the version of /x/claude is not known: it did not answer",
+        ),
         ("claude", [Program("/x/claude", "2.1.325"), Program("/y/claude", "2.0.76")], "older than 2.1.48"),
         ("claude", [Program("/nowhere/claude", "9.0.0")], "newer than 2.1.325 and does not know SessionStart"),
         ("codex", [Program("/x/codex", "0.101.0")], "older than 0.148.0"),
         ("cursor", [Program("/x/cursor-agent", "2026.10.01")], "never tried with Cursor CLI"),
     ],
 )
-def test_a_version_of_which_it_is_not_known_is_refused_with_the_reason(agent: str, found: list[Program], says: str) -> None:
+def test_a_version_of_which_it_is_not_known_is_refused_with_the_reason(
+    agent: str, found: list[Program], says: str
+) -> None:
     with pytest.raises(NotAccepted) as caught:
         integrate.acceptance(agent, found)
     assert says in caught.value.message
     assert f"covey integrate {agent} --any-version" in caught.value.suggestion
     assert all(number in caught.value.message for number in KNOWN[agent].tried)
-    assert integrate.acceptance(agent, found, any_version=True).versions == [one.version for one in found if one.version]
+    assert integrate.acceptance(agent, found, any_version=True).versions == [
+        one.version for one in found if one.version
+    ]
 
 
 def test_a_newer_version_is_accepted_if_its_own_files_name_every_event(tmp_path: Path) -> None:
@@ -106,7 +118,9 @@ def test_a_newer_version_is_accepted_if_its_own_files_name_every_event(tmp_path:
     with pytest.raises(NotAccepted, match="does not know PostCompact"):
         integrate.acceptance("claude", [Program(str(path), "9.0.0")])
     install(tmp_path, "2.1.325")
-    assert integrate.unknown_events("claude", tmp_path, {}, [Program(str(path), "9.0.0")]) == {f"{path} 9.0.0": ["PostCompact"]}
+    assert integrate.unknown_events("claude", tmp_path, {}, [Program(str(path), "9.0.0")]) == {
+        f"{path} 9.0.0": ["PostCompact"]
+    }
 
 
 def test_a_newer_version_of_an_agent_that_ignores_what_it_does_not_know_is_accepted() -> None:

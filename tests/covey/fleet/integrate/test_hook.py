@@ -34,10 +34,14 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-def run(home: Path, payload: bytes = json.dumps(PAYLOAD).encode(), *words: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+def run(
+    home: Path, payload: bytes = json.dumps(PAYLOAD).encode(), *words: str, **options: object
+) -> subprocess.CompletedProcess[bytes]:
     """Run it as an agent does; whatever happens, it must end well and be silent."""
     given: dict[str, object] = {"env": ENVIRONMENT, **({} if "stdin" in options else {"input": payload}), **options}
-    ended = subprocess.run([str(home / "hooks" / "covey-hook"), "claude", *words], capture_output=True, timeout=20, check=False, **given)  # type: ignore[call-overload]
+    ended = subprocess.run(
+        [str(home / "hooks" / "covey-hook"), "claude", *words], capture_output=True, timeout=20, check=False, **given
+    )  # type: ignore[call-overload]
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     return ended  # type: ignore[no-any-return]
 
@@ -66,7 +70,13 @@ def test_the_agent_is_among_the_processes_above_it(home: Path) -> None:
     if not Path("/proc/self/stat").exists():
         pytest.skip("there is no /proc here")
     with listening(home) as daemon:
-        subprocess.run(["sh", "-c", f'sh -c "{home}/hooks/covey-hook claude; true"; true'], input=b"{}", env=ENVIRONMENT, check=True, timeout=20)
+        subprocess.run(
+            ["sh", "-c", f'sh -c "{home}/hooks/covey-hook claude; true"; true'],
+            input=b"{}",
+            env=ENVIRONMENT,
+            check=True,
+            timeout=20,
+        )
     pids = daemon.headers()["X-Covey-Pid"].split()
     assert pids.index(str(os.getpid())) == 2
 
@@ -139,7 +149,9 @@ def test_a_daemon_that_takes_no_more_callers_is_given_up(home: Path) -> None:
     assert len(spooled(home)) == 1
 
 
-@pytest.mark.parametrize(("answer", "kept"), [("500 Oops", 1), ("503 Later", 1), ("404 What", 0), ("400 No", 0), ("", 1)])
+@pytest.mark.parametrize(
+    ("answer", "kept"), [("500 Oops", 1), ("503 Later", 1), ("404 What", 0), ("400 No", 0), ("", 1)]
+)
 def test_what_the_daemon_refuses_for_good_is_not_tried_again(answer: str, kept: int, home: Path) -> None:
     with listening(home, f"HTTP/1.1 {answer}\r\n\r\n".encode() if answer else b"") as daemon:
         run(home)
@@ -168,7 +180,13 @@ def test_without_a_payload_there_is_nothing_to_tell(home: Path) -> None:
 
 
 def test_a_closed_input_is_no_trouble(home: Path) -> None:
-    closed = subprocess.run(["sh", "-c", f"exec {home}/hooks/covey-hook claude <&-"], env=ENVIRONMENT, capture_output=True, check=False, timeout=20)
+    closed = subprocess.run(
+        ["sh", "-c", f"exec {home}/hooks/covey-hook claude <&-"],
+        env=ENVIRONMENT,
+        capture_output=True,
+        check=False,
+        timeout=20,
+    )
     assert (closed.returncode, closed.stdout, closed.stderr) == (0, b"", b"")
 
 
@@ -194,14 +212,18 @@ def test_a_home_on_a_read_only_file_system_is_no_trouble(home: Path) -> None:
     if shutil.which("unshare") is None or subprocess.run([*alone, mount], capture_output=True, check=False).returncode:
         pytest.skip("nothing may be mounted here")
     command = f"{mount} && exec {home}/hooks/covey-hook claude"
-    ended = subprocess.run([*alone, command], input=b"{}", env=ENVIRONMENT, capture_output=True, check=False, timeout=20)
+    ended = subprocess.run(
+        [*alone, command], input=b"{}", env=ENVIRONMENT, capture_output=True, check=False, timeout=20
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     assert not (home / "node").exists()
 
 
 def test_a_full_disk_leaves_no_half_request(home: Path) -> None:
     limited = ["sh", "-c", f"ulimit -f 1; trap '' XFSZ; exec {home}/hooks/covey-hook claude"]
-    ended = subprocess.run(limited, input=b'{"a": "%s"}' % (b"x" * 5000), env=ENVIRONMENT, capture_output=True, check=False, timeout=20)
+    ended = subprocess.run(
+        limited, input=b'{"a": "%s"}' % (b"x" * 5000), env=ENVIRONMENT, capture_output=True, check=False, timeout=20
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     assert list((home / "node" / "spool").iterdir()) == []
 
@@ -226,7 +248,14 @@ def test_a_home_with_a_space_and_a_quote_works(tmp_path: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
         file.chmod(mode)
-    ended = subprocess.run(["sh", "-c", script.command(home, "codex")], input=b"{}", env=ENVIRONMENT, capture_output=True, check=False, timeout=20)
+    ended = subprocess.run(
+        ["sh", "-c", script.command(home, "codex")],
+        input=b"{}",
+        env=ENVIRONMENT,
+        capture_output=True,
+        check=False,
+        timeout=20,
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     assert [one.agent for one in Spool(home / "node" / "spool").waiting()] == ["codex"]
 

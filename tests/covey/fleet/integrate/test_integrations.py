@@ -75,7 +75,11 @@ def written(home: Path, agent: str, text: str) -> Path:
 
 
 def snapshot(home: Path) -> dict[str, tuple[bytes, int]]:
-    return {str(file.relative_to(home)): (file.read_bytes(), file.stat().st_mode) for file in home.rglob("*") if file.is_file()}
+    return {
+        str(file.relative_to(home)): (file.read_bytes(), file.stat().st_mode)
+        for file in home.rglob("*")
+        if file.is_file()
+    }
 
 
 def outside_covey(home: Path) -> dict[str, tuple[bytes, int]]:
@@ -223,7 +227,12 @@ def test_the_program_is_brought_up_to_date_where_there_is_one(tmp_path: Path) ->
     ],
 )
 @pytest.mark.parametrize("removing", [False, True])
-def test_what_cannot_be_edited_is_refused_with_an_instruction(text: str, says: str, removing: bool, tmp_path: Path) -> None:  # noqa: FBT001 - as above
+def test_what_cannot_be_edited_is_refused_with_an_instruction(
+    text: str,
+    says: str,
+    removing: bool,  # noqa: FBT001 - as above
+    tmp_path: Path,
+) -> None:
     file = written(tmp_path, "claude", text)
     with pytest.raises(NotEditable, match=says) as caught:
         integrate.plan("claude", tmp_path, {}, remove=removing)
@@ -319,7 +328,9 @@ def test_a_file_of_ours_from_an_older_covey_is_replaced_and_removed_without_a_co
         ("opencode", "XDG_CONFIG_HOME", "opencode/plugin/covey.js"),
     ],
 )
-def test_the_agents_own_variables_say_where_its_settings_are(agent: str, variable: str, file: str, tmp_path: Path) -> None:
+def test_the_agents_own_variables_say_where_its_settings_are(
+    agent: str, variable: str, file: str, tmp_path: Path
+) -> None:
     install(agent, tmp_path / "home", **{variable: str(tmp_path / "elsewhere"), "COVEY_HOME": str(tmp_path / "covey")})
     assert str(tmp_path / "covey" / "hooks" / "covey-hook") in (tmp_path / "elsewhere" / file).read_text()
     assert not (tmp_path / "home").exists()
@@ -414,7 +425,9 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=12,
 )
-HOOKS = st.dictionaries(st.sampled_from(["Stop", "stop", "AfterAgent", "PreToolUse", "Other"]), st.lists(VALUES, max_size=3), max_size=4)
+HOOKS = st.dictionaries(
+    st.sampled_from(["Stop", "stop", "AfterAgent", "PreToolUse", "Other"]), st.lists(VALUES, max_size=3), max_size=4
+)
 DOCUMENTS = st.builds(
     lambda rest, hooks: {**rest, **({} if hooks is None else {"hooks": hooks})},
     st.dictionaries(st.text(max_size=6), VALUES, max_size=4),

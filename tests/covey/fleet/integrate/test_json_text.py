@@ -63,12 +63,15 @@ def test_what_is_no_json_is_refused(text: str) -> None:
 
 
 VALUES = st.recursive(
-    st.integers() | st.text(max_size=5), lambda one: st.lists(one, max_size=3) | st.dictionaries(st.text(max_size=3), one, max_size=3)
+    st.integers() | st.text(max_size=5),
+    lambda one: st.lists(one, max_size=3) | st.dictionaries(st.text(max_size=3), one, max_size=3),
 )
 
 
 @given(st.dictionaries(st.text(max_size=3), VALUES, max_size=4), st.sampled_from([None, 1, "\t"]), VALUES)
-def test_adding_and_taking_out_is_as_if_nothing_had_happened(document: dict[str, object], indent: int | str | None, value: object) -> None:
+def test_adding_and_taking_out_is_as_if_nothing_had_happened(
+    document: dict[str, object], indent: int | str | None, value: object
+) -> None:
     before = json.dumps(document, indent=indent)
     text = Text(before)
     text.put((), "new name", value)

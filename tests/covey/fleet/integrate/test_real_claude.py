@@ -21,7 +21,8 @@ from lab.scenario import read
 from tests.covey.fleet.integrate.listener import listening
 
 pytestmark = pytest.mark.skipif(
-    not program_of(Claude).exists() or shutil.which("tmux") is None, reason="Claude Code is not installed in the lab: ./run lab install claude"
+    not program_of(Claude).exists() or shutil.which("tmux") is None,
+    reason="Claude Code is not installed in the lab: ./run lab install claude",
 )
 
 SCENARIO = read(
@@ -71,7 +72,15 @@ def test_what_claude_does_arrives_at_coveys_socket(way: str) -> None:
         run = played(integrated)
         assert daemon.until(7, 5)
         events = [payload["hook_event_name"] for payload in daemon.payloads]
-        assert events == ["SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd"]
+        assert events == [
+            "SessionStart",
+            "UserPromptSubmit",
+            "PreToolUse",
+            "PermissionRequest",
+            "PostToolUse",
+            "Stop",
+            "SessionEnd",
+        ]
         assert {daemon.headers(number)["X-Covey-Pane"] for number in range(7)} == {run.pane.id}
         assert all(str(run.pid) in daemon.headers(number)["X-Covey-Pid"].split() for number in range(7))
         assert not list((Path(folder) / "node").glob("spool/*"))

@@ -11,7 +11,11 @@ from covey.fleet.integrate.spool import ABANDONED_S, Spool
 def put(folder: Path, number: int, content: bytes | None = None, pid: int = 1) -> Path:
     folder.mkdir(exist_ok=True)
     body = b'{"n": %d}' % number
-    whole = b"POST /v1/hooks/claude HTTP/1.1\r\nContent-Length: %d\r\nX-Covey-Id: %d\r\n\r\n%s" % (len(body), number, body)
+    whole = b"POST /v1/hooks/claude HTTP/1.1\r\nContent-Length: %d\r\nX-Covey-Id: %d\r\n\r\n%s" % (
+        len(body),
+        number,
+        body,
+    )
     content = whole if content is None else content
     file = folder / f"{number:020d}-{pid}-{len(content)}.hook"
     file.write_bytes(content)

@@ -7,9 +7,22 @@ honest = shelf.describe
 
 
 def describe():
-    strange = {"name": 7, "summary": None, "safety": "none", "flags": {"a": 1}, "arguments": "title", "examples": ["shelf"], "subcommands": [3]}
+    strange = {
+        "name": 7,
+        "summary": None,
+        "safety": "none",
+        "flags": {"a": 1},
+        "arguments": "title",
+        "examples": ["shelf"],
+        "subcommands": [3],
+    }
     listed = [strange, "list", None, shelf.find(("scan",))]
-    return honest() | {"commands": listed, "global_flags": "none", "profiles": [], "capabilities": {"output_formats": "json"}}
+    return honest() | {
+        "commands": listed,
+        "global_flags": "none",
+        "profiles": [],
+        "capabilities": {"output_formats": "json"},
+    }
 
 
 shelf.describe = describe

@@ -34,6 +34,8 @@ for verb in shelf.find(("profile",))["subcommands"]:
     verb |= {"mutating": False, "safety": {"read_only": True, "idempotent": False}}
 shelf.BUILTINS = {name: kind for name, kind in shelf.BUILTINS.items() if name not in ("input", "fields", "limit")}
 shelf.describe = describe
-shelf.schema = lambda call: plain(honest_schema(call)) if call.path and "subcommands" not in call.document else honest_schema(call)
+shelf.schema = lambda call: (
+    plain(honest_schema(call)) if call.path and "subcommands" not in call.document else honest_schema(call)
+)
 
 shelf.main()

@@ -153,7 +153,9 @@ def convert(name, kind, value):
             return int(value)
         except ValueError:
             raise Failure(1, "flag_error", f"--{name} wants a whole number.", field=name) from None
-    enum = {"output": ["json", "ndjson", "text"]}.get(name) or next((f.get("enum") for f in ROOT_FLAGS if f["name"] == name), None)
+    enum = {"output": ["json", "ndjson", "text"]}.get(name) or next(
+        (f.get("enum") for f in ROOT_FLAGS if f["name"] == name), None
+    )
     if enum and value not in enum:
         raise Failure(1, "flag_error", f"--{name} has no such value.", valid_values=enum, field=name)
     return value
@@ -181,7 +183,9 @@ def validate(call):
         raise Failure(1, "missing_command", "Which command?", suggestion="See describe.")
     wanted = [entry["name"] for entry in document.get("arguments", [])]
     if len(call.plain) != len(wanted):
-        raise Failure(1, "argument_error", f"Wanted: {', '.join(wanted) or 'no arguments'}.", suggestion="See --schema.")
+        raise Failure(
+            1, "argument_error", f"Wanted: {', '.join(wanted) or 'no arguments'}.", suggestion="See --schema."
+        )
 
 
 def guard(call):
@@ -211,7 +215,9 @@ def render(value, depth=None):
         return lines("[]", [render(entry, deeper(depth)) for entry in value], depth)
     if isinstance(value, str):
         return encode_basestring(value)
-    return {None: "null", True: "true", False: "false"}[value] if value is None or isinstance(value, bool) else repr(value)
+    return (
+        {None: "null", True: "true", False: "false"}[value] if value is None or isinstance(value, bool) else repr(value)
+    )
 
 
 def lines(brackets, parts, depth):
@@ -329,7 +335,11 @@ def do_delete(call):
 
 
 def do_status(call):
-    succeed(call, f"Region {call.get('region')}", {"region": call.get("region"), "authenticated": call.get("token") is not None})
+    succeed(
+        call,
+        f"Region {call.get('region')}",
+        {"region": call.get("region"), "authenticated": call.get("token") is not None},
+    )
 
 
 def do_push(call):
@@ -445,7 +455,10 @@ def run(argv):
 def requested(argv):
     """What a broken command line still says about the form of its error."""
     wanted = argv[argv.index("--output") + 1 :][:1] if "--output" in argv else []
-    return {"agent": "--agent" in argv, "output": wanted[0] if wanted and wanted[0] in ("json", "ndjson", "text") else None}
+    return {
+        "agent": "--agent" in argv,
+        "output": wanted[0] if wanted and wanted[0] in ("json", "ndjson", "text") else None,
+    }
 
 
 def main():

@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from covey.fleet.adapters.signals.parsing import action, brief, dedupe, entries, fields, moment, parse, plain, question, spot, text
+from covey.fleet.adapters.signals.parsing import (
+    action,
+    brief,
+    dedupe,
+    entries,
+    fields,
+    moment,
+    parse,
+    plain,
+    question,
+    spot,
+    text,
+)
 from covey.fleet.adapters.signals.requests import Requests, called
 from covey.fleet.adapters.signals.signals import Level, Lines, Notice, Owner, Signals, Source, Word, Words
 
@@ -71,7 +83,11 @@ def _asked(said: dict[str, Any]) -> Word:
 
 def _calls(said: dict[str, Any]) -> Word:
     asks = said.get("tool_name") in (QUESTION, PLAN)
-    return _asked(said) if asks else ("running", "tool", action(said.get("tool_name"), said.get("tool_input"), said.get("cwd")))
+    return (
+        _asked(said)
+        if asks
+        else ("running", "tool", action(said.get("tool_name"), said.get("tool_input"), said.get("cwd")))
+    )
 
 
 def _stopped(said: dict[str, Any]) -> Word:
@@ -93,12 +109,18 @@ WORDS: Words = {
     "PermissionRequest": _asked,
     "PermissionDenied": lambda _: ("running", "permission_denied", ""),
     "PostToolUse": lambda _: ("running", "tool_finished", ""),
-    "PostToolUseFailure": lambda said: ("idle", "interrupted", "") if said.get("is_interrupt") is True else ("running", "tool_failed", ""),
+    "PostToolUseFailure": lambda said: (
+        ("idle", "interrupted", "") if said.get("is_interrupt") is True else ("running", "tool_failed", "")
+    ),
     "PostToolBatch": lambda _: ("running", "tool_finished", ""),
     "Elicitation": lambda said: ("waiting_input", "elicitation", text(said.get("message"))),
     "ElicitationResult": lambda _: ("running", "answered", ""),
     "Stop": _stopped,
-    "StopFailure": lambda said: ("error", plain(said.get("error")) or "api_error", text(said.get("last_assistant_message"))),
+    "StopFailure": lambda said: (
+        "error",
+        plain(said.get("error")) or "api_error",
+        text(said.get("last_assistant_message")),
+    ),
     "PreCompact": lambda _: ("running", "compacting", ""),
     "PostCompact": lambda said: ("idle" if said.get("trigger") == "manual" else "running", "compacted", ""),
 }
@@ -147,10 +169,14 @@ class ClaudeTranscript(Lines):
         message = fields(entry.get("message"))
         blocks = [fields(block) for block in entries(message.get("content"))]
         if entry.get("isApiErrorMessage") is True:
-            return notice.says("error", plain(entry.get("error")) or "api_error", text(blocks[0].get("text")) if blocks else "")
+            return notice.says(
+                "error", plain(entry.get("error")) or "api_error", text(blocks[0].get("text")) if blocks else ""
+            )
         for call in blocks:
             if call.get("type") == "tool_use":
-                return notice.says(*_calls({"tool_name": call.get("name"), "tool_input": call.get("input"), "cwd": entry.get("cwd")}))
+                return notice.says(
+                    *_calls({"tool_name": call.get("name"), "tool_input": call.get("input"), "cwd": entry.get("cwd")})
+                )
         return notice.says("running", "generating") if message.get("stop_reason") != "end_turn" else None
 
     def _system(self, entry: dict[str, Any], notice: Notice) -> Notice | None:
@@ -195,7 +221,9 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     config = owner.folder("CLAUDE_CONFIG_DIR", ".claude")
     found = [Source(name="session_file", pattern=spot(config, f"sessions/{owner.pid}.json"), read=session_file(owner))]
     if plain(session_id):
-        found.append(Source(name="transcript", pattern=spot(config, f"projects/*/{session_id}.jsonl"), follower=ClaudeTranscript))
+        found.append(
+            Source(name="transcript", pattern=spot(config, f"projects/*/{session_id}.jsonl"), follower=ClaudeTranscript)
+        )
     return found
 
 

@@ -6,7 +6,19 @@ import json
 import re
 from typing import Any
 
-from covey.fleet.adapters.signals.parsing import action, brief, dedupe, entries, fields, moment, parse, plain, question, spot, text
+from covey.fleet.adapters.signals.parsing import (
+    action,
+    brief,
+    dedupe,
+    entries,
+    fields,
+    moment,
+    parse,
+    plain,
+    question,
+    spot,
+    text,
+)
 from covey.fleet.adapters.signals.requests import Conversation, Requests, called
 from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened
 
@@ -106,7 +118,11 @@ def _call(tool: object, arguments: object) -> str:
 
 def _tool(said: dict[str, Any]) -> Word:
     tool, arguments = said.get("tool_name"), said.get("tool_input")
-    return ("waiting_input", "question", question(arguments)) if tool == QUESTION else ("running", "tool", _call(tool, arguments))
+    return (
+        ("waiting_input", "question", question(arguments))
+        if tool == QUESTION
+        else ("running", "tool", _call(tool, arguments))
+    )
 
 
 def _ended(said: dict[str, Any]) -> Word:
@@ -121,10 +137,16 @@ WORDS: Words = {
     "UserPromptSubmit": lambda said: ("running", "prompt_submitted", text(said.get("prompt"))),
     "PreModelRequest": lambda _: ("running", "generating", ""),
     # Whether it tries again, only the transcript tells.
-    "PostModelRequest": lambda said: ("running", "retrying", text(said.get("error"))) if said.get("status") == "failed" else None,
+    "PostModelRequest": lambda said: (
+        ("running", "retrying", text(said.get("error"))) if said.get("status") == "failed" else None
+    ),
     "PreToolUse": _tool,
     "PostToolUse": lambda _: ("running", "tool_finished", ""),
-    "PermissionRequest": lambda said: ("waiting_approval", "permission_prompt", _call(said.get("tool_name"), said.get("tool_input"))),
+    "PermissionRequest": lambda said: (
+        "waiting_approval",
+        "permission_prompt",
+        _call(said.get("tool_name"), said.get("tool_input")),
+    ),
     "Interrupt": lambda _: ("idle", "interrupted", ""),
     "Stop": lambda said: ("completed", "turn_completed", text(said.get("last_assistant_message"))),
     "PreCompact": lambda _: ("running", "compacting", ""),
@@ -134,7 +156,9 @@ LINES: Words = {
     "task_started": lambda _: ("running", "turn_started", ""),
     "task_complete": _ended,
     "turn_aborted": lambda _: ("idle", "interrupted", ""),
-    "function_call": lambda said: _tool({"tool_name": said.get("name"), "tool_input": parse(text(said.get("arguments")))}),
+    "function_call": lambda said: _tool(
+        {"tool_name": said.get("name"), "tool_input": parse(text(said.get("arguments")))}
+    ),
     "function_call_output": lambda _: ("running", "tool_finished", ""),
     "custom_tool_call": _custom,
 }
@@ -160,10 +184,14 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     def owns(file: Candidate) -> bool:
         """Not a helper's thread: those are opened by the same process, and name their parent."""
         about = fields(parse(file.head).get("payload"))
-        return about.get("thread_source") != "subagent" and opened(owner, file.path, about.get("timestamp"), about.get("cwd"))
+        return about.get("thread_source") != "subagent" and opened(
+            owner, file.path, about.get("timestamp"), about.get("cwd")
+        )
 
     pattern = spot(owner.folder("CODEX_HOME", ".codex"), f"sessions/*/*/*/rollout-*{plain(session_id)}.jsonl")
-    return [Source(name="transcript", pattern=pattern, follower=CodexTranscript, owns=None if plain(session_id) else owns)]
+    return [
+        Source(name="transcript", pattern=pattern, follower=CodexTranscript, owns=None if plain(session_id) else owns)
+    ]
 
 
 SIGNALS = Signals(hooks=CodexHooks, sources=sources, events=frozenset(WORDS))

@@ -7,8 +7,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.fleet.adapters.signals.parsing import action, brief, dedupe, fields, moment, parse, plain, question, readable_error, spot, text
-from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened, stamped
+from covey.fleet.adapters.signals.parsing import (
+    action,
+    brief,
+    dedupe,
+    fields,
+    moment,
+    parse,
+    plain,
+    question,
+    readable_error,
+    spot,
+    text,
+)
+from covey.fleet.adapters.signals.signals import (
+    Candidate,
+    Lines,
+    Notice,
+    Owner,
+    Signals,
+    Source,
+    Word,
+    Words,
+    opened,
+    stamped,
+)
 
 QUESTIONS = ("AskUserQuestion", "ask_user")
 TURNS = frozenset({"UserPromptSubmit", "Stop", "ErrorOccurred"})
@@ -62,7 +85,11 @@ def _heard(event: str, said: dict[str, Any], notice: Notice) -> Notice:
 
 def _tool(said: dict[str, Any]) -> Word:
     tool, arguments = said.get("tool_name"), said.get("tool_input")
-    return ("waiting_input", "question", question(arguments)) if tool in QUESTIONS else ("running", "tool", action(tool, arguments, said.get("cwd")))
+    return (
+        ("waiting_input", "question", question(arguments))
+        if tool in QUESTIONS
+        else ("running", "tool", action(tool, arguments, said.get("cwd")))
+    )
 
 
 def _notified(said: dict[str, Any]) -> Word | None:
@@ -115,7 +142,9 @@ class CopilotTranscript(Lines):
             turn_id=plain(data.get("turnId")),
             dedupe_key=dedupe(entry, 0.0, session="", event=kind, own=own),
         )
-        said = self._asking(kind, data, notice) or (None if entry.get("agentId") else self._main_line(kind, data, notice))
+        said = self._asking(kind, data, notice) or (
+            None if entry.get("agentId") else self._main_line(kind, data, notice)
+        )
         waits = next(iter(self._waits.values()), None)
         return notice.says(*waits) if waits and said and said.state == "running" else said
 
@@ -125,7 +154,12 @@ class CopilotTranscript(Lines):
         match kind:
             case "permission.requested":
                 request = fields(data.get("permissionRequest"))
-                about = text(request.get("fullCommandText")) or text(request.get("fileName")) or text(request.get("path")) or text(request.get("url"))
+                about = (
+                    text(request.get("fullCommandText"))
+                    or text(request.get("fileName"))
+                    or text(request.get("path"))
+                    or text(request.get("url"))
+                )
                 self._waits[own] = (
                     "waiting_approval",
                     "permission_prompt",
@@ -161,7 +195,11 @@ LINES: Words = {
     "tool.execution_start": lambda data: ("running", "tool", action(data.get("toolName"), data.get("arguments"))),
     "session.compaction_start": lambda _: ("running", "compacting", ""),
     "session.compaction_complete": lambda _: ("idle", "compacted", ""),
-    "session.error": lambda data: ("error", plain(data.get("errorType")) or "api_error", readable_error(data.get("message"))),
+    "session.error": lambda data: (
+        "error",
+        plain(data.get("errorType")) or "api_error",
+        readable_error(data.get("message")),
+    ),
     "abort": lambda _: ("idle", "interrupted", ""),
 }
 

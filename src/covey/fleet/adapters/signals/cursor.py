@@ -10,7 +10,11 @@ from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner
 STOPS = {"error": ("error", "api_error", ""), "aborted": ("idle", "interrupted", "")}
 WORDS: Words = {
     "beforeSubmitPrompt": lambda said: ("running", "prompt_submitted", text(said.get("prompt"))),
-    "preToolUse": lambda said: ("running", "tool", action(said.get("tool_name"), said.get("tool_input"), said.get("cwd"))),
+    "preToolUse": lambda said: (
+        "running",
+        "tool",
+        action(said.get("tool_name"), said.get("tool_input"), said.get("cwd")),
+    ),
     "beforeShellExecution": lambda said: ("running", "tool", action("Shell", said)),
     "afterShellExecution": lambda _: ("running", "tool_finished", ""),
     "afterFileEdit": lambda _: ("running", "tool_finished", ""),
@@ -54,7 +58,11 @@ class CursorTranscript(Lines):
 
     def say(self, entry: dict[str, Any], at: float) -> Notice | None:
         blocks = [fields(block) for block in entries(fields(entry.get("message")).get("content"))]
-        notice = Notice(at=at, evidence=f"transcript {brief(entry.get('role'))}", dedupe_key=dedupe(entry, at, session="", event="line"))
+        notice = Notice(
+            at=at,
+            evidence=f"transcript {brief(entry.get('role'))}",
+            dedupe_key=dedupe(entry, at, session="", event="line"),
+        )
         if entry.get("role") == "user":
             return notice.says("running", "prompt_submitted", text(blocks[0].get("text")) if blocks else "")
         for block in blocks:

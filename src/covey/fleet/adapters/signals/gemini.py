@@ -7,8 +7,32 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from covey.fleet.adapters.signals.parsing import action, brief, dedupe, entries, fields, moment, parse, plain, question, readable_error, spot, text
-from covey.fleet.adapters.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened, stamped
+from covey.fleet.adapters.signals.parsing import (
+    action,
+    brief,
+    dedupe,
+    entries,
+    fields,
+    moment,
+    parse,
+    plain,
+    question,
+    readable_error,
+    spot,
+    text,
+)
+from covey.fleet.adapters.signals.signals import (
+    Candidate,
+    Lines,
+    Notice,
+    Owner,
+    Signals,
+    Source,
+    Word,
+    Words,
+    opened,
+    stamped,
+)
 from covey.fleet.model import TENTATIVE
 
 QUESTION = "ask_user"
@@ -35,7 +59,9 @@ class GeminiHooks:
             return notice.ends(brief(said.get("reason")))
         if event == "BeforeTool" and said.get("tool_name") == QUESTION:
             self._question = question(said.get("tool_input"))
-        if (event == "BeforeTool" and said.get("tool_name") == QUESTION) or fields(said.get("details")).get("type") == QUESTION:
+        if (event == "BeforeTool" and said.get("tool_name") == QUESTION) or fields(said.get("details")).get(
+            "type"
+        ) == QUESTION:
             return notice.says("waiting_input", "question", self._question)
         return notice.hears(WORDS, event, said)
 
@@ -44,7 +70,12 @@ def _asked(said: dict[str, Any]) -> Word | None:
     if said.get("notification_type") != "ToolPermission":
         return None
     about = fields(said.get("details"))
-    asked = text(about.get("command")) or text(about.get("fileName")) or text(about.get("toolDisplayName")) or text(about.get("prompt"))
+    asked = (
+        text(about.get("command"))
+        or text(about.get("fileName"))
+        or text(about.get("toolDisplayName"))
+        or text(about.get("prompt"))
+    )
     title = text(about.get("title")) or text(said.get("message"))
     return "waiting_approval", "permission_prompt", f"{title}: {asked}" if asked and asked not in title else title
 
@@ -58,7 +89,11 @@ WORDS: Words = {
     "BeforeAgent": lambda said: ("running", "prompt_submitted", text(said.get("prompt"))),
     "BeforeModel": lambda _: ("running", "generating", ""),
     "BeforeToolSelection": lambda _: ("running", "generating", ""),
-    "BeforeTool": lambda said: ("running", "tool", action(said.get("tool_name"), said.get("tool_input"), said.get("cwd"))),
+    "BeforeTool": lambda said: (
+        "running",
+        "tool",
+        action(said.get("tool_name"), said.get("tool_input"), said.get("cwd")),
+    ),
     "AfterTool": lambda _: ("running", "tool_finished", ""),
     "Notification": _asked,
     # The automatic one is only a look, in every turn.
@@ -80,8 +115,12 @@ class GeminiTranscript(Lines):
         )
         match kind, entry.get("content"):
             case "user", content:
-                said = content if isinstance(content, str) else text(fields(next(iter(entries(content)), {})).get("text"))
-                return notice.says("running", "prompt_submitted", said) if said and not said.startswith(CONTEXT) else None
+                said = (
+                    content if isinstance(content, str) else text(fields(next(iter(entries(content)), {})).get("text"))
+                )
+                return (
+                    notice.says("running", "prompt_submitted", said) if said and not said.startswith(CONTEXT) else None
+                )
             case "gemini", str(answer) if answer.strip() and not entry.get("toolCalls"):
                 return replace(notice.says("completed", "turn_completed", answer), strength=TENTATIVE)
             case "error", content:

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.fleet.adapters.signals.parsing import action, dedupe, entries, fields, moment, plain, question, readable_error, text
+from covey.fleet.adapters.signals.parsing import (
+    action,
+    dedupe,
+    entries,
+    fields,
+    moment,
+    plain,
+    question,
+    readable_error,
+    text,
+)
 from covey.fleet.adapters.signals.requests import Conversation
 from covey.fleet.adapters.signals.signals import Notice, Owner, Signals, Source, Word, Words
 
@@ -97,7 +107,11 @@ def _status(said: dict[str, Any], at: float) -> Word | None:
         case "retry":
             due = moment(status.get("next"))
             late = due is not None and due - at > LONG
-            return ("error", "rate_limited", text(status.get("message"))) if late else ("running", "retrying", text(status.get("message")))
+            return (
+                ("error", "rate_limited", text(status.get("message")))
+                if late
+                else ("running", "retrying", text(status.get("message")))
+            )
     return None
 
 
@@ -121,7 +135,10 @@ def _leave(about: dict[str, Any]) -> Word:
     return "waiting_approval", "permission_prompt", detail if ":" in detail or not pattern else f"{detail}: {pattern}"
 
 
-ASKED: Words = {"permission.asked": _leave, "question.asked": lambda about: ("waiting_input", "question", question(about))}
+ASKED: Words = {
+    "permission.asked": _leave,
+    "question.asked": lambda about: ("waiting_input", "question", question(about)),
+}
 ANSWERED = frozenset({"permission.replied", "question.replied", "question.rejected"})
 """A refusal ends the turn, and is followed by its end."""
 

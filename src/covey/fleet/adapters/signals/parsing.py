@@ -11,7 +11,21 @@ from typing import Any
 
 LONGEST = 200
 """Characters of a detail: a line for a person, not a log."""
-TELLING = ("command", "cmd", "file_path", "filePath", "path", "notebook_path", "url", "pattern", "query", "description", "prompt", "message", "input")
+TELLING = (
+    "command",
+    "cmd",
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "url",
+    "pattern",
+    "query",
+    "description",
+    "prompt",
+    "message",
+    "input",
+)
 """Arguments of tools by how well they tell what the call is about."""
 PATHS = frozenset({"file_path", "filePath", "path", "notebook_path"})
 PLAIN = re.compile(r"[\w.-]{1,200}", re.ASCII)

@@ -204,4 +204,6 @@ class Lines:
 def opened(owner: Owner, path: str, when: object, folder: object) -> bool:
     """Whether a conversation is the owner's: it holds the file open, or it began in the same folder with the owner. Better none than another's."""
     moved = moment(when)
-    return path in owner.files or (moved is not None and -1.0 <= moved - owner.began <= STARTUP and (folder is None or folder == owner.cwd))
+    return path in owner.files or (
+        moved is not None and -1.0 <= moved - owner.began <= STARTUP and (folder is None or folder == owner.cwd)
+    )

@@ -132,7 +132,9 @@ def _end(waiting: asyncio.Future[None]) -> None:
         waiting.set_result(None)
 
 
-async def follow(source: Source, whose: Owner, clock: Callable[[], float], pauses: Pauses) -> AsyncIterator[Notice | Level | None]:
+async def follow(
+    source: Source, whose: Owner, clock: Callable[[], float], pauses: Pauses
+) -> AsyncIterator[Notice | Level | None]:
     """What a source says, from now on: first where it stands, then every change. None: the file is gone, and says nothing any more.
 
     It ends when nobody asks it any more. What was written before the process began is another's, and is left out.

@@ -52,12 +52,19 @@ def _in_order(capture: Capture) -> list[dict[str, Any]]:
 
 def followed(capture: Capture) -> list[Notice]:
     """All notices of the transcript. The capture's lines of helpers, which have files of their own, are left out."""
-    sources = [source for source in signals(str(capture.about["agent"])).sources(owner(capture), "some-session") if source.follower]
+    sources = [
+        source
+        for source in signals(str(capture.about["agent"])).sources(owner(capture), "some-session")
+        if source.follower
+    ]
     if not sources or sources[0].follower is None:
         return []
     follower = sources[0].follower()
     lines = capture.lines("transcript")
-    helper = next((place for place, line in enumerate(lines) if line.get("payload", {}).get("thread_source") == "subagent"), len(lines))
+    helper = next(
+        (place for place, line in enumerate(lines) if line.get("payload", {}).get("thread_source") == "subagent"),
+        len(lines),
+    )
     return [notice for line in lines[:helper] if (notice := follower.feed(json.dumps(line), BEGAN)) is not None]
 
 

@@ -53,7 +53,10 @@ def test_a_question_is_answered_although_its_arguments_have_changed() -> None:
     asked: dict[str, Any] = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which?"}]}}
     assert said(hooks, "PreToolUse", tool_use_id="a", **asked).state == "waiting_input"
     assert said(hooks, "PermissionRequest", **asked).detail == "Which?"
-    answered: dict[str, Any] = {"tool_name": "AskUserQuestion", "tool_input": {**asked["tool_input"], "answers": {"Which?": "First"}}}
+    answered: dict[str, Any] = {
+        "tool_name": "AskUserQuestion",
+        "tool_input": {**asked["tool_input"], "answers": {"Which?": "First"}},
+    }
     assert said(hooks, "PostToolUse", tool_use_id="a", **answered).state == "running"
 
 
@@ -79,7 +82,10 @@ def test_a_helper_says_nothing_about_the_main_line_but_its_dialog_is_the_persons
 
 def test_claude_works_on_while_helpers_do_but_not_for_a_command_in_the_background() -> None:
     hooks = ClaudeHooks()
-    assert said(hooks, "Stop", background_tasks=[{"type": "subagent", "status": "running", "description": "Look"}]).state == "running"
+    assert (
+        said(hooks, "Stop", background_tasks=[{"type": "subagent", "status": "running", "description": "Look"}]).state
+        == "running"
+    )
     assert said(hooks, "Stop", background_tasks=[{"type": "shell", "status": "running"}]).state == "completed"
 
 
@@ -126,9 +132,17 @@ def test_codex_notifies_of_titles_before_anything_else_is_known() -> None:
 
 def test_copilot_asks_only_when_it_notifies_and_calls_beside_it_are_not_the_answer() -> None:
     hooks = CopilotHooks()
-    request = {"hookName": "permissionRequest", "sessionId": "one", "toolName": "bash", "toolInput": {"command": "make"}}
+    request = {
+        "hookName": "permissionRequest",
+        "sessionId": "one",
+        "toolName": "bash",
+        "toolInput": {"command": "make"},
+    }
     assert hooks.normalise(request, 1.0)[0].kind == IGNORED
-    assert said(hooks, "Notification", notification_type="permission_prompt", message="Run command: make").state == "waiting_approval"
+    assert (
+        said(hooks, "Notification", notification_type="permission_prompt", message="Run command: make").state
+        == "waiting_approval"
+    )
     assert said(hooks, "PreToolUse", **LOOK).kind == IGNORED
     assert said(hooks, "PostToolUse", **LOOK).kind == IGNORED
     full: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make", "description": "Build"}}
@@ -164,13 +178,20 @@ def test_opencode_helpers_end_without_ending_the_turn() -> None:
 
 def test_opencode_that_was_put_off_for_an_hour_has_failed() -> None:
     status = {"type": "retry", "message": "scripted", "next": 3_700_000}
-    payload = {"hook_event_name": "event", "type": "session.status", "properties": {"sessionID": "one", "status": status}}
+    payload = {
+        "hook_event_name": "event",
+        "type": "session.status",
+        "properties": {"sessionID": "one", "status": status},
+    }
     assert OpencodeHooks().normalise(payload, 100.0)[0].state == "error"
     assert OpencodeHooks().normalise(payload, 3_690.0)[0].state == "running"
 
 
 def test_cursor_says_how_a_turn_ended() -> None:
-    ends = {status: said(CursorHooks(), "stop", status=status, conversation_id="one").state for status in ("completed", "aborted", "error")}
+    ends = {
+        status: said(CursorHooks(), "stop", status=status, conversation_id="one").state
+        for status in ("completed", "aborted", "error")
+    }
     assert ends == {"completed": "completed", "aborted": "idle", "error": "error"}
 
 
@@ -181,12 +202,22 @@ def test_equal_requests_at_other_times_are_other_events_and_a_second_delivery_is
 
 
 def test_a_second_delivery_has_the_keys_of_the_first() -> None:
-    assert all([notice.dedupe_key for notice in heard(capture)] == [notice.dedupe_key for notice in heard(capture)] for capture in captures())
+    assert all(
+        [notice.dedupe_key for notice in heard(capture)] == [notice.dedupe_key for notice in heard(capture)]
+        for capture in captures()
+    )
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
-JSON = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3), max_leaves=5)
-REAL = {agent: [payload for capture in captures(agent) for name in ("hooks", "notify") for payload in capture.lines(name)] for agent in AGENTS}
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+REAL = {
+    agent: [payload for capture in captures(agent) for name in ("hooks", "notify") for payload in capture.lines(name)]
+    for agent in AGENTS
+}
 
 
 def spoilt(data: st.DataObject, value: Any) -> Any:

@@ -25,7 +25,9 @@ def gap(cases: tuple[str, ...], said: str, why: str) -> dict[str, tuple[str, str
 TRUST = gap(("trust",), "none", "it loads hooks and opens a session after the folder is trusted")
 SETTINGS = gap(("settings-error",), "none", "it loads hooks and opens a session after the dialog")
 BEFORE_A_SESSION = gap(("hook-review", "sign-in", "model-picker"), "none", "its session starts with the first prompt")
-NO_ANSWER = gap(("approved",), "waiting_approval", "no hook tells of the answer: the next comes when the tool has ended")
+NO_ANSWER = gap(
+    ("approved",), "waiting_approval", "no hook tells of the answer: the next comes when the tool has ended"
+)
 HOOKS: Gaps = {
     "claude": TRUST
     | NO_ANSWER
@@ -69,7 +71,11 @@ FILES: Gaps = {
     "cursor": TRUST
     | gap(UNTIL_THE_FIRST_PROMPT, "none", "its transcript starts with the first prompt")
     | gap((*APPROVALS, "approval-reason", "question"), "running", "approvals and questions leave no line")
-    | gap(("completed", "flood", "denied", "interrupted", "compacted", *ERRORS), "running", "the end of a turn leaves no line"),
+    | gap(
+        ("completed", "flood", "denied", "interrupted", "compacted", *ERRORS),
+        "running",
+        "the end of a turn leaves no line",
+    ),
     "gemini": TRUST
     | gap(UNTIL_THE_FIRST_PROMPT, "none", "its transcript starts with the first prompt")
     | gap((*APPROVALS, "question"), "running", "what waits is written down only when it is answered")
@@ -79,11 +85,17 @@ FILES: Gaps = {
         "an answer is an end only tentatively: the call of a tool may follow, and is written later",
     )
     | gap(("error-rate-limit",), "running", "its quota dialog is only on the screen"),
-    "opencode": {str(capture.about["case"]): ("none", "it writes no file that tells its state") for capture in captures("opencode")},
+    "opencode": {
+        str(capture.about["case"]): ("none", "it writes no file that tells its state")
+        for capture in captures("opencode")
+    },
 }
 TOGETHER: Gaps = {
     "claude": TRUST | SETTINGS,
-    "codex": TRUST | BEFORE_A_SESSION | NO_ANSWER | gap(UNTIL_THE_FIRST_PROMPT, "none", "its session starts with the first prompt: the title tells"),
+    "codex": TRUST
+    | BEFORE_A_SESSION
+    | NO_ANSWER
+    | gap(UNTIL_THE_FIRST_PROMPT, "none", "its session starts with the first prompt: the title tells"),
     "copilot": TRUST | gap(UNTIL_THE_FIRST_PROMPT, "none", "its session starts with the first prompt"),
     "cursor": HOOKS["cursor"],
     "gemini": TRUST | NO_ANSWER | gap(("error-rate-limit",), "running", "its quota dialog is only on the screen"),
@@ -113,9 +125,15 @@ def test_hooks_and_files_together_tell_the_state(capture: Capture) -> None:
     check(capture, by_all(capture), TOGETHER)
 
 
-@pytest.mark.parametrize(("gaps", "tell"), [(HOOKS, by_hooks), (FILES, by_files), (TOGETHER, by_all)], ids=["hooks", "files", "together"])
+@pytest.mark.parametrize(
+    ("gaps", "tell"), [(HOOKS, by_hooks), (FILES, by_files), (TOGETHER, by_all)], ids=["hooks", "files", "together"]
+)
 def test_nothing_is_listed_as_unknown_that_is_known(gaps: Gaps, tell: Callable[[Capture], str]) -> None:
-    known = {f"{capture}" for capture in ALIVE if str(capture.about["case"]) in gaps[str(capture.about["agent"])] and tell(capture) == capture.state}
+    known = {
+        f"{capture}"
+        for capture in ALIVE
+        if str(capture.about["case"]) in gaps[str(capture.about["agent"])] and tell(capture) == capture.state
+    }
     assert not known
 
 
@@ -141,7 +159,9 @@ def details(agent: str) -> dict[str, str]:
     """What hooks say last where something is needed of the person."""
     wanted = {"waiting_approval", "waiting_input", "error"}
     told = {
-        str(capture.about["case"]): [notice for notice in heard(capture) if notice.state] for capture in captures(agent) if capture.state in wanted
+        str(capture.about["case"]): [notice for notice in heard(capture) if notice.state]
+        for capture in captures(agent)
+        if capture.state in wanted
     }
     return {case: notices[-1].detail for case, notices in told.items() if notices and notices[-1].state in wanted}
 
@@ -166,7 +186,9 @@ def test_a_detail_names_the_command_the_file_or_the_question() -> None:
 
 def test_transcripts_name_it_too() -> None:
     found = {
-        str(capture): followed(capture)[-1].detail for capture in ALIVE if capture.about["case"] in {"question", "error-auth"} and followed(capture)
+        str(capture): followed(capture)[-1].detail
+        for capture in ALIVE
+        if capture.about["case"] in {"question", "error-auth"} and followed(capture)
     }
     assert found["claude/2.1.325/question"] == found["codex/0.166.0/question"] == "Which of the two ways should it be?"
     assert found["copilot/1.0.102/question"] == "Which of the two ways should it be?"

@@ -10,9 +10,15 @@ from covey.fleet.adapters.signals.parsing import readable_error
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        ('[API Error: {"error":{"code":401,"message":"scripted failure","status":"UNAUTHENTICATED"}}]', "API Error 401: scripted failure"),
+        (
+            '[API Error: {"error":{"code":401,"message":"scripted failure","status":"UNAUTHENTICATED"}}]',
+            "API Error 401: scripted failure",
+        ),
         ('{"error": {"message": "scripted failure", "type": "server_error"}}', "scripted failure"),
-        (r'{"error":{"message":"{\"error\":{\"code\":429,\"message\":\"Quota exceeded.\"}}","code":429}}', "429: Quota exceeded."),
+        (
+            r'{"error":{"message":"{\"error\":{\"code\":429,\"message\":\"Quota exceeded.\"}}","code":429}}',
+            "429: Quota exceeded.",
+        ),
         ("[API Error: fetch failed]", "[API Error: fetch failed]"),
         ('{"error": "no message here"}', '{"error": "no message here"}'),
         (None, ""),

@@ -21,7 +21,8 @@ LIMIT = 20.0
 
 
 def mine(home: Path, **more: object) -> Owner:
-    return Owner(**{"pid": os.getpid(), "ticks": 5, "began": time.time() - 5, "cwd": "/p", "environ": {"HOME": str(home)}, **more})  # type: ignore[arg-type]
+    usual = {"pid": os.getpid(), "ticks": 5, "began": time.time() - 5, "cwd": "/p", "environ": {"HOME": str(home)}}
+    return Owner(**{**usual, **more})  # type: ignore[arg-type]
 
 
 def written(file: Path, *lines: object) -> Path:
@@ -81,13 +82,21 @@ def test_of_codex_threads_the_one_is_found_that_the_process_holds_open_and_no_he
     folder = tmp_path / ".codex" / "sessions" / "2026" / "01" / "01"
     old = iso(time.time() - 10_000)
     resumed = written(folder / "rollout-1.jsonl", {"payload": {"cwd": "/q", "timestamp": old, "thread_source": "user"}})
-    helper = written(folder / "rollout-2.jsonl", {"payload": {"cwd": "/p", "timestamp": iso(time.time()), "thread_source": "subagent"}})
-    written(folder / "rollout-3.jsonl", {"payload": {"cwd": "/elsewhere", "timestamp": iso(time.time()), "thread_source": "user"}})
+    helper = written(
+        folder / "rollout-2.jsonl",
+        {"payload": {"cwd": "/p", "timestamp": iso(time.time()), "thread_source": "subagent"}},
+    )
+    written(
+        folder / "rollout-3.jsonl",
+        {"payload": {"cwd": "/elsewhere", "timestamp": iso(time.time()), "thread_source": "user"}},
+    )
     (source,) = codex.sources(mine(tmp_path))
     assert find(source, mine(tmp_path)) == ""
     opened = mine(tmp_path, files=(str(resumed), str(helper)))
     assert find(codex.sources(opened)[0], opened) == str(resumed)
-    new = written(folder / "rollout-4.jsonl", {"payload": {"cwd": "/p", "timestamp": iso(time.time()), "thread_source": "user"}})
+    new = written(
+        folder / "rollout-4.jsonl", {"payload": {"cwd": "/p", "timestamp": iso(time.time()), "thread_source": "user"}}
+    )
     assert find(source, mine(tmp_path)) == str(new)
 
 
@@ -95,8 +104,14 @@ def test_of_sessions_in_one_project_the_one_is_found_that_began_with_the_process
     project = hashlib.sha256(b"/p").hexdigest()
     for name, began in (("before", -3_600), ("own", 0), ("later", 3_600)):
         moment = iso(time.time() + began)
-        written(tmp_path / ".gemini/tmp/p/chats" / f"session-{name}.jsonl", {"kind": "main", "projectHash": project, "startTime": moment})
-        written(tmp_path / ".copilot/session-state" / name / "events.jsonl", {"data": {"startTime": moment, "context": {"cwd": "/p"}}})
+        written(
+            tmp_path / ".gemini/tmp/p/chats" / f"session-{name}.jsonl",
+            {"kind": "main", "projectHash": project, "startTime": moment},
+        )
+        written(
+            tmp_path / ".copilot/session-state" / name / "events.jsonl",
+            {"data": {"startTime": moment, "context": {"cwd": "/p"}}},
+        )
     assert "own" in find(gemini.sources(mine(tmp_path))[0], mine(tmp_path))
     assert "own" in find(copilot.sources(mine(tmp_path))[0], mine(tmp_path))
     elsewhere = mine(tmp_path, cwd="/q")
@@ -174,7 +189,13 @@ def test_following_a_session_file_tells_each_state_and_its_removal(tmp_path: Pat
     file.parent.mkdir(parents=True)
 
     def write(status: str, ticks: str = "5") -> None:
-        said = {"pid": os.getpid(), "procStart": ticks, "status": status, "statusUpdatedAt": time.time() * 1000, "sessionId": "s"}
+        said = {
+            "pid": os.getpid(),
+            "procStart": ticks,
+            "status": status,
+            "statusUpdatedAt": time.time() * 1000,
+            "sessionId": "s",
+        }
         file.write_text(json.dumps(said))
 
     async def story(stream: AsyncIterator[Notice | Level | None]) -> None:

@@ -20,13 +20,25 @@ from tests.covey.fleet.adapters.signals.evidence import AGENTS, followed, owner,
 
 WRITERS = [agent for agent in AGENTS if agent != "opencode"]
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
-JSON = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3), max_leaves=5)
-LINES = {agent: [json.dumps(line) for capture in captures(agent) for line in capture.lines("transcript")] for agent in AGENTS}
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+LINES = {
+    agent: [json.dumps(line) for capture in captures(agent) for line in capture.lines("transcript")] for agent in AGENTS
+}
 
 
 def copilot(follower: CopilotTranscript, kind: str, **data: Any) -> str | None:
     helper = data.pop("helper", None)
-    line = {"type": kind, "data": data, "id": kind, "timestamp": "2026-01-01T00:00:00Z", **({"agentId": helper} if helper else {})}
+    line = {
+        "type": kind,
+        "data": data,
+        "id": kind,
+        "timestamp": "2026-01-01T00:00:00Z",
+        **({"agentId": helper} if helper else {}),
+    }
     notice = follower.feed(json.dumps(line), 0.0)
     return notice.state if notice else None
 
@@ -54,18 +66,33 @@ def test_a_completed_turn_of_copilot_gives_its_last_words() -> None:
     follower = CopilotTranscript()
     copilot(follower, "assistant.turn_start")
     copilot(follower, "assistant.message", content="It is done.")
-    ended = follower.feed(json.dumps({"type": "assistant.turn_end", "data": {}, "id": "e", "timestamp": "2026-01-01T00:00:00Z"}), 0.0)
+    ended = follower.feed(
+        json.dumps({"type": "assistant.turn_end", "data": {}, "id": "e", "timestamp": "2026-01-01T00:00:00Z"}), 0.0
+    )
     assert ended
     assert (ended.state, ended.detail) == ("completed", "It is done.")
 
 
 def test_an_answer_of_gemini_ends_its_turn_tentatively_and_gives_the_last_words() -> None:
     follower = GeminiTranscript()
-    follower.feed(json.dumps({"type": "user", "id": "a", "content": [{"text": "quick"}], "timestamp": "2026-01-01T00:00:00Z"}), 0.0)
-    answer = follower.feed(json.dumps({"type": "gemini", "id": "b", "content": "Done quickly.", "timestamp": "2026-01-01T00:00:01Z"}), 0.0)
+    follower.feed(
+        json.dumps({"type": "user", "id": "a", "content": [{"text": "quick"}], "timestamp": "2026-01-01T00:00:00Z"}),
+        0.0,
+    )
+    answer = follower.feed(
+        json.dumps({"type": "gemini", "id": "b", "content": "Done quickly.", "timestamp": "2026-01-01T00:00:01Z"}), 0.0
+    )
     assert answer
-    assert (answer.state, answer.reason, answer.detail, answer.strength) == ("completed", "turn_completed", "Done quickly.", TENTATIVE)
-    assert follower.feed(json.dumps({"type": "gemini", "id": "c", "content": "Wait.", "toolCalls": [{"name": "ls"}]}), 0.0) is None
+    assert (answer.state, answer.reason, answer.detail, answer.strength) == (
+        "completed",
+        "turn_completed",
+        "Done quickly.",
+        TENTATIVE,
+    )
+    assert (
+        follower.feed(json.dumps({"type": "gemini", "id": "c", "content": "Wait.", "toolCalls": [{"name": "ls"}]}), 0.0)
+        is None
+    )
     assert follower.feed(json.dumps({"type": "gemini", "id": "d", "content": ""}), 0.0) is None
 
 
@@ -115,7 +142,11 @@ def test_whatever_a_line_is_it_gives_a_notice_or_nothing(agent: str, data: st.Da
         assert notice is None or notice.state in STATES
 
 
-@given(content=st.text() | JSON.map(json.dumps) | st.fixed_dictionaries({"pid": st.just(1), "status": JSON, "statusUpdatedAt": JSON}).map(json.dumps))
+@given(
+    content=st.text()
+    | JSON.map(json.dumps)
+    | st.fixed_dictionaries({"pid": st.just(1), "status": JSON, "statusUpdatedAt": JSON}).map(json.dumps)
+)
 def test_whatever_a_session_file_holds_it_gives_a_level_or_nothing(content: str) -> None:
     level = session_file(Owner(pid=1, ticks=1, began=0.0))(content)
     assert level is None or level.state in STATES
@@ -127,7 +158,11 @@ def test_a_session_file_that_another_process_left_behind_says_nothing() -> None:
     mine = owner(capture)
     level = session_file(mine)(content)
     assert level is not None
-    assert (level.state, level.reason, level.session_id) == ("waiting_approval", "permission_prompt", json.loads(content)["sessionId"])
+    assert (level.state, level.reason, level.session_id) == (
+        "waiting_approval",
+        "permission_prompt",
+        json.loads(content)["sessionId"],
+    )
     assert session_file(Owner(pid=mine.pid, ticks=mine.ticks + 1, began=mine.began))(content) is None
     assert session_file(Owner(pid=mine.pid + 1, ticks=mine.ticks, began=mine.began))(content) is None
 
