@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from covey.beats.folder import MARK, Folder, make_private, marked
-from tests.covey.beats.pretended import until
+from tests.covey.beats.pretended import new_run, until
 
 TASK = {"cwd": "/", "argv": ["true"], "environment": {}, "timeout_s": 5, "probe": None}
 
@@ -21,7 +21,7 @@ TASK = {"cwd": "/", "argv": ["true"], "environment": {}, "timeout_s": 5, "probe"
 @pytest.fixture
 def folder() -> Iterator[Folder]:
     with tempfile.TemporaryDirectory(prefix="covey-") as path:
-        yield Folder(Path(path) / "runs" / "01RUN")
+        yield Folder(Path(path) / "runs" / new_run())
 
 
 def sleeper(run: str, *, apart: bool = False) -> subprocess.Popen[bytes]:
@@ -91,9 +91,9 @@ def test_a_sweep_ends_what_carries_the_mark_wherever_it_has_gone_and_nothing_els
     folder.prepare(TASK, "", {})
     own = [sleeper(folder.run), sleeper(folder.run, apart=True)]
     others = [
-        sleeper("01RUN2"),
-        sleeper("01RU"),
-        sleeper("X01RUN"),
+        sleeper(f"{folder.run}2"),
+        sleeper(folder.run[:-1]),
+        sleeper(f"X{folder.run}"),
         subprocess.Popen(["sleep", "1000"], env={"OTHER": f"{MARK}={folder.run}"}),
     ]
     try:
