@@ -38,7 +38,7 @@ while sys.stdin.readline():
     else:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         home = Home(sys.argv[1])
-        home.prepare()
+        home.node.prepare()
         os._exit(node.main(home))
 """
 
