@@ -64,7 +64,7 @@ class SeatDoctor:
                 "home",
                 "files",
                 FAIL,
-                f"no regular file, or no directory: {_names(wrong)}",
+                f"not a regular file: {_names(wrong)}",
                 f"{moves} && covey down && covey up",
             )
         if foreign:

@@ -291,9 +291,11 @@ def test_a_pipe_in_the_place_of_the_log_or_the_spool_is_reported(patient: Patien
     patient.home.node.prepare()
     os.mkfifo(patient.home.node.log_file, 0o600)
     os.mkfifo(Path(patient.home.node.directory) / "spool", 0o600)
-    finding = patient.finding("files")
-    assert (finding.status, finding.detail) == (FAIL, "no regular file, or no directory: daemon.log, spool")
-    assert finding.fix.endswith("&& covey down && covey up")
+    spool = Path(patient.home.node.directory) / "spool"
+    found = patient.findings()
+    assert (found["files"].status, found["files"].detail) == (FAIL, "not a regular file: daemon.log")
+    assert (found["spool"].status, found["spool"].detail) == (FAIL, f"{spool} is not a directory")
+    assert {found[name].fix.endswith("&& covey down && covey up") for name in ("files", "spool")} == {True}
 
 
 def test_files_of_another_user_are_reported_and_their_command_takes_them_back(patient: Patient) -> None:

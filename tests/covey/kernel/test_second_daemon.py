@@ -109,7 +109,7 @@ def test_its_events_and_its_audit_are_its_own(up: Covey) -> None:
     with echo(up) as second:
         second.call("say", text="hello")
         found = list(Client(second.seat.socket).stream(BY_NAME["events"], {"follow": False}))
-        assert [message["kind"] for message in found] == ["echo.started", "audit.call"]
+        assert [message["event"] for message in found] == ["echo.started", "audit.call"]
         assert "echo.started" not in up.run("events").stdout
 
 
