@@ -10,7 +10,7 @@ from covey.beats.book import Book
 from covey.beats.places import expanded
 from covey.kernel import toml_text
 from covey.kernel.config_file import flat, locked, parse_text, read_text, replace_text
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 from murli import user_error
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ def refuse_what_cannot_run(workspaces: list[dict[str, Any]], path: str, user_hom
 
 def enlist(home: Home, tables: list[dict[str, Any]], user_home: str) -> tuple[list[str], list[str]]:
     """Add a `[[beats.workspace]]` for each table whose path is not there yet: the paths that are new, and those that were there. Done twice it is the same as once."""
-    home.prepare()
+    home.node.prepare()
     with locked(home.path):
-        before = read_text(home.config_file)
-        document = parse_text(home.config_file, before)
+        before = read_text(home.node.config_file)
+        document = parse_text(home.node.config_file, before)
         after, added, present = append_to(before, tables, user_home)
         expected = {**flat(document), KEY: [*_workspaces(document), *added]} if added else flat(document)
-        replace_text(home.config_file, before, after, expected, ".".join(KEY))
+        replace_text(home.node.config_file, before, after, expected, ".".join(KEY))
     return [table["path"] for table in added], present
 
 

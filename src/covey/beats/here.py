@@ -25,7 +25,6 @@ from covey.beats.report import Report
 from covey.kernel.clock import SystemClock
 from covey.kernel.config import Config
 from covey.kernel.ids import Ulids
-from covey.kernel.settings import SETTINGS
 from murli import AgentError
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from covey.beats.beat import Beat
     from covey.beats.report import Step, Usage
     from covey.kernel.home import Home
+    from covey.kernel.settings import Settings
 
 
 KEPT_RUNS = 100
@@ -42,6 +42,7 @@ KEPT_RUNS = 100
 
 def run_here(
     home: Home,
+    settings: Settings,
     path: str,
     name: str | None,
     *,
@@ -50,8 +51,8 @@ def run_here(
     heard: Callable[[Step], None],
 ) -> dict[str, Any]:
     """Run the beat of a folder and return it as the contract has it, with its `turns`. `begins` is told of the run first. Interrupting it ends the agent."""
-    beat = beat_at(path, name, Config.load(home, SETTINGS).get("beats.workspace"), str(Path.home()))
-    home.prepare()
+    beat = beat_at(path, name, Config.load(home.node, settings).get("beats.workspace"), str(Path.home()))
+    home.node.prepare()
     root = Path(home.path) / "beats"
     run = Run(
         run=Ulids(time.time)(),

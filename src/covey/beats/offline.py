@@ -23,7 +23,6 @@ from covey.beats.ledger import MIGRATIONS, row
 from covey.beats.records import RUN_COLUMNS, Records, Run
 from covey.beats.treasury import Treasury
 from covey.kernel.config import Config
-from covey.kernel.settings import SETTINGS
 from murli import tool_error
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from covey.beats.records import Standing
     from covey.kernel.home import Home
+    from covey.kernel.settings import Settings
 
 T = TypeVar("T")
 
@@ -72,58 +72,58 @@ class _Connection:
 def records(home: Home) -> Iterator[Records]:
     """What is known of the beats of a home. Raises `AgentError` if its database cannot be read."""
     try:
-        with contextlib.closing(_opened(Path(home.database))) as connection:
+        with contextlib.closing(_opened(Path(home.node.database))) as connection:
             _add_runs_left_for_the_daemon(connection, Path(home.path) / "beats" / "runs")
             yield Records(_Connection(connection))
     except sqlite3.Error as error:
         raise tool_error(
-            f"{home.database} cannot be read: {error}",
+            f"{home.node.database} cannot be read: {error}",
             "Run `covey up`: it brings the file up to date, or says what is wrong with it.",
         ) from None
 
 
-def beats_list(home: Home, _: dict[str, Any]) -> dict[str, Any]:
+def beats_list(home: Home, settings: Settings, _: dict[str, Any]) -> dict[str, Any]:
     """All beats; none has a next time, for nothing runs."""
 
     async def answer(beats: StoredBeats, _: Config) -> dict[str, Any]:
         listed = await view.listed(beats, time.time())
         return {**listed, "items": [{**item, "next_at": None} for item in listed["items"]], "next": None}
 
-    return _with_beats(home, answer)
+    return _with_beats(home, settings, answer)
 
 
-def beats_cost(home: Home, _: dict[str, Any]) -> dict[str, Any]:
+def beats_cost(home: Home, settings: Settings, _: dict[str, Any]) -> dict[str, Any]:
     async def answer(beats: StoredBeats, config: Config) -> dict[str, Any]:
         return await view.cost(beats, time.time(), view.limits(config.get))
 
-    return _with_beats(home, answer)
+    return _with_beats(home, settings, answer)
 
 
-def beats_history(home: Home, params: dict[str, Any]) -> dict[str, Any]:
+def beats_history(home: Home, settings: Settings, params: dict[str, Any]) -> dict[str, Any]:
     async def answer(beats: StoredBeats, _: Config) -> dict[str, Any]:
         return await view.history(beats, params)
 
-    return _with_beats(home, answer)
+    return _with_beats(home, settings, answer)
 
 
-def beats_show(home: Home, params: dict[str, Any]) -> dict[str, Any]:
+def beats_show(home: Home, _: Settings, params: dict[str, Any]) -> dict[str, Any]:
     with records(home) as found:
         return asyncio.run(view.one_run(found, params["run"]))
 
 
-OFFLINE: Mapping[str, Callable[[Home, dict[str, Any]], dict[str, Any]]] = {
+OFFLINE: Mapping[str, Callable[[Home, Settings, dict[str, Any]], dict[str, Any]]] = {
     "beats.list": beats_list,
     "beats.cost": beats_cost,
     "beats.history": beats_history,
     "beats.show": beats_show,
 }
-"""As `covey.kernel.offline.OFFLINE`: what the command line does itself when there is no daemon."""
+"""What the command line does itself when there is no daemon, by the name of the operation."""
 
 
 def _with_beats(
-    home: Home, answer: Callable[[StoredBeats, Config], Coroutine[Any, Any, dict[str, Any]]]
+    home: Home, settings: Settings, answer: Callable[[StoredBeats, Config], Coroutine[Any, Any, dict[str, Any]]]
 ) -> dict[str, Any]:
-    config = Config.load(home, SETTINGS)
+    config = Config.load(home.node, settings)
     book = Book.load(config.get("beats.workspace"), str(Path.home()), AGENTS)
     with records(home) as found:
         beats = StoredBeats(book, found, config.get)

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from covey.beats import view
+from covey.beats import doctor, view
 from covey.beats.agents.registry import AGENTS
 from covey.beats.book import Book
 from covey.beats.choice import beat_at
@@ -17,10 +17,11 @@ from covey.beats.folder import make_private
 from covey.beats.ledger import MIGRATIONS, Ledger
 from covey.beats.log import HeartbeatLog
 from covey.beats.service import Beats
+from covey.beats.settings import SETTINGS
 from covey.beats.voice import Voice
 from covey.contract.beats import OPERATIONS
-from covey.kernel.daemon import Subsystem
-from murli import AgentError, user_error
+from covey.kernel.subsystem import Opened, Subsystem
+from murli import user_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -28,15 +29,15 @@ if TYPE_CHECKING:
     from covey.beats.beat import Beat
     from covey.beats.book import Entry
     from covey.kernel.call import Call, Handler
-    from covey.kernel.daemon import Daemon
+    from covey.kernel.subsystem import Context
 
 log = logging.getLogger("covey.beats")
 
 
 @contextlib.asynccontextmanager
-async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
-    """The beats while the daemon lives, and their handlers."""
-    folder = Path(daemon.home.path) / "beats"
+async def opened(context: Context) -> AsyncIterator[Opened]:
+    """Run the beats while the daemon lives."""
+    folder = Path(context.seat.home) / "beats"
     home = str(Path.home())
     for private in (folder, folder / "runs"):
         with contextlib.suppress(OSError):  # whoever needs it says so
@@ -44,62 +45,42 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
             private.chmod(0o700)  # earlier versions made them readable by all
 
     def setting(key: str) -> Any:
-        return daemon.config.current.get(key)
+        return context.config.current.get(key)
 
     async with (
-        Voice(daemon.events) as voice,
+        Voice(context.events) as voice,
         Beats(
             book=Book(home, AGENTS),
-            ledger=Ledger(daemon.store, daemon.events),
+            ledger=Ledger(context.store, context.events),
             voice=voice,
-            clock=daemon.clock,
-            metrics=daemon.metrics,
+            clock=context.clock,
+            metrics=context.metrics,
             heartbeats=HeartbeatLog(folder),
             folder=folder / "runs",
             agents=AGENTS,
             setting=setting,
-            refresh=Refresh(daemon),
+            refresh=context.reload.reload_if_edited,
         ) as beats,
     ):
-        operations = BeatOperations(daemon, beats, home)
-        daemon.parts["beats"] = lambda: view.summary(beats, daemon.clock.time())
-        yield operations.handlers()
+        operations = BeatOperations(context, beats, home)
+        yield Opened(operations.handlers(), lambda: view.summary(beats, context.clock.time()))
 
 
-BEATS = Subsystem(tuple(operation for operation in OPERATIONS if operation.route), migrations=MIGRATIONS, open=opened)
-
-
-class Refresh:
-    """Reads the configuration again when its file has changed: who edits it need not tell."""
-
-    def __init__(self, daemon: Daemon) -> None:
-        self._daemon = daemon
-        self._seen = self._stamp()
-
-    async def __call__(self) -> None:
-        if (stamp := self._stamp()) == self._seen:
-            return
-        self._seen = stamp
-        try:
-            await self._daemon.reload()
-        except AgentError as error:
-            log.warning(
-                "the configuration was edited and is not in force",
-                extra={"reason": error.message, "suggestion": error.suggestion},
-            )
-
-    def _stamp(self) -> tuple[int, int, int] | None:
-        with contextlib.suppress(OSError):
-            found = Path(self._daemon.home.config_file).stat()
-            return found.st_mtime_ns, found.st_size, found.st_ino
-        return None
+BEATS = Subsystem(
+    "beats",
+    opened,
+    operations=tuple(operation for operation in OPERATIONS if operation.route),
+    migrations=MIGRATIONS,
+    settings=SETTINGS,
+    findings=doctor.findings,
+)
 
 
 class BeatOperations:
     """The handlers, each a method that takes a call and returns a result."""
 
-    def __init__(self, daemon: Daemon, beats: Beats, home: str) -> None:
-        self._daemon = daemon
+    def __init__(self, context: Context, beats: Beats, home: str) -> None:
+        self._context = context
         self._beats = beats
         self._home = home
 
@@ -121,7 +102,7 @@ class BeatOperations:
                 "The daemon has no folder of its own: give the whole path.",
                 field="path",
             )
-        workspaces = self._daemon.config.current.get("beats.workspace")
+        workspaces = self._context.config.current.get("beats.workspace")
         beat = await asyncio.to_thread(beat_at, call.params["path"], call.params["name"], workspaces, self._home)
         return (await self._beats.run_now(beat, verbose=call.params["verbose"])).as_dict()
 
@@ -138,7 +119,7 @@ class BeatOperations:
         return await view.one_run(self._beats.ledger, call.params["run"])
 
     async def cost(self, _: Call) -> dict[str, Any]:
-        return await view.cost(self._beats, self._now, view.limits(self._daemon.config.current.get))
+        return await view.cost(self._beats, self._now, view.limits(self._context.config.current.get))
 
     async def pause(self, call: Call) -> dict[str, Any]:
         entry, beat = await self._named(call.params["name"])
@@ -169,7 +150,7 @@ class BeatOperations:
 
     @property
     def _now(self) -> float:
-        return self._daemon.clock.time()
+        return self._context.clock.time()
 
     async def _named(self, name: str) -> tuple[Entry, Beat]:
         await self._beats.look(self._now)

@@ -21,8 +21,9 @@ COMMAND = """
 import json, sys
 from covey.beats.here import run_here
 from covey.kernel.home import Home
+from covey.node.settings import SETTINGS
 home = Home(sys.argv[1])
-done = run_here(home, sys.argv[2], None, verbose=False, begins=lambda run: print(run["run"], flush=True), heard=lambda step: print(step.name, flush=True))
+done = run_here(home, SETTINGS, sys.argv[2], None, verbose=False, begins=lambda run: print(run["run"], flush=True), heard=lambda step: print(step.name, flush=True))
 print(json.dumps(done))
 """
 
