@@ -22,11 +22,11 @@ from covey.kernel.dispatcher import Dispatcher
 from covey.kernel.events import Events
 from covey.kernel.home import Home
 from covey.kernel.home_files import CHECK_EVERY_S, HomeFiles
+from covey.kernel.http_server import HttpServer
 from covey.kernel.listeners import Listeners, make_token
 from covey.kernel.lock import PidLock, holder
 from covey.kernel.metrics import Metrics
 from covey.kernel.operations import handlers
-from covey.kernel.server import HttpServer
 from covey.kernel.settings import SETTINGS
 from covey.kernel.store import Store
 from covey.kernel.store_errors import StoreError

@@ -10,8 +10,8 @@ from covey.kernel.regular_file import identity_of
 
 if TYPE_CHECKING:
     from covey.kernel.home import Home
+    from covey.kernel.http_server import HttpServer
     from covey.kernel.lock import PidLock
-    from covey.kernel.server import HttpServer
 
 CHECK_EVERY_S = 3.0
 """A check is five calls of `stat`."""
