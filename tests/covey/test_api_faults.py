@@ -23,10 +23,11 @@ from covey.kernel.api import HttpApi
 from covey.kernel.call import Call, Handler
 from covey.kernel.clock import SystemClock
 from covey.kernel.dispatcher import Dispatcher
+from covey.kernel.http_limits import Limits
+from covey.kernel.http_server import HttpServer
 from covey.kernel.idempotency import MIGRATIONS, IdempotentCalls
 from covey.kernel.listeners import Listeners
 from covey.kernel.metrics import Metrics
-from covey.kernel.server import HttpServer, Protocol
 from covey.kernel.store import Store
 from covey.kernel.stream import Batch, Message
 from tests.covey.conftest import Covey
@@ -243,9 +244,7 @@ def test_callers_that_leave_early_leave_nothing_behind(served: Covey, *, tcp: bo
 # From here on with a server in this process, so that its patience can be short and its operations ours.
 
 
-class Impatient(Protocol):
-    header_seconds = 0.3
-    idle_seconds = 0.3
+IMPATIENT = Limits(header_seconds=0.3, idle_seconds=0.3)
 
 
 OPERATIONS = (
@@ -367,7 +366,7 @@ def with_server(
                 dispatcher.install(HANDLERS)
                 api = HttpApi(dispatcher, token="token", **options)  # type: ignore[arg-type]
                 listeners = Listeners(str(folder / "sock"), str(folder / "port"), tcp=True)
-                server = HttpServer(api, listeners, protocol=Impatient)
+                server = HttpServer(api, listeners, limits=IMPATIENT)
                 await server.start()
                 try:
                     await scenario(Served(server, listeners, folder, metrics))
@@ -408,7 +407,7 @@ def test_connections_that_dawdle_are_cut_off_while_others_are_served(*, tcp: boo
         assert asked > 3
         assert {task.result() for task in (*silent, *trickling)} == {b""}
         assert 'covey_http_hangups_total{reason="slow"} 200\n' in served.metrics.text()
-        assert not served.server.strangers
+        assert not served.server.tcp_connections
 
     with_server(scenario)
 
@@ -432,24 +431,24 @@ def test_a_caller_that_does_not_read_its_answers_is_cut_off() -> None:
             sock.sendall(b"GET /v1/stream?how=endless HTTP/1.1\r\nHost: localhost\r\n\r\n")
             while "covey_http_stalled_total" not in served.metrics.text():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
-            while served.server.state.connections:  # noqa: ASYNC110
+            while served.server.connections:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
     with_server(scenario, stall=0.2)
 
 
-def test_who_only_holds_connections_makes_room_for_who_asks_something() -> None:
+def test_connections_that_only_wait_make_room_for_one_that_sends_a_request() -> None:
     """Any user of this machine can open connections over TCP; those with a token must not be kept out by them."""
 
     async def scenario(served: Served) -> None:
-        served.server.most_strangers = 5
+        served.server.max_tcp_connections = 5
         held = [await served.connect(tcp=True) for _ in range(5)]
-        while served.server.strangers < 5:  # noqa: ASYNC110
+        while served.server.tcp_connections < 5:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         for _ in range(3):
             assert await served.ask("GET", "/v1/quick", tcp=True) == (200, {"ok": True})
         assert await held[0][0].read() == b"", "the one that waited longest was sent away"
-        assert served.server.strangers <= 5
+        assert served.server.tcp_connections <= 5
         assert 'covey_http_hangups_total{reason="crowd"}' in served.metrics.text()
         for _, writer in held:
             writer.close()
@@ -457,11 +456,11 @@ def test_who_only_holds_connections_makes_room_for_who_asks_something() -> None:
     with_server(scenario)
 
 
-def test_more_strangers_than_can_be_answered_are_turned_away_and_the_owner_is_served() -> None:
+def test_more_tcp_connections_than_can_be_answered_are_turned_away_and_the_owner_is_served() -> None:
     async def scenario(served: Served) -> None:
-        served.server.most_strangers = 5
+        served.server.max_tcp_connections = 5
         held = [await served.connect(tcp=True) for _ in range(5)]
-        while served.server.strangers < 5:  # noqa: ASYNC110
+        while served.server.tcp_connections < 5:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         served.server.waiting.clear()  # as if all of them were being answered
         with contextlib.suppress(ConnectionError):
@@ -469,7 +468,7 @@ def test_more_strangers_than_can_be_answered_are_turned_away_and_the_owner_is_se
         assert await served.ask("GET", "/v1/quick") == (200, {"ok": True})
         for _, writer in held:
             writer.close()
-        while served.server.strangers:  # noqa: ASYNC110
+        while served.server.tcp_connections:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         assert await served.ask("GET", "/v1/quick", tcp=True) == (200, {"ok": True})
 
@@ -543,7 +542,7 @@ def test_what_is_not_done_when_the_server_stops_is_hung_up_on_quietly() -> None:
 
     async def scenario(served: Served) -> None:
         waiting.append(asyncio.create_task(served.send(b"GET /v1/slow HTTP/1.1\r\nHost: localhost\r\n\r\n")))
-        while not served.server.state.tasks:  # noqa: ASYNC110
+        while not served.server.tasks:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
     with logged() as text:

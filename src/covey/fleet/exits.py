@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 
-from covey.fleet.processes import start_of
+from covey.kernel.process import open_pidfd, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ class Exits:
         """Watch the process with this pid and start time. A key that is watched already keeps its process."""
         if key in self._watched:
             return
-        fd = _pidfd(pid)
+        fd = open_pidfd(pid)
         self._watched[key] = _Watched(pid, started, fd)
         loop = asyncio.get_running_loop()
         if not _lives(pid, started):  # looked at with the descriptor open: from here on it is this process and no other
@@ -105,11 +105,3 @@ def _lives(pid: int, started: int) -> bool:
             return True
         return True
     return start_of(pid) == started
-
-
-def _pidfd(pid: int) -> int:
-    """A descriptor that becomes readable when the process ends; -1 where there is none to be had."""
-    if hasattr(os, "pidfd_open"):
-        with contextlib.suppress(OSError):
-            return os.pidfd_open(pid)
-    return -1

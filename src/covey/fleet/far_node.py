@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import random
 import re
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
@@ -22,6 +21,7 @@ from msgspec.structs import replace
 
 from covey.fleet.model import SEEN, STATES, SURE
 from covey.fleet.telling import PROTOCOL, PULSE_S, SEEN_FROM_AFAR, Hello, Line, Pulse, Said, Standing
+from covey.kernel.backoff import BackOff
 from covey.tmux.errors import TmuxError
 from covey.tmux.executor import kill
 from covey.tmux.shell import hear
@@ -106,7 +106,7 @@ class FarNode:
         self._pending: deque[tuple[float, Said]] = deque(maxlen=PENDING)
 
     async def run(self, executor: Executor) -> None:
-        failures = 0
+        back_off = BackOff(RETRY_S, RETRY_LONGEST_S)
         while True:
             began, self._spoke = self._clock.monotonic(), False
             try:
@@ -114,9 +114,9 @@ class FarNode:
             except (FarNodeError, TmuxError) as error:
                 if not (self._spoke and isinstance(error, FarNodeLost)):
                     self._let_go(str(error))
-            failures = 0 if self._clock.monotonic() - began >= STEADY_S else failures + 1
-            longest = min(RETRY_LONGEST_S, RETRY_S * 2 ** min(max(failures - 1, 0), 16))
-            await self._clock.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
+            if self._clock.monotonic() - began >= STEADY_S:
+                back_off.succeed()
+            await self._clock.sleep(back_off.fail())
 
     def seen(self) -> None:
         """An agent of this target was seen: something may have been said of it already."""

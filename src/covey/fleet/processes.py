@@ -10,11 +10,13 @@ import os
 import subprocess
 import sys
 import time
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from covey.kernel.process import boot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -228,38 +230,10 @@ def _parse_ps(line: str, argv: dict[int, tuple[str, ...]]) -> Process | None:
     )
 
 
-def start_of(pid: int) -> int | None:
-    """When a process of this machine was started, in ticks; nothing if there is none or it has ended. Linux only."""
-    process = _stat(pid)
-    return None if process is None else process.started
-
-
 def described(pid: int, started: int) -> Process | None:
     """A process of this machine with its arguments and its program; None if this very process is not there. Linux only."""
     process = _stat(pid) if sys.platform == "linux" else None
     return _look(process) if process is not None and process.started == started else None
-
-
-@cache
-def boot() -> str:
-    """Which boot this is: start times and pids come again after the next one. Empty if the machine does not tell."""
-    if sys.platform != "linux":
-        try:
-            told = subprocess.run(
-                ["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"],
-                capture_output=True,
-                text=True,
-                timeout=PS_LIMIT_S,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-        return told.stdout.strip()
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123 - as the rest of /proc here
-            return file.read().strip()
-    except OSError:
-        return ""
 
 
 def _read_stats() -> list[Process]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from typing import TYPE_CHECKING, Protocol
 
 from covey import __version__
@@ -12,6 +11,7 @@ from covey.fleet import far_node, server_watch
 from covey.fleet.far_node import FarNode
 from covey.fleet.server_watch import ServerWatch
 from covey.fleet.view import Target
+from covey.kernel.backoff import BackOff
 from covey.kernel.clock import sleep_until
 from covey.tmux.changes import Liveness
 from covey.tmux.errors import TmuxError, TmuxUnreachableError
@@ -63,7 +63,7 @@ class TargetWatch:
     async def run(self) -> None:
         """Watch until cancelled, whatever happens to the target."""
         place: Place | None = None
-        failures = 0
+        back_off = BackOff(RETRY_S, RETRY_LONGEST_S)
         try:
             while True:
                 self._wake.clear()
@@ -71,17 +71,17 @@ class TargetWatch:
                 try:
                     place = place or self._make()
                     self._found(place, await place.sockets())
-                    failures, pause = 0, EVERY_S
+                    back_off.succeed()
+                    pause = EVERY_S
                     asked = self._asked
                 except Exception as error:
                     if not isinstance(error, (TmuxError, ValueError)):
                         log.exception("watching a target failed", extra={"target": self.name})
                     self._lose(str(error))
-                    failures += 1
-                    pause = min(RETRY_LONGEST_S, RETRY_S * 2 ** min(failures - 1, 16)) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter
+                    pause = back_off.fail()
                 await self._station.reached(self)
                 self._answer(asked)
-                if failures and place is not None:
+                if back_off.failures and place is not None:
                     await place.reset()
                 await sleep_until(self._wake, self._clock, pause)
         finally:

@@ -1,8 +1,9 @@
-"""What goes back over HTTP: results, errors and refusals as bytes, with the headers that every answer has."""
+"""Results, errors and refusals as HTTP responses, with the headers that every response of the API has."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -10,11 +11,8 @@ from covey import __version__
 from covey.contract import API_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
-
+    from covey.kernel.http_exchange import Send
     from murli import AgentError
-
-    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 STATUS = {1: 400, 2: 500, 3: 500, 4: 504, 5: 404, 6: 403, 7: 409, 8: 429, 9: 503}
 """HTTP status by exit code; a refusal in the prologue has its own."""
@@ -43,8 +41,8 @@ def status_of(error: AgentError) -> int:
     return STATUS.get(error.code, 500)
 
 
-def raw_refusal(status: int, phrase: str, error: AgentError) -> bytes:
-    """A whole answer to what was no request, after which the connection is closed."""
+def raw_refusal(status: int, error: AgentError) -> bytes:
+    """Return a whole response for a request that no application answers; the connection must be closed after it."""
     body = encode(error.envelope(__version__))
     headers = [
         *HEADERS,
@@ -54,7 +52,7 @@ def raw_refusal(status: int, phrase: str, error: AgentError) -> bytes:
         (b"connection", b"close"),
     ]
     return (
-        b"HTTP/1.1 %d %s\r\n" % (status, phrase.encode())
+        b"HTTP/1.1 %d %s\r\n" % (status, HTTPStatus(status).phrase.encode())
         + b"".join(b"%s: %s\r\n" % header for header in headers)
         + b"\r\n"
         + body

@@ -20,23 +20,20 @@ from covey.kernel.validate import validate
 from murli import AgentError, not_found, permission_denied, timed_out, user_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
+    from collections.abc import AsyncGenerator, Mapping
     from typing import Self
 
     from covey.contract import Operation
     from covey.kernel.dispatcher import Dispatcher
+    from covey.kernel.http_exchange import Receive, Scope, Send
     from covey.kernel.stream import Batch
-
-    Scope = MutableMapping[str, Any]
-    Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 LEFT = 499
-"""Counted for a caller that left before it was answered; nobody receives it."""
+"""Status that is counted when a caller leaves before the response; it is never sent."""
 
 PAGEHEADERS = ("origin", "referer", "sec-fetch-site")
-"""Set by browsers, and only by them. A page can leave out the referrer, but not what its browser says about it."""
+"""Headers that only browsers set. A page can suppress the referrer, but not the others."""
 
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]*\]|[^:\[\]]*)(:[0-9]{1,5})?")
 _CURSOR = re.compile(r"[0-9]{1,16}")
@@ -89,9 +86,9 @@ class HttpApi:
             except ConnectionError:
                 outcome.status = LEFT
                 self.metrics.count("covey_http_disconnects_total", operation=outcome.operation)
-            except asyncio.CancelledError:  # the daemon ends and this request did not in time
+            except asyncio.CancelledError:  # the server stops, and this request did not end in time
                 outcome.status = LEFT
-                scope["covey.abandon"]()
+                raise
             except Exception:  # noqa: BLE001 - the last line of defence; the log has the details
                 outcome.status = 500
                 await respond(send, 500, self._dispatcher.failed(outcome.operation))
@@ -110,7 +107,10 @@ class HttpApi:
         methods[operation.method] = operation
 
     def _prologue(self, scope: Scope, headers: Mapping[str, str]) -> None:
-        """All security, before anything else looks at the request. Peer credentials were checked when the connection was made."""
+        """Check where the request comes from, before anything else reads it. Raises Refusal.
+
+        The credentials of a peer on the Unix socket were checked when the connection was made.
+        """
         for header in PAGEHEADERS:
             if header in headers:
                 raise Refusal(
@@ -141,7 +141,10 @@ class HttpApi:
                 raise Refusal(401, error, **{"www-authenticate": "Bearer"})
 
     def _route(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
-        """The operation at a path as it came, percent-encoding and all: decoding is ours, once, after the slashes have been found."""
+        """Return the operation at a path, and the parameters in the path. Raises Refusal.
+
+        The path is still percent-encoded: it is decoded once, after it has been split at its slashes.
+        """
         params: dict[str, str] = {}
         methods = self._exact.get(path)
         if methods is None:
@@ -245,7 +248,10 @@ class HttpApi:
         return status
 
     async def _stream(self, call: Call, scope: Scope, receive: Receive, send: Send) -> int:
-        """Send what the operation yields until it ends, the reader leaves or stops reading. What goes wrong before the first batch is an answer like any other."""
+        """Send what the operation yields until it ends, or the reader leaves or stops reading; return the status.
+
+        An error before the first batch becomes a response of its own, as for any other operation.
+        """
         if call.operation.parameter("follow") and "text/event-stream" in call.headers.get("accept", ""):
             call.params["follow"] = True
         async with aclosing(await self._dispatcher.begin(call)) as batches:
@@ -274,7 +280,7 @@ class HttpApi:
         return 200
 
     async def _following(self, call: Call, batches: AsyncGenerator[Batch, None]) -> Batch | None:
-        """The next batch; an error becomes the last message of the stream, since the status is out already."""
+        """Return the next batch. An error becomes the last message of the stream, since the status was sent already."""
         try:
             return await anext(batches, None)
         except AgentError as caught:
@@ -285,7 +291,7 @@ class HttpApi:
 
 
 def _last_event_id(headers: Mapping[str, str]) -> int | None:
-    """The cursor after which a reader goes on. Raises AgentError if it is not one."""
+    """Return the cursor after which a reader resumes. Raises AgentError if the header is not a cursor."""
     last = headers.get("last-event-id")
     if last is None:
         return None

@@ -22,12 +22,12 @@ from covey.kernel.config import ConfigHolder
 from covey.kernel.config_reload import ConfigReload
 from covey.kernel.dispatcher import Dispatcher
 from covey.kernel.events import Events
+from covey.kernel.http_server import HttpServer
 from covey.kernel.listeners import Listeners, make_token
 from covey.kernel.metrics import Metrics
 from covey.kernel.offline import OfflineOperations
 from covey.kernel.operations import handlers
 from covey.kernel.seat_files import CHECK_EVERY_S, SeatFiles
-from covey.kernel.server import HttpServer
 from covey.kernel.store import Store
 from covey.kernel.store_errors import StoreError
 from covey.kernel.subsystem import Context, migrations_of, operations_of, settings_of
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from covey.kernel.call import Handler
     from covey.kernel.clock import Clock
+    from covey.kernel.http_exchange import Application
     from covey.kernel.lock import PidLock
     from covey.kernel.seat import Seat
     from covey.kernel.subsystem import Opened, Subsystem
@@ -106,8 +107,10 @@ class Daemon:
         """Install the handlers and listen. The server is ended before the subsystems are left."""
         get = self.config.current.get
         found: dict[str, Handler] = dict(handlers(self))
+        mounts: dict[str, Application] = {}
         for opened in self.opened.values():
             found |= opened.handlers
+            mounts |= opened.mounts
         token = make_token(self.seat.token_file)
         logs.redactor.register(token)
         self.dispatcher.install(stack.enter_context(traced(found, get("telemetry.otlp_endpoint"))))
@@ -116,7 +119,7 @@ class Daemon:
             self.seat.socket, self.seat.port_file, tcp=bool(get("http.tcp")), port=int(get("http.port"))
         )
         self.port = listeners.port
-        server = HttpServer(api, listeners)
+        server = HttpServer(api, listeners, mounts=mounts)
         await server.start()
         self.files = SeatFiles(self.seat, lock, server)
         stack.push_async_callback(server.aclose)

@@ -1,4 +1,4 @@
-"""The sockets the daemon listens on, and the files that tell others where they are."""
+"""The sockets that the daemon listens on, and the files that say where they are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHORTEST_TOKEN, LONGEST_TOKEN = 32, 4096
 
 
 class Listeners:
-    """The bound sockets and the files that tell others where they are."""
+    """Holds the bound sockets and the file with the port, and removes them at the end."""
 
     def __init__(self, socket_path: str, port_file: str, *, tcp: bool, port: int = 0) -> None:
         self._socket_path = socket_path
@@ -35,8 +35,10 @@ class Listeners:
                 self.close()
                 if port:
                     raise tool_error(
-                        f"port {port} on 127.0.0.1, which the setting http.port names, cannot be had: {error.strerror or error}",
-                        "Find out who has it (ss -ltnp), or set another: covey config set http.port 0   for one that is free",
+                        f"port {port} on 127.0.0.1, which the setting http.port names, cannot be had: "
+                        f"{error.strerror or error}",
+                        "Find out who has it (ss -ltnp), or set another: covey config set http.port 0   "
+                        "for one that is free",
                     ) from error
                 raise tool_error(
                     f"no port on 127.0.0.1 can be had: {error}", "Do without it: covey config set http.tcp false"
@@ -53,24 +55,24 @@ class Listeners:
 
     @property
     def socket_is_lost(self) -> bool:
-        """Whether nobody can reach us any more at the path of the socket."""
+        """Whether the path of the socket does not lead to us any more."""
         return identity_of(self._socket_path) != self._bound
 
     def bind_again(self) -> str:
-        """Listen at the path of the socket anew, in `unix`, and return the path. The socket from before stays open, for the caller to close."""
+        """Bind a new socket to the path, as `unix`, and return the path. The caller closes the socket from before."""
         self.unix = _bind_unix(self._socket_path)
         self._bound = identity_of(self._socket_path)
         return self._socket_path
 
     def restore_port(self) -> str:
-        """Write the port again if its file was removed; the path of the file, or nothing if it was there."""
+        """Write the file with the port if it was removed; return its path, or an empty text if it was there."""
         if self.port is None or os.path.exists(self._port_file):
             return ""
         self._write_port()
         return self._port_file
 
     def close(self) -> None:
-        """Close the sockets and remove the files that tell of them; a directory that is no longer ours is left alone."""
+        """Close the sockets and remove their files, unless somebody else has bound the path since."""
         ours = not self.socket_is_lost
         for sock in self.sockets:
             sock.close()
@@ -83,19 +85,18 @@ class Listeners:
 
 
 def peer(sock: Any) -> tuple[int, int | None]:
-    """The user id and, where the system tells it, the process id at the other end of a Unix socket."""
+    """Return the user id and, where the system knows it, the process id at the other end of a Unix socket."""
     if sys.platform == "linux":
         pid, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
         return int(uid), int(pid)
     else:  # noqa: RET505 - the type checker knows one system at a time
-        credentials = sock.getsockopt(
-            0, 1, struct.calcsize("2ih16i")
-        )  # macOS: SOL_LOCAL, LOCAL_PEERCRED, struct xucred
+        # macOS: SOL_LOCAL, LOCAL_PEERCRED, struct xucred
+        credentials = sock.getsockopt(0, 1, struct.calcsize("2ih16i"))
         return int(struct.unpack_from("2i", credentials)[1]), None
 
 
 def make_token(path: str) -> str:
-    """The bearer token of the TCP listener: kept across restarts, readable by its owner only."""
+    """Return the bearer token of the TCP listener, which is kept across restarts and readable by its owner only."""
     try:
         kept = read_regular(path, LONGEST_TOKEN).decode("ascii").strip()
         if len(kept) >= SHORTEST_TOKEN and not os.stat(path).st_mode & 0o077:
@@ -114,7 +115,7 @@ def make_token(path: str) -> str:
 
 
 def _bind_unix(path: str) -> socket.socket:
-    """Bind under another name and rename: a reader finds the old socket or the new one, never one that is not listening."""
+    """Bind under a temporary name and rename, so that a client never finds a socket that does not listen."""
     temporary = f"{path}.new"
     with contextlib.suppress(FileNotFoundError):
         os.unlink(temporary)

@@ -1,6 +1,6 @@
-"""Counters, gauges and latencies, and their Prometheus text.
+"""Counters, gauges and histograms, and their text in the exposition format of Prometheus.
 
-A hundred lines of our own instead of prometheus-client, which costs a quarter of the daemon's start and memory (docs/dependencies.md).
+They are our own, since prometheus-client costs a quarter of the daemon's start and memory (docs/decisions/0006).
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import math
 import time
 from bisect import bisect_left
 from itertools import accumulate
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Self
 
     Labels = tuple[tuple[str, str], ...]
 
-BUCKETS = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0)
+SECONDS_BOUNDS = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0)
 REQUESTS = "covey_http_requests_total"
 SECONDS = "covey_http_seconds"
 HELP = {
@@ -34,7 +35,7 @@ log = logging.getLogger("covey.api")
 
 
 class Outcome:
-    """What a request turned out to be, filled in while it is served."""
+    """The operation and the status of one request, filled in while it is served."""
 
     __slots__ = ("_metrics", "_started", "operation", "status")
 
@@ -52,45 +53,69 @@ class Outcome:
 
 
 class Histogram:
-    """How many took how long."""
+    """Counts values by the buckets that they fall into. The bounds of the buckets are in rising order."""
 
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BUCKETS) + 1)
-        self.sum = 0.0
+    def __init__(self, bounds: Sequence[float] = SECONDS_BOUNDS) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
 
-    def add(self, seconds: float) -> None:
-        self.counts[bisect_left(BUCKETS, seconds)] += 1
-        self.sum += seconds
+    def add(self, value: float) -> None:
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    def samples(self, name: str, labels: Labels) -> Iterator[str]:
+        """Yield the lines of the exposition format."""
+        for bound, reached in zip((*self._bounds, math.inf), accumulate(self._counts), strict=True):
+            yield _sample(f"{name}_bucket", (*labels, ("le", _number(bound))), reached)
+        yield _sample(f"{name}_sum", labels, self._sum)
+        yield _sample(f"{name}_count", labels, sum(self._counts))
 
 
 class Metrics:
-    """All metrics of one daemon. Gauges are functions, read when somebody looks."""
+    """All metrics of one daemon. Gauges are functions that are called when the metrics are read."""
 
     def __init__(self) -> None:
         self._help = dict(HELP)
         self._counts: dict[str, dict[Labels, float]] = {}
-        self._seconds: dict[str, Histogram] = {}
+        self._bounds: dict[str, Sequence[float]] = {}
+        self._histograms: dict[str, dict[Labels, Histogram]] = {SECONDS: {}}
         self._read: dict[str, tuple[str, Callable[[], Mapping[Labels, float]]]] = {}
 
     def counter(self, name: str, text: str) -> None:
-        """Say what a counter counts."""
+        """Declare a counter with a sentence about what it counts."""
         self._help[name] = text
 
     def count(self, name: str, amount: float = 1, **labels: str) -> None:
+        """Add to a counter, for these labels."""
         counts = self._counts.setdefault(name, {})
         key = tuple(sorted(labels.items()))
         counts[key] = counts.get(key, 0) + amount
 
+    def histogram(self, name: str, text: str, bounds: Sequence[float] = SECONDS_BOUNDS) -> None:
+        """Declare a histogram with a sentence about its values and the upper bounds of its buckets."""
+        self._help[name] = text
+        self._bounds[name] = bounds
+        self._histograms[name] = {}
+
+    def observe(self, name: str, value: float, **labels: str) -> None:
+        """Add a value to a declared histogram, for these labels."""
+        histograms = self._histograms[name]
+        key = tuple(sorted(labels.items()))
+        if key not in histograms:
+            histograms[key] = Histogram(self._bounds[name])
+        histograms[key].add(value)
+
     def gauge(self, name: str, text: str, read: Callable[[], float]) -> None:
-        """A value that goes up and down, read when somebody looks."""
+        """Declare a value that goes up and down; `read` is called when the metrics are read."""
         self._add(name, text, "gauge", lambda: {(): read()})
 
     def gauges(self, name: str, text: str, read: Callable[[], Mapping[Labels, float]]) -> None:
-        """As `gauge`, with one value for each set of labels, such as `(("state", "idle"), ("target", "host"))`."""
+        """Declare a gauge with one value for each set of labels, such as `(("state", "idle"), ("target", "host"))`."""
         self._add(name, text, "gauge", read)
 
     def total(self, name: str, text: str, read: Callable[[], float]) -> None:
-        """A value that only goes up and that somebody else counts, read when somebody looks."""
+        """Declare a counter that is counted elsewhere; `read` is called when the metrics are read."""
         self._add(name, text, "counter", lambda: {(): read()})
 
     def _add(self, name: str, text: str, kind: str, read: Callable[[], Mapping[Labels, float]]) -> None:
@@ -98,7 +123,7 @@ class Metrics:
         self._read[name] = kind, read
 
     def failure(self, operation: str) -> None:
-        """An operation failed for a reason of ours: count it, and put the traceback into the log, nowhere else."""
+        """Count an operation that failed inside the daemon, and write the traceback to the log, nowhere else."""
         self.count("covey_http_failures_total", operation=operation)
         log.exception("operation failed", extra={"operation": operation})  # noqa: LOG004 - called inside an `except`
 
@@ -107,23 +132,20 @@ class Metrics:
         return Outcome(self)
 
     def answered(self, operation: str, status: int, seconds: float) -> None:
-        """One request more. On the path of every request, so it takes the short way to its counter."""
+        """Count one request. This is on the path of every request, so it avoids the sorting of `count`."""
         counts = self._counts.setdefault(REQUESTS, {})
         key = (("operation", operation), ("status", str(status)))
         counts[key] = counts.get(key, 0) + 1
-        histogram = self._seconds.get(operation)
+        own = (("operation", operation),)
+        histogram = self._histograms[SECONDS].get(own)
         if histogram is None:
-            histogram = self._seconds[operation] = Histogram()
+            histogram = self._histograms[SECONDS][own] = Histogram()
         histogram.add(seconds)
 
     def text(self) -> str:
-        """The exposition format, family by family, sorted, so that two looks at the same state are the same."""
+        """Return all metrics in the exposition format, sorted, so that the same state always reads the same."""
         families = {name: ("counter", _counts(name, counts)) for name, counts in self._counts.items()}
-        if self._seconds:
-            families[SECONDS] = (
-                "histogram",
-                [line for item in sorted(self._seconds.items()) for line in _buckets(*item)],
-            )
+        families |= {name: ("histogram", _buckets(name, found)) for name, found in self._histograms.items()}
         families |= {name: (kind, _reading(name, read)) for name, (kind, read) in self._read.items()}
         lines: list[str] = []
         for name, (kind, samples) in sorted(families.items()):
@@ -137,16 +159,16 @@ def _counts(name: str, counts: dict[Labels, float]) -> list[str]:
     return [_sample(name, labels, value) for labels, value in sorted(counts.items())]
 
 
-def _buckets(operation: str, histogram: Histogram) -> Iterator[str]:
-    own = ("operation", operation)
-    for bound, reached in zip((*BUCKETS, math.inf), accumulate(histogram.counts), strict=True):
-        yield _sample(f"{SECONDS}_bucket", (own, ("le", _number(bound))), reached)
-    yield _sample(f"{SECONDS}_sum", (own,), histogram.sum)
-    yield _sample(f"{SECONDS}_count", (own,), sum(histogram.counts))
+def _buckets(name: str, histograms: dict[Labels, Histogram]) -> list[str]:
+    return [
+        line
+        for labels, histogram in sorted(histograms.items(), key=itemgetter(0))
+        for line in histogram.samples(name, labels)
+    ]
 
 
 def _reading(name: str, read: Callable[[], Mapping[Labels, float]]) -> list[str]:
-    """The samples, or nothing when they cannot be read: the others are still worth a look."""
+    """Return the samples of a gauge; none if it cannot be read, so that the others still can."""
     try:
         return [_sample(name, labels, value) for labels, value in sorted(read().items())]
     except Exception:

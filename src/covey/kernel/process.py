@@ -1,39 +1,82 @@
-"""Processes by pid, without mistaking one for another: birth, end, and the group that a process leads."""
+"""Processes by pid, without mistaking one for a later one: their birth, their end, and the group that one leads."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
+from functools import cache
 
 POLL_S, GROUP_POLL_S = 0.5, 0.02
+PS_LIMIT_S = 5.0
+ENDED = (b"Z", b"X")
+"""States of a process that has ended and only waits to be reaped."""
+START_FIELD = 19
+"""Which field after the name in /proc/PID/stat is the time of the start."""
 
 
 def birth(pid: int) -> str:
-    """What tells a process from another that later gets the same pid: boot and start time. Empty if there is no such process (a zombie is none)."""
+    """Return what tells a process from a later one with the same pid: its boot and its start time.
+
+    It is empty if there is no such process, or if it has ended and was not reaped yet.
+    """
     if sys.platform != "linux":
         import subprocess
 
-        ended = subprocess.run(  # noqa: S603
-            ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5, check=False
+        ps = subprocess.run(  # noqa: S603 - a constant and a number
+            ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)],
+            capture_output=True,
+            text=True,
+            timeout=PS_LIMIT_S,
+            check=False,
         )
-        state, _, started = ended.stdout.strip().partition(" ")
-        return "" if state.startswith("Z") else started.strip()
+        state, _, since = ps.stdout.strip().partition(" ")
+        return "" if state.startswith("Z") else since.strip()
+    started = start_of(pid)
+    return "" if started is None else f"{boot()}/{started}"
+
+
+def start_of(pid: int) -> int | None:
+    """Return when a process was started, in ticks since the boot; None if there is none or it has ended. Linux only."""
     fields = _stat(pid)
-    return "" if fields is None or fields[0] == b"Z" else f"{_boot()}/{fields[19].decode()}"
+    return None if fields is None or fields[0] in ENDED else int(fields[START_FIELD])
+
+
+@cache
+def boot() -> str:
+    """Return the id of this boot, empty if it is not known: start times and pids come again after the next boot."""
+    if sys.platform != "linux":
+        import subprocess
+
+        try:
+            sysctl = subprocess.run(
+                ["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"],
+                capture_output=True,
+                text=True,
+                timeout=PS_LIMIT_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return sysctl.stdout.strip()
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
 
 
 async def ended(pid: int, born: str) -> None:
     """Wait until a process has ended, ours or adopted, and reap it if it is ours."""
-    import asyncio  # here, so that who only looks at processes need not load it
+    import asyncio  # late, since the command line looks at processes and does not need it
 
-    fd = _pidfd(pid)
+    fd = open_pidfd(pid)
     try:
         if fd < 0:
             while not _reaped(pid) and (now := birth(pid)) and now == born:  # noqa: ASYNC110 - nothing tells us
                 await asyncio.sleep(POLL_S)
             return
-        if birth(pid) == born:  # looked at with the descriptor open: from here on it is this process and no other
+        if birth(pid) == born:  # compared with the descriptor open: from here on it is this process and no other
             loop, over = asyncio.get_running_loop(), asyncio.Event()
             loop.add_reader(fd, over.set)
             try:
@@ -56,7 +99,10 @@ async def group_ended(pid: int, born: str) -> None:
 
 
 def signal_group(pid: int, born: str, number: int) -> bool:
-    """Send a signal to the group that a process leads or led; False if there is none. A pid that now is another process gets nothing."""
+    """Send a signal to the group that a process leads or led; return False if there is none.
+
+    If the pid belongs to a later process now, nothing is sent.
+    """
     if birth(pid) not in ("", born):
         return False
     try:
@@ -69,12 +115,14 @@ def signal_group(pid: int, born: str, number: int) -> bool:
 
 
 def signal_process(pid: int, born: str, number: int) -> bool:
-    """Send a signal to a process, and to no other that may have got its pid since; False if it has ended. Raises `PermissionError` if it is not ours."""
-    descriptor = _pidfd(pid)
+    """Send a signal to a process, and to no later one with the same pid; return False if it has ended.
+
+    Raises PermissionError if the process is not ours.
+    """
+    descriptor = open_pidfd(pid)
     try:
-        if (
-            not born or birth(pid) != born
-        ):  # looked at with the descriptor open: from here on it is this process and no other
+        # The descriptor is open before the birth is compared: from here on it is this process and no other.
+        if not born or birth(pid) != born:
             return False
         if descriptor >= 0:
             import signal
@@ -91,22 +139,22 @@ def signal_process(pid: int, born: str, number: int) -> bool:
 
 
 def group_lives(group: int) -> bool:
-    """Whether a group has a member that is more than a zombie (which its parent, not we, must reap)."""
+    """Return whether a group has a member that has not ended; zombies do not count, their parent must reap them."""
     if sys.platform != "linux":
         return True
     members = (fields for name in os.listdir("/proc") if name.isdigit() and (fields := _stat(int(name))) is not None)
-    return any(int(fields[2]) == group and fields[0] not in (b"Z", b"X") for fields in members)
+    return any(int(fields[2]) == group and fields[0] not in ENDED for fields in members)
 
 
 def _reaped(pid: int) -> bool:
-    """Reap a child of ours that has ended."""
+    """Reap a child of ours if it has ended; return whether it was."""
     with contextlib.suppress(ChildProcessError):
         return os.waitpid(pid, os.WNOHANG)[0] == pid
     return False
 
 
-def _pidfd(pid: int) -> int:
-    """A descriptor that becomes readable when the process ends; -1 where there is no such thing."""
+def open_pidfd(pid: int) -> int:
+    """Open a descriptor that becomes readable when the process ends; -1 where the system has none to give."""
     if hasattr(os, "pidfd_open"):
         with contextlib.suppress(OSError):
             return os.pidfd_open(pid)
@@ -114,16 +162,9 @@ def _pidfd(pid: int) -> int:
 
 
 def _stat(pid: int) -> list[bytes] | None:
-    """The fields of /proc/PID/stat after the name: state, parent, group and so on."""
+    """Return the fields of /proc/PID/stat after the name: state, parent, group and so on; None without a process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split() or None
     except OSError:
         return None
-
-
-def _boot() -> str:
-    """Start times count from the boot, so they come again after the next one."""
-    with contextlib.suppress(OSError), open("/proc/sys/kernel/random/boot_id", "rb") as file:
-        return file.read().strip().decode()
-    return ""

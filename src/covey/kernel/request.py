@@ -1,4 +1,4 @@
-"""What came in over HTTP, read strictly: two readers of the same request must not see two things."""
+"""Headers, paths, queries and bodies of requests, read strictly: no part of a request may be read in two ways."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ ONCE = frozenset(
         "last-event-id",
     )
 )
-"""Headers on which two readers of a request must not differ."""
+"""Headers that are refused when they are sent twice, since two programs could pick different ones."""
 
 _DEADLINE = re.compile(r"[0-9]{1,9}")
 SHORTEST_DEADLINE_MS = 100
-"""No answer is promised sooner: a call with less could only fail."""
+"""A call with a shorter deadline could only fail."""
 _BROKEN = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 def read_headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return the headers by name. Raises Refusal if one of `ONCE` is there twice."""
     headers: dict[str, str] = {}
     for raw, value in pairs:
         name = raw.decode("latin-1")
@@ -45,7 +46,7 @@ def read_headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def read_segment(segment: str) -> str:
-    """A part of the path without percent-encoding."""
+    """Return a part of the path without percent-encoding. Raises AgentError."""
     if "%" not in segment:
         return segment
     try:
@@ -58,7 +59,7 @@ def read_segment(segment: str) -> str:
 
 
 def read_query(raw: bytes) -> dict[str, Any]:
-    """The query by name; a name that is given more than once becomes a list."""
+    """Return the query by name; a name that is given more than once has a list. Raises AgentError."""
     try:
         pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
     except ValueError as error:
@@ -73,6 +74,7 @@ def read_query(raw: bytes) -> dict[str, Any]:
 
 
 def read_document(raw: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    """Return the JSON object in a body. Raises AgentError, or Refusal if the body is not JSON by its type."""
     kind = headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refusal(
@@ -81,7 +83,7 @@ def read_document(raw: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
     try:
         body = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number)
         if b"\\" in raw:
-            encode(body)  # half of a surrogate pair is no text, and would fail wherever it went next
+            encode(body)  # half of a surrogate pair is not text, and would fail wherever it went next
     except RecursionError as error:
         raise user_error("the body is nested too deeply", "Send one JSON object whose keys are parameters.") from error
     except ValueError as error:
@@ -92,13 +94,14 @@ def read_document(raw: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read_deadline(headers: Mapping[str, str], longest: float) -> float:
-    """The caller's deadline, never longer than ours."""
+    """Return the caller's deadline in seconds, at most the longest that we allow. Raises AgentError."""
     asked = headers.get("covey-deadline-ms")
     if asked is None:
         return longest
     if not _DEADLINE.fullmatch(asked) or int(asked) < SHORTEST_DEADLINE_MS:
         raise user_error(
-            f"invalid value {asked[:60]!r} for 'Covey-Deadline-Ms': expected milliseconds, {SHORTEST_DEADLINE_MS} or more",
+            f"invalid value {asked[:60]!r} for 'Covey-Deadline-Ms': "
+            f"expected milliseconds, {SHORTEST_DEADLINE_MS} or more",
             "Send a whole number.",
             field="Covey-Deadline-Ms",
         )

@@ -9,9 +9,9 @@ from covey.kernel.quoting import quoted
 from covey.kernel.regular_file import identity_of
 
 if TYPE_CHECKING:
+    from covey.kernel.http_server import HttpServer
     from covey.kernel.lock import PidLock
     from covey.kernel.seat import Seat
-    from covey.kernel.server import HttpServer
 
 CHECK_EVERY_S = 3.0
 """A check is five calls of `stat`."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from covey.kernel.dispatcher import Dispatcher
     from covey.kernel.doctor import Check, Examination
     from covey.kernel.finding import Finding
+    from covey.kernel.http_exchange import Application
     from covey.kernel.metrics import Metrics
     from covey.kernel.seat import Seat
     from covey.kernel.setting import Setting
@@ -50,6 +51,8 @@ class Opened(NamedTuple):
     """By the name of the operation."""
     status: Callable[[], dict[str, Any]] | None = None
     """Its part of `covey status`."""
+    mounts: Mapping[str, Application] = {}
+    """ASGI applications by the prefix of their paths; each checks its callers itself."""
 
 
 def _no_checks(_: Examination) -> Sequence[Check]:

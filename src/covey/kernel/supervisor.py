@@ -12,6 +12,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from covey.kernel import process
+from covey.kernel.backoff import BackOff
 from covey.kernel.clock import timestamp
 from covey.kernel.regular_file import descriptor_of, read_regular
 
@@ -35,23 +36,23 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 log = logging.getLogger("covey.supervisor")
 
 
-class BackOff:
-    """When to start a child again. Pure: the time is always told."""
+class RestartPolicy:
+    """Decides when a child that has ended is started again. Pure: every method is given the time."""
 
     def __init__(self) -> None:
-        self._delay = FIRST_DELAY_S
+        self._back_off = BackOff(FIRST_DELAY_S, LONGEST_DELAY_S, jitter=False)
         self._failures: list[float] = []
 
     def after_exit(self, now: float, ran_for: float) -> float:
         """Seconds to wait before the next start."""
         if ran_for >= STEADY_S:
-            self._delay, self._failures = FIRST_DELAY_S, []
+            self._back_off.succeed()
+            self._failures = []
         self._failures = [moment for moment in self._failures if now - moment < WINDOW_S] + [now]
         if len(self._failures) >= FAILURES:
-            self._failures = []  # the delay stays: what fails again after a hold-down goes on where it was
+            self._failures = []  # the back-off stays: a child that fails again after a hold-down goes on where it was
             return HOLD_DOWN_S
-        wait, self._delay = self._delay, min(self._delay * 2, LONGEST_DELAY_S)
-        return wait
+        return self._back_off.fail()
 
 
 class Child:
@@ -149,7 +150,7 @@ class Supervisor:
         self._tell(child, "ended" if gone else "does not end")
 
     async def _run(self, child: Child) -> None:
-        back_off = BackOff()
+        policy = RestartPolicy()
         await self._adopt(child)
         while True:
             if child.pid is None:
@@ -160,7 +161,7 @@ class Supervisor:
             ran_for = self._clock.monotonic() - child.started
             await self._end(child)  # what it has started and left behind
             self._forget(child)
-            wait = back_off.after_exit(self._clock.monotonic(), ran_for)
+            wait = policy.after_exit(self._clock.monotonic(), ran_for)
             log.warning(
                 "a child ended",
                 extra={

@@ -6,6 +6,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from covey.kernel.backoff import BackOff
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import Self
@@ -44,7 +46,7 @@ class Tasks:
         self._running.append(asyncio.create_task(self._keep(name, work), name=name))
 
     async def _keep(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
-        pause = FIRST_PAUSE_S
+        back_off = BackOff(FIRST_PAUSE_S, LONGEST_PAUSE_S, jitter=False)
         while True:
             began = self._clock.monotonic()
             try:
@@ -55,6 +57,5 @@ class Tasks:
             else:
                 return
             if self._clock.monotonic() - began >= STEADY_S:
-                pause = FIRST_PAUSE_S
-            await self._clock.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE_S)
+                back_off.succeed()
+            await self._clock.sleep(back_off.fail())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from typing import TYPE_CHECKING
 
+from covey.kernel.backoff import BackOff
 from covey.kernel.clock import SystemClock
 from covey.tmux.access import Access, find
 from covey.tmux.attention import Attention
@@ -65,7 +65,7 @@ class Watch:
         self._access: Access | None = None
         self._schedule = Schedule(self._pace)
         self._working: frozenset[str] = frozenset()
-        self._failures = 0
+        self._back_off = BackOff(self._pace.retry, self._pace.retry_longest)
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -165,7 +165,7 @@ class Watch:
             if self._address.listening() is False:
                 self._gone("nobody listens at the socket")
                 await self._clock.sleep(self._pace.poll)
-                self._failures = 0
+                self._back_off.succeed()
                 continue
             try:
                 await self._attend()
@@ -175,9 +175,7 @@ class Watch:
                 self._failed(error)
                 if isinstance(error, TmuxTimeoutError):
                     await self._address.executor.reset()
-            self._failures += 1
-            longest = min(self._pace.retry_longest, self._pace.retry * 2 ** min(self._failures - 1, 16))
-            await self._clock.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311 - jitter, not a secret
+            await self._clock.sleep(self._back_off.fail())
 
     async def _attend(self) -> None:
         """Ask one server again and again until that fails."""
@@ -218,7 +216,7 @@ class Watch:
             if shown := wanted & self._working & attention.warm(now):
                 question.screens(sorted(shown)[:WITH_A_LOOK])
         found = await access.listing(question, if_ran=plan.if_ran)
-        self._failures = 0
+        self._back_off.succeed()
         now = self._clock.monotonic()
         if found is None:
             return

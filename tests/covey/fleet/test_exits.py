@@ -15,8 +15,8 @@ import pytest
 import uvloop
 
 from covey.fleet.exits import Exits
-from covey.fleet.processes import start_of
 from covey.kernel.clock import ManualClock
+from covey.kernel.process import start_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="start times are read from /proc")
 LIMIT_S = 30

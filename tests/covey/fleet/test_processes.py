@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from covey.fleet import processes as module
-from covey.fleet.processes import PS, PS_ARGUMENTS, Process, ProcessesError, ProcessTable, from_ps, parse_stat, start_of
-from covey.kernel.process import birth
+from covey.fleet.processes import PS, PS_ARGUMENTS, Process, ProcessesError, ProcessTable, from_ps, parse_stat
+from covey.kernel.process import birth, start_of
 from tests.covey.fleet.room import Room, TmuxPane, room, until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from covey.kernel.metrics import BUCKETS, Metrics
+from covey.kernel.metrics import SECONDS_BOUNDS, Metrics
 from tests.covey.conftest import Covey
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
@@ -31,7 +31,7 @@ class Family:
 
 
 def parse(text: str) -> dict[str, Family]:
-    """A strict reader of the text format: HELP, TYPE, then samples; each family once and in one piece; no sample twice."""
+    """Read the text format strictly: HELP, TYPE, then samples; each family once and in one piece; no sample twice."""
     families: dict[str, Family] = {}
     current: Family | None = None
     assert text.endswith("\n")
@@ -112,7 +112,7 @@ def test_requests_are_counted_and_timed_in_cumulative_buckets(caplog: pytest.Log
     assert requests["covey_http_requests_total", (("operation", "none"), ("status", "500"))] == 1
     seconds = families["covey_http_seconds"].samples
     assert seconds["covey_http_seconds_count", (("operation", "status"),)] == 3
-    assert len([name for name, _ in seconds if name == "covey_http_seconds_bucket"]) == 3 * (len(BUCKETS) + 1)
+    assert len([name for name, _ in seconds if name == "covey_http_seconds_bucket"]) == 3 * (len(SECONDS_BOUNDS) + 1)
     assert families["covey_http_failures_total"].samples == {
         ("covey_http_failures_total", (("operation", "backup"),)): 1
     }
@@ -211,3 +211,28 @@ def test_a_gauge_may_have_one_value_for_each_set_of_labels() -> None:
         "# TYPE covey_seconds_total counter",
         "covey_seconds_total 1.5",
     ]
+
+
+def test_a_histogram_may_be_declared_with_its_own_bounds_and_labels() -> None:
+    metrics = Metrics()
+    metrics.histogram("covey_outbox_age_seconds", "Age of what waits.", (1.0, 60.0))
+    for value in (0.5, 1.0, 30.0, 3600.0):
+        metrics.observe("covey_outbox_age_seconds", value, target="a", kind="mail")
+    metrics.observe("covey_outbox_age_seconds", 2.0, target="b", kind="mail")
+    family = parse(metrics.text())["covey_outbox_age_seconds"]
+    own = (("kind", "mail"), ("target", "a"))
+    assert family.kind == "histogram"
+    assert family.samples["covey_outbox_age_seconds_count", own] == 4
+    assert family.samples["covey_outbox_age_seconds_sum", own] == 3631.5
+    reached = [
+        family.samples["covey_outbox_age_seconds_bucket", (own[0], ("le", le), own[1])]
+        for le in ("1.0", "60.0", "+Inf")
+    ]
+    assert reached == [2, 3, 4]
+    assert family.samples["covey_outbox_age_seconds_count", (own[0], ("target", "b"))] == 1
+
+
+def test_a_declared_histogram_without_values_is_not_shown() -> None:
+    metrics = Metrics()
+    metrics.histogram("covey_outbox_age_seconds", "Age of what waits.")
+    assert metrics.text() == ""

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from covey.kernel import supervisor as module
 from covey.kernel.clock import ManualClock, SystemClock
 from covey.kernel.process import birth
-from covey.kernel.supervisor import BackOff, Child, Supervisor
+from covey.kernel.supervisor import Child, RestartPolicy, Supervisor
 
 LIMIT_S = 30
 ENV = {"PATH": os.environ["PATH"]}
@@ -116,35 +116,35 @@ def written(path: Path) -> int:
 
 
 def test_the_wait_doubles_then_the_child_is_held_down_and_goes_on_where_it_was() -> None:
-    back_off, now, waits = BackOff(), 0.0, []
+    policy, now, waits = RestartPolicy(), 0.0, []
     for _ in range(15):
-        waits.append(back_off.after_exit(now, 0.1))
+        waits.append(policy.after_exit(now, 0.1))
         now += waits[-1]
     assert waits == [1, 2, 4, 8, 300, 16, 32, 60, 60, 300, 60, 60, 60, 60, 300]
 
 
 def test_a_steady_run_makes_the_next_failure_the_first() -> None:
-    back_off = BackOff()
-    assert [back_off.after_exit(float(moment), 0.0) for moment in range(4)] == [1, 2, 4, 8]
-    assert back_off.after_exit(100.0, module.STEADY_S) == 1
-    assert [back_off.after_exit(101.0 + moment, 1.0) for moment in range(3)] == [2, 4, 8]
-    assert back_off.after_exit(105.0, 1.0) == module.HOLD_DOWN_S
+    policy = RestartPolicy()
+    assert [policy.after_exit(float(moment), 0.0) for moment in range(4)] == [1, 2, 4, 8]
+    assert policy.after_exit(100.0, module.STEADY_S) == 1
+    assert [policy.after_exit(101.0 + moment, 1.0) for moment in range(3)] == [2, 4, 8]
+    assert policy.after_exit(105.0, 1.0) == module.HOLD_DOWN_S
 
 
 def test_failures_that_are_long_ago_do_not_count() -> None:
-    back_off = BackOff()
+    policy = RestartPolicy()
     for moment in range(4):
-        back_off.after_exit(float(moment), 0.0)
-    assert back_off.after_exit(module.WINDOW_S + 3, 0.0) == 16
+        policy.after_exit(float(moment), 0.0)
+    assert policy.after_exit(module.WINDOW_S + 3, 0.0) == 16
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e4), st.floats(0, 120)), max_size=60))
 def test_no_history_leads_to_a_wait_that_is_not_one_of_the_steps(runs: list[tuple[float, float]]) -> None:
-    back_off, now = BackOff(), 0.0
+    policy, now = RestartPolicy(), 0.0
     since_hold: list[float] = []
     for idle, ran_for in runs:
         now += idle
-        wait = back_off.after_exit(now, ran_for)
+        wait = policy.after_exit(now, ran_for)
         since_hold = (
             [] if ran_for >= module.STEADY_S else [moment for moment in since_hold if now - moment < module.WINDOW_S]
         )
