@@ -1,4 +1,7 @@
-"""`python -m murli.conformance -- <command …>`: the kit on the command line, for people and for agents. It is itself a tool under murli."""
+"""`python -m murli.conformance -- <command …>`: the kit on the command line, for people and for agents.
+
+It is itself a tool under murli.
+"""
 
 from __future__ import annotations
 
@@ -71,11 +74,13 @@ def main() -> None:
 
 
 def _version() -> str:
-    """The version of the package that murli was installed with; of a bare copy of the sources, that of the protocol it checks."""
-    from importlib.metadata import packages_distributions, version
+    """Return the version of the installed murli; for a bare copy of the sources, that of the protocol it checks."""
+    from importlib.metadata import PackageNotFoundError, version
 
-    names = packages_distributions().get("murli", [])
-    return version(names[0]) if names else f"for protocol {PROTOCOL_VERSION}"
+    try:
+        return version("murli")
+    except PackageNotFoundError:
+        return f"for protocol {PROTOCOL_VERSION}"
 
 
 def _examine(options: argparse.Namespace) -> int:
