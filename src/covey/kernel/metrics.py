@@ -1,6 +1,6 @@
 """Counters, gauges and latencies, and their Prometheus text.
 
-A hundred lines of our own instead of prometheus-client, which costs a quarter of the daemon's start and memory (docs/dependencies.md).
+prometheus-client is not used because it costs a quarter of the daemon's start and memory (docs/decisions/0006).
 """
 
 from __future__ import annotations
