@@ -1,7 +1,7 @@
 """murli lets one command line speak to people and to agents.
 
-Start with an adapter (`murli.argparse`, `murli.click`, `murli.typer`); this page holds what handlers use, whatever the framework. Names are loaded when they are
-first used, so that `import murli` costs next to nothing.
+Start with an adapter (`murli.argparse`, `murli.click`, `murli.typer`); this module holds what handlers use, whatever
+the framework. Names are loaded when they are first used, so that `import murli` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ _HOMES = {
     "check": ("objection",),
     "doctor": ("self_check",),
     "errors": (
-        "EXIT_CANCELLED", "EXIT_CONFLICT", "EXIT_NOT_FOUND", "EXIT_OK", "EXIT_PARTIAL", "EXIT_PERMISSION", "EXIT_RATE_LIMITED", "EXIT_TIMEOUT",
-        "EXIT_TOOL_ERROR", "EXIT_USER_ERROR", "SCHEMA_VERSION", "AgentError", "cancelled", "conflict", "not_found", "permission_denied", "rate_limited",
+        "EXIT_CANCELLED", "EXIT_CONFLICT", "EXIT_NOT_FOUND", "EXIT_OK", "EXIT_PARTIAL", "EXIT_PERMISSION",
+        "EXIT_RATE_LIMITED", "EXIT_TIMEOUT", "EXIT_TOOL_ERROR", "EXIT_USER_ERROR", "SCHEMA_VERSION", "AgentError",
+        "cancelled", "conflict", "not_found", "permission_denied", "rate_limited",
         "timed_out", "tool_error", "user_error",
     ),
     "logger": ("Logger",),

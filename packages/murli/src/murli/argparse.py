@@ -35,8 +35,9 @@ def run(
 ) -> NoReturn:
     """Parse, dispatch, answer and exit.
 
-    The command is the function that the parser's `set_defaults(func=…)` names (`handler` is the name of that attribute); `main` is called where there is
-    none. It gets the namespace, and its int result, if any, is the exit code.
+    The command is the function that the parser's `set_defaults(func=…)` names (`handler` is the name of that
+    attribute); `main` is called where there is none. It gets the namespace, and its int result, if any, is the exit
+    code.
     """
     raise SystemExit(execute(parser, main, argv=argv, handler=handler, version=version))
 
@@ -83,7 +84,10 @@ class ArgparseAdapter(Adapter):
         if isinstance(leaf, ArgparseCommand) and called is not (leaf.parser.get_default(self._handler) or self._main):
             raise Refused("the words can be read as more than one command")
         if called is None:
-            msg = f"no function to run: call set_defaults({self._handler}=…) on the parser of each command, or pass one to run()"
+            msg = (
+                f"no function to run: call set_defaults({self._handler}=…) on the parser of each command, "
+                "or pass one to run()"
+            )
             raise RuntimeError(msg)
         return called(namespace)
 
@@ -177,7 +181,8 @@ class ArgparseCommand(Command):
 def _keeping_dashes(parser: argparse.ArgumentParser) -> Callable[[argparse.Action, list[str]], object]:
     """The parser's own `_get_values`, except that the `--` of `--flag=--` is the flag's value.
 
-    Before Python 3.13 argparse removes it like the `--` that ends the flags, and the flag gets an empty list that neither its type nor its choices have checked.
+    Before Python 3.13 argparse removes it like the `--` that ends the flags, and the flag gets an empty list that
+    neither its type nor its choices have checked.
     """
     original = parser._get_values
 

@@ -1,7 +1,7 @@
 """murli for `click`: replace `cli()` by `run(cli)`.
 
-This module does not import click. It reads commands by their attributes and exceptions by their class names, because typer carries its own copy of click whose
-classes are not click's.
+This module does not import click. It reads commands by their attributes and exceptions by their class names, because
+typer carries its own copy of click whose classes are not click's.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ TYPES = {
 
 
 def run(command: Any, *, argv: Sequence[str] | None = None, name: str = "", version: str = "") -> NoReturn:
-    """Run a click command or group, answer and exit. `name` is the tool's name where the name of the program file is not it."""
+    """Run a click command or group, answer and exit.
+
+    `name` is the name of the tool; without it, the name of the program file is used.
+    """
     raise SystemExit(execute(command, argv=argv, name=name, version=version))
 
 
@@ -234,7 +237,10 @@ def _typer_type(descriptor: Any) -> tuple[str, list[str]]:
 
 
 def _default(option: Any) -> Any:
-    """The default that the tool declares; click marks its absence by None or by a sentinel, and one that is computed later cannot be told."""
+    """Return the default that the tool declares.
+
+    click marks its absence by None or by a sentinel; a default that is computed later is not known.
+    """
     value = option.default
     if value is None or callable(value) or type(value).__name__ == "Sentinel":
         return None

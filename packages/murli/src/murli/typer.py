@@ -20,7 +20,10 @@ __all__ = ["annotate", "describe", "execute", "run", "schema", "writer"]
 
 
 def run(app: typer.Typer, *, argv: Sequence[str] | None = None, name: str = "", version: str = "") -> NoReturn:
-    """Run a typer application, answer and exit. `name` is the tool's name where the name of the program file is not it."""
+    """Run a typer application, answer and exit.
+
+    `name` is the name of the tool; without it, the name of the program file is used.
+    """
     raise SystemExit(execute(app, argv=argv, name=name, version=version))
 
 
@@ -44,7 +47,10 @@ def describe(app: typer.Typer, *, name: str = "", version: str = "") -> dict[str
 
 
 def _command(app: typer.Typer) -> Any:
-    """The click command of an application. Raises AgentError where typer cannot be imported: it is an optional dependency."""
+    """Return the click command of an application.
+
+    Raises AgentError where typer cannot be imported: it is an optional dependency.
+    """
     try:
         from typer.main import get_command
     except ImportError as error:

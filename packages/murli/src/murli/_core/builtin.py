@@ -65,7 +65,10 @@ class Builtin(Command):
 
 
 def commands(tool: Tool, *, development: bool) -> list[Command]:
-    """The commands this tool gets: `profile` only where there is something to save, `doctor` only during development."""
+    """Return the commands that murli adds to this tool.
+
+    `profile` is added only where a flag can be saved, `doctor` only during development.
+    """
     flags = tool.profileable()
     found: list[Command] = [_describe(tool.name)]
     found += [_profile(tool.name, flags)] if flags else []
@@ -272,7 +275,10 @@ def _names(invocation: Invocation) -> list[str]:
 
 
 def _shown(tool: Tool, values: dict[str, str]) -> dict[str, str]:
-    """The values of a profile as they may be printed: a flag that is sensitive, or that the tool no longer knows, stays hidden."""
+    """Return the values of a profile as they may be printed.
+
+    The value of a flag that is sensitive, or that the tool no longer knows, stays hidden.
+    """
     open_flags = {flag.name for flag in tool.profileable() if not flag.sensitive}
     return {flag: value if flag in open_flags else "***" for flag, value in values.items()}
 

@@ -1,8 +1,15 @@
-"""What murli itself checks about the values of a command, whatever the framework: encoding, content, enumerations, patterns, exclusive flags."""
+"""Checks a command line before the framework sees it, whatever the framework.
+
+Checked are encoding, murli's own flags, content, enumerations, patterns and flags that exclude each other.
+"""
 
 from __future__ import annotations
 
+import os
+
+from murli._core import wire
 from murli._core.errors import user_error
+from murli._core.route import REDUCING_FLAGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +33,39 @@ def check_encoding(argv: Sequence[str]) -> None:
                 "Pass text as UTF-8.",
                 error="invalid_input",
             )
+
+
+def check_own_flags(invocation: Invocation) -> None:
+    """Refuse values of murli's own flags that are unknown, and flags that cut a result where there is a stream."""
+    own = invocation.own
+    for option, valid in (("--output", wire.OUTPUT_FORMATS), ("--protocol-version", (wire.PROTOCOL_VERSION,))):
+        if option in own and own[option] not in valid:
+            raise user_error(
+                f"invalid value {own[option]!r} for {option}",
+                "Use one of the valid values.",
+                error="flag_error",
+                field=option[2:],
+                valid_values=valid,
+            )
+    returns = invocation.leaf.command.metadata.returns
+    reducing = [flag for flag in REDUCING_FLAGS if flag in own]
+    if reducing and returns is not None and returns.type == "ndjson":  # before the handler streams, not after
+        raise user_error(
+            f"{reducing[0]} does not apply: this command answers with a stream",
+            f"Leave out {reducing[0]}.",
+            error="flag_error",
+            field=reducing[0].removeprefix("--"),
+        )
+
+
+def check_prompts(invocation: Invocation) -> None:
+    """Refuse a missing flag that the framework would ask for: an agent cannot answer a prompt."""
+    for level in invocation.levels:
+        for flag in level.command.flags:
+            if flag.prompts and flag.name not in level.given and flag.env not in os.environ:
+                from murli._core import wording  # only mistakes pay for it
+
+                raise wording.missing(flag, invocation.path)
 
 
 def check_values(invocation: Invocation) -> None:

@@ -96,7 +96,10 @@ class Flag(Parameter):
 
 
 class Command:
-    """A command or a group of them. Adapters subclass it and fill the parts lazily: only the path that was called is ever drawn."""
+    """A command or a group of commands.
+
+    Adapters subclass it and fill the parts lazily: only the path that was called is ever drawn.
+    """
 
     name: str = ""
     summary: str = ""

@@ -142,8 +142,10 @@ def cancelled(message: str = "The operation was cancelled.") -> AgentError:
 def from_exception(error: BaseException) -> AgentError:
     """What an exception that reached the top means to the caller.
 
-    An error raised `from` a cancellation or a time-out counts as one, as does the exception itself; of a group, its first. Everything else that is not an `AgentError` is the
-    tool's own failure; in particular a `FileNotFoundError` is not taken for `not_found`, because only the tool knows whether the missing file was asked for.
+    An error raised `from` a cancellation or a time-out counts as one, as does the exception itself; a group counts as
+    its first exception. Everything else that is not an `AgentError` is the tool's own failure; in particular a
+    `FileNotFoundError` does not become `not_found`, because only the tool knows whether the missing file was asked
+    for.
     """
     cause: BaseException | None = error
     seen: set[int] = set()
@@ -165,7 +167,8 @@ def from_exception(error: BaseException) -> AgentError:
         cause = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause.__cause__
     return tool_error(
         f"{type(error).__name__}: {_sentence(error)}" if _sentence(error) else type(error).__name__,
-        "This is a failure of the tool or its environment. Run the command again with --debug to see where it happened.",
+        "This is a failure of the tool or its environment. "
+        "Run the command again with --debug to see where it happened.",
         error="internal_error",
     )
 

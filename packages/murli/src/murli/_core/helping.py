@@ -18,7 +18,10 @@ INDENT = 26
 
 
 def added_help(tool: Tool, invocation: Invocation) -> str:
-    """The flags and commands that murli brings, for a person who asked for help; the whole page for murli's own commands."""
+    """Return the help text for the flags and commands that murli adds.
+
+    For one of murli's own commands it is the whole help page.
+    """
     command = invocation.leaf.command
     lines = _page(command, invocation.path) if isinstance(command, Builtin) else []
     builtins = tool.builtins() if command is tool.root else []

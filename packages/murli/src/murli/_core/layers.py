@@ -1,7 +1,7 @@
 """Values that do not come from the command line: structured input, environment variables and profiles.
 
-All three become ordinary flags in front of the framework, so that they are parsed and judged exactly like flags that were typed.
-What was typed wins over `--input`, which wins over the environment, which wins over the profile.
+All three become ordinary flags in front of the framework, so that they are parsed and judged exactly like flags that
+were typed. What was typed wins over `--input`, which wins over the environment, which wins over the profile.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ def apply_input(invocation: Invocation, document: Mapping[str, Any]) -> None:
 
 
 def _add_arguments(level: Level, given: Mapping[str, list[str]], path: str) -> None:
-    """Positional arguments go in their declared order; one that is missing before one that is given would shift them all."""
+    """Add positional arguments in their declared order.
+
+    An argument that is missing before one that is given would shift all that follow, so it is an error.
+    """
     gap = None
     for argument in level.command.arguments[len(level.positionals) :]:
         if argument.name not in given:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class Logger:
-    """Writes messages to a stream. For agents, repeats of the same message are held back and written once, with their count."""
+    """Writes messages to a stream.
+
+    For agents, repeats of the same message are held back and written once, with their count.
+    """
 
     def __init__(self, stream: TextIO | None, *, agent: bool, clock: Callable[[], float] = time.time) -> None:
         self._stream = stream

@@ -37,7 +37,9 @@ def parse_limit(text: str) -> int:
 
 
 def limited(result: Any, limit: int, *, strict: bool) -> tuple[Any, int | None]:
-    """The first `limit` items of a list result (a list, or an object with a list called `items`), and the full count if something was cut.
+    """Return the first `limit` items of a list result, and the full count if something was cut.
+
+    A list result is a list, or an object with a list called `items`.
 
     With `strict`, a result that is no list is an error.
     """
@@ -55,7 +57,9 @@ def limited(result: Any, limit: int, *, strict: bool) -> tuple[Any, int | None]:
 
 
 def masked(result: Any, paths: list[str], *, strict: bool) -> Any:
-    """Only the named fields of the result. A name that an object with `items` does not have itself is one of each item, as if `items.` stood before it.
+    """Return only the named fields of the result.
+
+    A name that an object with `items` does not have itself belongs to each item, as if it began with `items.`.
 
     With `strict`, a name that fits nothing is an error that lists the names that do.
     """

@@ -18,9 +18,9 @@ ATTRIBUTE = "__murli__"
 class FlagAnnotation(Record):
     """What the framework cannot know about a flag. Everything declared here is enforced, not only described.
 
-    `content` says what the value may hold: `id` (a name: no control characters, no path traversal, at most 256 characters), `text` (no control characters
-    but tabs and line breaks), `raw` (anything). Left empty, flags called `id`, `name`, `slug` or ending in `-id`, `-name`, `-slug` are ids and all
-    others are text.
+    `content` says what the value may hold: `id` (a name: no control characters, no path traversal, at most 256
+    characters), `text` (no control characters but tabs and line breaks), `raw` (anything). If it is empty, flags
+    called `id`, `name`, `slug` or ending in `-id`, `-name`, `-slug` are ids and all others are text.
     """
 
     env: str = ""
@@ -34,7 +34,10 @@ class FlagAnnotation(Record):
 
 
 class ArgumentMetadata(Record):
-    """A positional argument, described by hand where the framework's own view is not enough; what is left empty stays as it was."""
+    """A positional argument, described by hand where the framework's own description is not enough.
+
+    A field that is left empty keeps what the framework says.
+    """
 
     name: str
     type: str = ""
@@ -44,7 +47,10 @@ class ArgumentMetadata(Record):
 
 
 class ReturnSchema(Record):
-    """The shape of a successful result. `type` is `json`, `array`, `ndjson` for a stream, or `text` for a page that is printed as it is, into a pipe too."""
+    """The shape of a successful result.
+
+    `type` is `json`, `array`, `ndjson` for a stream, or `text` for a page that is printed as it is, into a pipe too.
+    """
 
     type: str = "json"
     description: str = ""
@@ -63,8 +69,8 @@ class Example(Record):
 class Metadata(Record):
     """What an agent should know of a command before it calls it.
 
-    `mutating` commands refuse to run for an agent without `--yes` or `--force`; `guard=False` lifts that for a command that is trivially undone or
-    protects itself, and its schema still says that it changes something.
+    `mutating` commands refuse to run for an agent without `--yes` or `--force`; `guard=False` lifts that for a
+    command that is trivially undone or protects itself, and its schema still says that it changes something.
     """
 
     agent_description: str = ""

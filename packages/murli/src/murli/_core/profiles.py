@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class ProfileStore:
-    """All profiles of one tool. The file is private to its owner, replaced in one step, and never overwritten when it cannot be understood."""
+    """All profiles of one tool.
+
+    The file is private to its owner, replaced in one step, and never overwritten when it cannot be understood.
+    """
 
     def __init__(self, path: str, default: str = "", profiles: dict[str, dict[str, str]] | None = None) -> None:
         self.path = path

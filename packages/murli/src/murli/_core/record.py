@@ -1,7 +1,7 @@
 """Small typed value classes without the import cost of `dataclasses`.
 
-`dataclasses` pulls in `inspect` and about doubles the start of a small command line tool, which is why these forty lines exist
-(docs/decisions/0002-no-dataclasses-on-the-start-path.md).
+`dataclasses` imports `inspect` and about doubles the start of a small command line tool, which is why this module
+exists (docs/decisions/0002-no-dataclasses-on-the-start-path.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reading the command line once, with the command tree in hand.
 
-murli takes out its own flags here, finds the command that is meant and remembers what was given to it. It never decides that the rest is wrong: that is
-for the framework, which gets its words back untouched (`Invocation.argv`).
+murli takes out its own flags here, finds the command that is meant and remembers what was given to it. It never
+decides that the rest is wrong: that is for the framework, which gets its words back untouched (`Invocation.argv`).
 """
 
 from __future__ import annotations
@@ -141,7 +141,10 @@ def _takers(arguments: Sequence[Parameter], count: int) -> list[Parameter]:
 
 
 def offers(command: Command, option: str) -> bool:
-    """Whether murli's own flag works on this command: a tool's flag of the same name wins, and the guard's flags need something to guard."""
+    """Return whether murli's own flag works on this command.
+
+    A tool's flag of the same name wins, and the flags of the guard need a command that is guarded.
+    """
     if option not in OWN_FLAGS or command.flag(option):
         return False
     if option in GUARD_FLAGS:
@@ -154,7 +157,10 @@ def offers(command: Command, option: str) -> bool:
 def read(
     root: Command, name: str, argv: Sequence[str], mounted: Callable[[Command, str], Command | None]
 ) -> Invocation:
-    """Read a command line. `mounted` finds murli's own commands (describe, profile) where the tool has none of that name."""
+    """Read a command line.
+
+    `mounted` finds murli's own commands (describe, profile) where the tool has none of that name.
+    """
     invocation = Invocation(root, name)
     words, word = list(argv), ""
     while words:

@@ -7,7 +7,7 @@ import sys
 
 from murli._core import wire
 from murli._core import writer as writers
-from murli._core.check import check_encoding, check_values
+from murli._core.check import check_encoding, check_own_flags, check_prompts, check_values
 from murli._core.errors import (
     EXIT_CANCELLED,
     EXIT_TOOL_ERROR,
@@ -25,7 +25,6 @@ from murli._core.writer import Writer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from murli._core.command import Command
 
@@ -41,9 +40,12 @@ class Adapter:
     """The command tree."""
 
     def invoke(self, argv: list[str], leaf: Command) -> object:
-        """Parse the words and run the command, which must be `leaf`. An int other than zero is an exit code; everything else is success.
+        """Parse the words and run the command, which must be `leaf`.
 
-        Raises `Refused` if the framework does not accept the words, or would run another command than the one that was checked and guarded.
+        Returns what the handler returned: an int other than zero is an exit code; everything else is success.
+
+        Raises `Refused` if the framework does not accept the words, or would run a command other than the one that
+        was checked and guarded.
         """
         raise NotImplementedError
 
@@ -53,7 +55,10 @@ class Adapter:
 
 
 def execute(adapter: Adapter, argv: Sequence[str], *, version: str = "") -> int:
-    """Run a command line and return its exit code. Nothing escapes but the exit code: every failure is one envelope on standard error."""
+    """Run a command line and return its exit code.
+
+    No exception escapes: every failure is one envelope on standard error.
+    """
     tool = Tool(adapter.root, version)
     if sys.stdout is None:
         out = Writer(sys.stderr, agent=True, tool_version=version)
@@ -90,7 +95,8 @@ def _run(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> i
         raise wording.unknown_command(invocation.unknown_command, invocation.path, tool.names(invocation.leaf.command))
     if invocation.problem:
         raise invocation.problem
-    _check_own_flags(invocation, out)
+    check_own_flags(invocation)
+    _reduce(invocation, out)
     if out.is_tty and in_development():
         _advise(tool, out)
     command = invocation.leaf.command
@@ -109,7 +115,10 @@ def _run(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> i
 
 
 def _lacks_command(invocation: Invocation) -> bool:
-    """Whether a group was called where one of its commands was needed. Words that it cannot place, as behind a `--`, are no command either."""
+    """Return whether a group was called where one of its commands was needed.
+
+    Words that it cannot place, as those after a `--`, are not a command either.
+    """
     command, leaf = invocation.leaf.command, invocation.leaf
     if not command.is_group or any(flag.eager and flag.name in leaf.given for flag in command.flags):
         return False
@@ -123,7 +132,7 @@ def _prepare(tool: Tool, invocation: Invocation, out: Writer) -> None:
     check_values(invocation)
     if out.agent:
         if not invocation.leaf.command.is_builtin:
-            _no_questions(invocation)
+            check_prompts(invocation)
         metadata = invocation.leaf.command.metadata
         if metadata.mutating and metadata.guard and not (invocation.forced or invocation.dry_run):
             from murli._core import wording
@@ -158,30 +167,26 @@ def _call(adapter: Adapter, invocation: Invocation, out: Writer) -> int:
     if out.is_tty:
         status = _status(adapter.invoke(invocation.argv(), invocation.leaf.command))
         return out.exit_code or _exit_code(status)
-    import io  # loaded by the interpreter; the name is all that is imported
+    from murli._core.stdout import CapturedStdout  # only for agents
 
-    real, sys.stdout = (
-        sys.stdout,
-        io.TextIOWrapper(sink := _sink(), encoding="utf-8", errors="surrogateescape", write_through=True),
-    )
+    captured = CapturedStdout()
     ended = False
     try:
-        status = _status(adapter.invoke(invocation.argv(), invocation.leaf.command))
+        with captured:
+            status = _status(adapter.invoke(invocation.argv(), invocation.leaf.command))
         ended = True
     except SystemExit as leaving:
         status = _status_of_exit(leaving)
         ended = True
     finally:
-        sys.stdout = real
-        printed = sink.getvalue().decode("utf-8", "replace").strip("\n")
         if out.answered or not ended:
-            for line in printed.splitlines():
+            for line in captured.text.splitlines():
                 out.log(line)
     if out.answered:
         return out.exit_code or _exit_code(status)
     if status:
-        raise from_status(_exit_code(status), printed or f"the command ended with status {status}")
-    (out.plan if out.dry_run else out.success)(printed, printed or None)
+        raise from_status(_exit_code(status), captured.text or f"the command ended with status {status}")
+    (out.plan if out.dry_run else out.success)(captured.text, captured.text or None)
     return 0
 
 
@@ -227,42 +232,15 @@ def _is_page(invocation: Invocation) -> bool:
     return returns is not None and returns.type == "text" and not {"--agent", "--output"} & invocation.own.keys()
 
 
-def _check_own_flags(invocation: Invocation, out: Writer) -> None:
+def _reduce(invocation: Invocation, out: Writer) -> None:
+    """Make the writer cut the result as `--fields` and `--limit` say."""
     own = invocation.own
-    for option, valid in (("--output", wire.OUTPUT_FORMATS), ("--protocol-version", (wire.PROTOCOL_VERSION,))):
-        if option in own and own[option] not in valid:
-            raise user_error(
-                f"invalid value {own[option]!r} for {option}",
-                "Use one of the valid values.",
-                error="flag_error",
-                field=option[2:],
-                valid_values=valid,
-            )
-    reducing = [flag for flag in REDUCING_FLAGS if flag in own]
-    if reducing:
-        returns = invocation.leaf.command.metadata.returns
-        if returns is not None and returns.type == "ndjson":  # before the handler streams, not after
-            flag = reducing[0]
-            raise user_error(
-                f"{flag} does not apply: this command answers with a stream",
-                f"Leave out {flag}.",
-                error="flag_error",
-                field=flag.removeprefix("--"),
-            )
-        from murli._core import mask  # only for --fields and --limit
+    if not any(flag in own for flag in REDUCING_FLAGS):
+        return
+    from murli._core import mask  # only for --fields and --limit
 
-        out.fields = mask.parse_fields(own["--fields"]) if "--fields" in own else []
-        out.limit = mask.parse_limit(own["--limit"]) if "--limit" in own else None
-
-
-def _no_questions(invocation: Invocation) -> None:
-    """An agent cannot answer a prompt: a flag that the framework would ask for is simply missing."""
-    for level in invocation.levels:
-        for flag in level.command.flags:
-            if flag.prompts and flag.name not in level.given and flag.env not in os.environ:
-                from murli._core import wording
-
-                raise wording.missing(flag, invocation.path)
+    out.fields = mask.parse_fields(own["--fields"]) if "--fields" in own else []
+    out.limit = mask.parse_limit(own["--limit"]) if "--limit" in own else None
 
 
 def _fill(tool: Tool, invocation: Invocation, out: Writer) -> None:
@@ -324,17 +302,6 @@ def _help(adapter: Adapter, tool: Tool, invocation: Invocation, out: Writer) -> 
     out.raw(added_help(tool, invocation))
 
 
-def _sink() -> Any:
-    """Bytes in memory that a handler cannot close."""
-    import io
-
-    class Sink(io.BytesIO):
-        def close(self) -> None:
-            pass
-
-    return Sink()
-
-
 def _status(returned: object) -> int:
     """The number that a handler returned; 0 for anything else."""
     return returned if isinstance(returned, int) and not isinstance(returned, bool) else 0
@@ -352,17 +319,12 @@ def _status_of_exit(leaving: SystemExit) -> int:
 
 
 def _stdout_is_broken() -> bool:
-    """Whether the broken pipe is our own standard output, and not one that the command was writing to."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return True
-    except ValueError:
-        return False
-    return False
+    from murli._core.stdout import is_broken  # only when a pipe broke
+
+    return is_broken()
 
 
 def _reader_gone() -> int:
-    """The reader has left: say nothing more, not even from the interpreter's own flush at exit."""
+    """Give up standard output, whose reader has left, and return the exit code for it."""
     writers.abandon(sys.stdout)
     return EXIT_CANCELLED

@@ -101,7 +101,11 @@ def argument_schema(argument: Argument) -> dict[str, Any]:
 def describe(
     root: Command, commands: list[Command], profiles: dict[str, Any] | None, tool_version: str = ""
 ) -> dict[str, Any]:
-    """The whole tool. `commands` are the root's own commands and those that murli adds; `root` is there for a tool that does something without one."""
+    """Describe the whole tool.
+
+    `commands` are the root's own commands and those that murli adds; `root` is there for a tool that does something
+    without a command.
+    """
     version = _filled(tool_version=tool_version)
     whole = [command_schema(command, recursive=True) for command in commands if not command.hidden]
     return {

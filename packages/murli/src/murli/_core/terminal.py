@@ -1,4 +1,7 @@
-"""Text that a terminal only shows. What a tool prints often comes from elsewhere, and a terminal obeys control characters, whoever wrote them."""
+"""Makes text safe for a terminal.
+
+What a tool prints often comes from elsewhere, and a terminal obeys control characters, whoever wrote them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import re
 CONTROLS = (*range(0x20), *range(0x7F, 0xA0))
 """C0, DEL and C1: escape sequences begin with one of them."""
 DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
-"""What reorders the text around it, so that it reads as something else than it is; and the two other line breaks of Unicode."""
+"""Characters that reorder the text around them, so that it reads differently; and Unicode's two other line breaks."""
 
 _KEPT = frozenset((0x09, 0x0A))
 _ESCAPED = {code: ascii(chr(code))[1:-1] for code in (*CONTROLS, *DIRECTIONS) if code not in _KEPT}
@@ -17,7 +20,10 @@ _COLOUR = re.compile(r"(\x1b\[(?:[0-79]|[1-9][0-9]{1,2})?(?:;[0-9]{1,3}){0,15}m)
 
 
 def terminal_safe(text: str) -> str:
-    """The text with every character that would act on a terminal spelt out, as `\\x1b`. Line breaks, tabs and colours stay."""
+    """Return the text with every character that would act on a terminal spelt out, as `\\x1b`.
+
+    Line breaks, tabs and colours stay.
+    """
     if text.isprintable():
         return text
     if "\x1b" not in text:
@@ -26,5 +32,8 @@ def terminal_safe(text: str) -> str:
 
 
 def json_safe(text: str) -> str:
-    """A JSON document in which DEL, C1 and direction characters are escaped, as JSON itself escapes C0. It means the same."""
+    """Escape DEL, C1 and direction characters in a JSON document, as JSON itself escapes C0.
+
+    The document means the same.
+    """
     return text.translate(_ESCAPED_IN_JSON)

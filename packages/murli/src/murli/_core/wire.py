@@ -16,9 +16,9 @@ OUTPUT_FORMATS = ("json", "ndjson", "text")
 
 
 def encode(value: object, *, minified: bool = False) -> bytes:
-    """One JSON document and a newline, UTF-8, nothing HTML-escaped; a lone surrogate (a file name that is not UTF-8) becomes its JSON escape,
-    and so does what would act on a terminal.
+    """Return one JSON document and a newline in UTF-8, nothing HTML-escaped.
 
+    A lone surrogate (a file name that is not UTF-8) becomes its JSON escape, and so does what would act on a terminal.
     A value that has no JSON form is an error that names it, never a partial or empty document.
     """
     try:
@@ -40,7 +40,10 @@ def encode(value: object, *, minified: bool = False) -> bytes:
 
 
 SIMILAR = "murli.similar"
-"""Name of a codec error handler: a character that the encoding lacks becomes one ASCII character, so that no line of a table grows."""
+"""Name of a codec error handler.
+
+A character that the encoding lacks becomes one ASCII character, so that no line of a table grows.
+"""
 ASCII_SIGNS = {"✗": "x", "✓": "+", "▲": "!", "●": "*", "○": "o", "…": "~", "·": "-", "→": ">"}
 
 
@@ -51,7 +54,10 @@ def _similar(error: UnicodeError) -> tuple[str, int]:
 
 
 def _ascii(letter: str) -> str:
-    """A character in ASCII; half a character, as in a file name that is not UTF-8, as its escape: it is what tells the file."""
+    """Return a character in ASCII.
+
+    A lone surrogate, as in a file name that is not UTF-8, becomes its escape: it is what tells the file.
+    """
     return ASCII_SIGNS.get(letter) or (f"\\u{ord(letter):04x}" if "\ud800" <= letter <= "\udfff" else "?")
 
 
@@ -75,7 +81,10 @@ def send(stream: TextIO, data: bytes) -> None:
 
 
 def print_similar(stream: TextIO | None) -> None:
-    """Have `print` and help pages behave like `spelt` on a stream that would fail at a character that its encoding lacks."""
+    """Make `print` and help pages behave like `spelt` on a stream whose encoding lacks characters.
+
+    Without it they would fail at the first such character.
+    """
     if (
         getattr(stream, "errors", None) == "strict"
         and str(getattr(stream, "encoding", "utf-8")).lower().replace("-", "") != "utf8"

@@ -1,6 +1,7 @@
 """The sentences of murli's own errors, and what went wrong when a framework refused a command line.
 
-The framework decides whether a command line is wrong; `diagnose` only finds the words, so that the same mistake reads the same under argparse, click and typer.
+The framework decides whether a command line is wrong; `diagnose` only finds the words, so that the same mistake reads
+the same under argparse, click and typer.
 """
 
 from __future__ import annotations
@@ -121,7 +122,10 @@ def refused_value(parameter: Parameter, why: str) -> AgentError:
 
 
 def diagnose(invocation: Invocation, framework_message: str = "") -> AgentError | None:
-    """What is wrong with a command line that the framework refused, in murli's words; the framework's own sentence if nothing can be found."""
+    """Return in murli's words what is wrong with a command line that the framework refused.
+
+    Returns the framework's own sentence if nothing can be found.
+    """
     for index, level in enumerate(invocation.levels):
         path = " ".join(step.word for step in invocation.levels[: index + 1])
         found = _unknown_flag(invocation, level, path) or _bad_value(level, path)

@@ -32,8 +32,8 @@ def writer() -> Writer:
 class Writer:
     """Success, plan, events, progress, logs and errors of one command.
 
-    `text` is what a person reads: a string, or a function from the (limited, masked) result to a string, called only when a person is reading.
-    Events may be written from several threads.
+    `text` is what a person reads: a string, or a function from the (limited, masked) result to a string, called only
+    when a person is reading. Events may be written from several threads.
     """
 
     def __init__(  # one keyword per flag that shapes the output
@@ -90,7 +90,10 @@ class Writer:
 
     @property
     def wants_text(self) -> bool:
-        """The text of the answer is what is printed: for a person, or because the command's answer is a page of text that people redirect into files."""
+        """Return whether the text of the answer is printed.
+
+        It is for a person, and where the command's answer is a page of text that people redirect into files.
+        """
         return self.is_tty or (self._page and not self.fields)
 
     @property
@@ -107,7 +110,10 @@ class Writer:
         self._answer("plan", text, result)
 
     def event(self, value: object) -> None:
-        """One result of a stream, as a line of NDJSON. People do not see events: tell them with `progress` or in the closing text."""
+        """Write one result of a stream, as a line of NDJSON.
+
+        People do not see events: inform them with `progress` or in the closing text.
+        """
         if self.answered:
             raise RuntimeError(ANSWERED)
         if self.is_tty:
@@ -118,7 +124,10 @@ class Writer:
             self._put(self._stdout, line)
 
     def line(self, text: str) -> None:
-        """One line for a person, at once: what `event` is for programs. What would act on the terminal is spelt out, but for colours."""
+        """Print one line for a person, at once: what `event` is for programs.
+
+        Characters that would act on the terminal are spelt out, but for colours.
+        """
         if self.answered:
             raise RuntimeError(ANSWERED)
         if self.is_tty:
@@ -149,7 +158,10 @@ class Writer:
         percent: float = 0.0,
         eta_ms: int = 0,
     ) -> None:
-        """How far a longer job is: an object on standard error for agents, one line that is overwritten on a terminal."""
+        """Report how far a longer job is.
+
+        Agents get an object on standard error, a terminal one line that is overwritten.
+        """
         event = {
             "stage": stage,
             "current": current,
@@ -211,7 +223,10 @@ class Writer:
         return text
 
     def hide(self, secrets: Iterable[str]) -> None:
-        """Cut these values out from now on, also where a message quotes them; the longer ones first, so that none leaves a rest."""
+        """Remove these values from all output from now on, also where a message quotes them.
+
+        The longer ones are removed first, so that no part of them is left.
+        """
         long = {secret for secret in secrets if len(secret) >= SHORTEST_SECRET}
         self.secrets = sorted({*self.secrets, *long, *(repr(secret)[1:-1] for secret in long)}, key=len, reverse=True)
 
@@ -306,7 +321,10 @@ SHORTEST_SECRET = 4
 
 
 def abandon(stream: TextIO) -> None:
-    """Send what is left in a stream that cannot be written to nowhere, so that the interpreter does not trip over it at exit."""
+    """Send what is left in a stream that cannot be written to the null device.
+
+    Otherwise the interpreter would fail when it flushes the stream at exit.
+    """
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -316,7 +334,10 @@ def abandon(stream: TextIO) -> None:
 
 
 def _wrapped(text: str, stream: TextIO | None, indent: str = "  ") -> list[str]:
-    """A text on indented lines that fit the terminal; what stands in backquotes stays on one of them. Elsewhere than on a terminal, one line."""
+    """Break a text into indented lines that fit the terminal.
+
+    Text in backquotes stays on one line. Where the stream is not a terminal, one line is returned.
+    """
     if stream is None or not stream.isatty():
         return [f"  {text}"]
     import textwrap  # only mistakes at a terminal pay for it

@@ -25,8 +25,8 @@ __all__ = ["CheckResult", "Finding", "Outcome", "Report", "ToolNotFoundError", "
 def check(command: Sequence[str], *, timeout: float = 20.0, only: Sequence[str] = ()) -> Report:
     """Examine the tool that `command` starts and report on every promise of the contract.
 
-    `timeout` bounds each single run of the tool, in seconds. `only` keeps the checks whose id begins with one of its entries.
-    Raises ToolNotFoundError when the command cannot be started and ValueError when `only` matches no check.
+    `timeout` bounds each single run of the tool, in seconds. `only` keeps the checks whose id begins with one of its
+    entries. Raises ToolNotFoundError when the command cannot be started and ValueError when `only` matches no check.
     """
     from murli.conformance.examination import examine
 

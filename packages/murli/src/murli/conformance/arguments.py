@@ -55,7 +55,10 @@ def sample(parameter: Flag | Argument) -> str | None:
 
 
 def synthesise(command: Command) -> Words | None:
-    """The shortest command line that gives the command everything it requires, or None when a value cannot be guessed."""
+    """Return the shortest command line that gives the command everything it requires.
+
+    Returns None when a value cannot be guessed.
+    """
     words = command.path
     for flag in command.every_flag:
         if not flag.required:
@@ -77,7 +80,10 @@ def append(words: Words, extra: Iterable[str]) -> Words:
 
 
 def with_flag(command: Command, words: Words, flag: Flag, value: str = "") -> Words:
-    """The command line with the flag set to `value`, in place of any value it had, at the place where its owner accepts it."""
+    """Return the command line with the flag set to `value`.
+
+    It replaces any value the flag had, and goes where the owner of the flag accepts it.
+    """
     words = without(command, words, [flag])
     added = (flag.option, value) if flag.takes_value else (flag.option,)
     if flag.depth >= len(command.path):
@@ -123,7 +129,10 @@ def unconfirmed(command: Command, words: Words) -> Words:
 
 
 def parameters(command: Command, words: Words) -> tuple[Words, dict[str, object]] | None:
-    """Split a command line into what stays on it and the command's own parameters as a JSON object; None when unsure."""
+    """Split a command line into what stays on it and the command's own parameters as a JSON object.
+
+    Returns None when unsure.
+    """
     start = _position(command, words, len(command.path))
     own = {spelling: flag for flag in command.flags for spelling in flag.spellings}
     stay = list(words[:start])

@@ -1,4 +1,7 @@
-"""Judges envelopes against the wire contract. Every function answers with what is wrong, in words; nothing wrong is an empty list."""
+"""Judges envelopes against the wire contract.
+
+Every function returns a list of sentences that say what is wrong; it is empty if nothing is.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,10 @@ def is_error(value: object) -> bool:
 
 
 def refusal(run: Run) -> list[str]:
-    """A run that never got as far as the tool's work: nothing on stdout, exactly one error envelope, code 1, recoverable."""
+    """Check a run that was refused before the tool's own work began.
+
+    Expected are nothing on stdout and exactly one error envelope, code 1, recoverable.
+    """
     found = []
     if run.code != 1:
         found.append(f"exit code {run.code} instead of 1" if run.code is not None else "it did not end")
@@ -96,7 +102,10 @@ def refusal(run: Run) -> list[str]:
 
 
 def failure(run: Run) -> list[str]:
-    """A run that failed, at whatever point: an exit code of the taxonomy, and stderr closed by the one envelope that explains it."""
+    """Check a run that failed, at whatever point.
+
+    Expected are an exit code of the taxonomy, and stderr that ends with the one envelope that explains it.
+    """
     found = []
     if run.code not in FAILURES:
         found.append(f"exit code {run.code} is not between 1 and 9" if run.code is not None else "it did not end")

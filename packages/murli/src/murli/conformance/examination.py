@@ -40,7 +40,10 @@ def select(only: Sequence[str]) -> tuple[Check, ...]:
 
 
 def examine(command: Sequence[str], *, timeout: float, only: Sequence[str]) -> Report:
-    """Check the tool. Independent checks run side by side; those that judge all runs come last; the report keeps its order."""
+    """Check the tool.
+
+    Independent checks run side by side; those that judge all runs come last; the report keeps its order.
+    """
     chosen = select(only)
     tool = Tool(command, timeout=timeout)
     root = Path(tempfile.mkdtemp(prefix="murli-conformance-")).resolve()
@@ -67,14 +70,20 @@ def examine(command: Sequence[str], *, timeout: float, only: Sequence[str]) -> R
 
 
 def _spread(checks: list[Check]) -> list[Check]:
-    """The checks so that neighbours have little in common: those of one family judge the same runs and would wait for each other."""
+    """Return the checks in an order in which neighbours have little in common.
+
+    Checks of one family judge the same runs and would wait for each other.
+    """
     half = (len(checks) + 1) // 2
     pairs = itertools.zip_longest(checks[:half], checks[half:])
     return [check for pair in pairs for check in pair if check is not None]
 
 
 def _reasons_for_silence(session: Session, results: Mapping[str, CheckResult]) -> dict[str, CheckResult]:
-    """What failed outside a filter and kept chosen checks from examining anything: to be kept from looking is no success."""
+    """Return what failed outside a filter and kept chosen checks from examining anything.
+
+    A check that could not look has not succeeded.
+    """
     if not session.hindered or any(result.outcome is Outcome.FAIL for result in results.values()):
         return {}
     others = [_apply(check, session) for check in CHECKS if check.id in GROUNDS and check.id not in results]

@@ -84,7 +84,10 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One example of the metadata. `words` is what follows the tool's name; `problem` says why it cannot be run as words."""
+    """One example of the metadata.
+
+    `words` is what follows the tool's name; `problem` says why it cannot be run as words.
+    """
 
     command: str
     words: tuple[str, ...] = ()
@@ -234,7 +237,10 @@ def split_example(entry: Json) -> Example:
 
 
 def _marks_guarded(document: Json, commands: Sequence[tuple[tuple[str, ...], Json]]) -> bool:
-    """Whether this tool would say `guarded` where it applies. The Go original never does, and guards all that mutates."""
+    """Return whether this tool would say `guarded` where it applies.
+
+    The Go original never does, and guards every command that mutates.
+    """
     capabilities = mapping(document.get("capabilities"))
     return (
         any("guarded" in mapping(entry.get("safety")) for _, entry in commands)

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def murli_conformance() -> Callable[..., Report]:
-    """`assert_conforms`: takes a command as a list of words and raises AssertionError with the report if it breaks a promise."""
+    """Return `assert_conforms`.
+
+    It takes a command as a list of words and raises AssertionError with the report if it breaks a promise.
+    """
     from murli.conformance import assert_conforms
 
     return assert_conforms

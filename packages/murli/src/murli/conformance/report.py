@@ -28,7 +28,8 @@ _MARKS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.SKIP: "–"}  # noqa
 class Finding:
     """The verdict on one subject, usually a command of the tool; no subject means the tool as a whole.
 
-    A skip has a reason. A failure says what was run, what was expected, what was wrong with it, and what the run printed.
+    A skip has a reason. A failure says what was run, what was expected, what was wrong with it, and what the run
+    printed.
     """
 
     subject: str

@@ -96,7 +96,10 @@ class Run:
 
 
 class Tool:
-    """The executable under test. Relative paths in its command line mean the caller's directory, not the scratch one."""
+    """The executable under test.
+
+    Relative paths in its command line mean the caller's directory, not the scratch one.
+    """
 
     def __init__(self, command: Sequence[str], *, timeout: float = 20.0, output_limit: int = OUTPUT_LIMIT) -> None:
         if not command:
@@ -120,7 +123,10 @@ class Tool:
         stdin: bytes = b"",
         channel: Channel = "pipe",
     ) -> Run:
-        """Run the tool once with `args`. Never raises for what the tool does, and never outlives the time limit by much."""
+        """Run the tool once with `args`.
+
+        Never raises for what the tool does, and never outlives the time limit by much.
+        """
         extra = dict(env or {})
         argv = [word.encode("utf-8", "surrogateescape") for word in (*self._argv, *args)]
         environment = {**self._env, "HOME": str(home), **extra}
@@ -227,7 +233,10 @@ def excerpt(raw: bytes | str, limit: int = 300) -> str:
 
 
 def _collect(process: subprocess.Popen[bytes], streams: _Streams, deadline: float, limit: int) -> Ending:
-    """Read until the process ends, the deadline passes or the output grows too large; afterwards nothing of it is left running."""
+    """Read until the process ends, the deadline passes or the output grows too large.
+
+    Afterwards nothing of it is left running.
+    """
     ending: Ending | None = None
     try:
         ending = _read_all(process, streams, deadline, limit)
@@ -291,7 +300,10 @@ def _feed(data: bytes) -> Iterator[int | IO[bytes]]:
 
 
 def _anchored(command: Sequence[str]) -> Iterator[str]:
-    """The words behind the first, files made absolute. A module's name (`python -m name`) is no file, whatever lies beside it."""
+    """Yield the words after the first, with files made absolute.
+
+    A module's name (`python -m name`) is not a file, whatever lies beside it.
+    """
     for before, word in itertools.pairwise(command):
         names_file = os.path.isfile(word) or (os.sep in word and os.path.exists(word))
         yield os.path.abspath(word) if names_file and before != "-m" and not word.startswith("-") else word

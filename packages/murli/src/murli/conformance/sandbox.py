@@ -1,7 +1,7 @@
 """Scratch directories for the tool: what they hold, how they change, and how to go back to an earlier state.
 
-A `State` is a saved copy of a scratch directory and a home. A `Stage` is the one place where stateful runs happen, always
-at the same path, because tools store absolute paths in their homes.
+A `State` is a saved copy of a scratch directory and a home. A `Stage` is the one place where stateful runs happen,
+always at the same path, because tools store absolute paths in their homes.
 """
 
 from __future__ import annotations
@@ -129,7 +129,10 @@ def changes(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
 
 
 def remove_tree(root: Path) -> None:
-    """Remove a tree whose directories may not be writable or readable any more, as far as nothing writes into it meanwhile."""
+    """Remove a tree whose directories may not be writable or readable any more.
+
+    It succeeds as far as nothing writes into the tree meanwhile.
+    """
 
     def open_up(directory: Path) -> None:
         with contextlib.suppress(OSError):
@@ -160,7 +163,10 @@ def _digest(path: Path) -> str:
 
 
 def _uncopyable(directory: str, names: list[str]) -> list[str]:
-    """Sockets, pipes and what the tool locked away cannot be copied; a state is readable files, directories and links."""
+    """Return the names that cannot be copied: sockets, pipes and what the tool has locked.
+
+    A state is made of readable files, directories and links.
+    """
     return [name for name in names if not _copyable(os.path.join(directory, name))]
 
 

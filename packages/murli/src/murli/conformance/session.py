@@ -26,7 +26,10 @@ PROFILE = "murli-profile"
 PROFILE_VERBS = (("use",), ("show",), ("delete",))
 
 PATIENCE = 3
-"""After this many runs that had to be killed the kit stops running the tool: a tool that hangs everywhere would take all day."""
+"""After this many runs that had to be killed the kit stops running the tool.
+
+A tool that hangs everywhere would take all day.
+"""
 
 
 class GaveUpError(RuntimeError):
@@ -64,7 +67,10 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A plausible command line and the state to run it from: an example with the exit code it had, or something made up."""
+    """A plausible command line and the state to run it from.
+
+    It is an example with the exit code it had, or made up.
+    """
 
     command: Command
     words: Words
@@ -82,7 +88,10 @@ class Session:
     def __init__(self, tool: Tool, root: Path) -> None:
         self.tool = tool
         self.hindered = False
-        """Whether some check could not examine anything, for want of a usable describe or because the tool was given up."""
+        """Whether some check could not examine anything.
+
+        The reason is a `describe` that cannot be used, or a tool that was given up.
+        """
         self._root = root
         self._stage = Stage(root)
         self._stage_lock = threading.Lock()
@@ -116,7 +125,10 @@ class Session:
         channel: Channel = "pipe",
         repeat: int = 0,
     ) -> Probe:
-        """Run the tool from `state` (from an empty throw-away sandbox without one). `repeat` asks for another identical run."""
+        """Run the tool from `state`; without one, from an empty throw-away sandbox.
+
+        `repeat` asks for another identical run.
+        """
         variables = tuple(sorted((env or {}).items()))
         key = ("probe", words, state.serial if state else None, variables, stdin, channel, repeat)
         return self._once(key, lambda: self._run(words, state, dict(variables), stdin, channel))
@@ -129,13 +141,17 @@ class Session:
         return self._once("description", self._read_description)
 
     def tour(self) -> tuple[Stop, ...]:
-        """Every runnable example, in the order of `describe`, in one scratch directory, so that one may build on another."""
+        """Run every runnable example, in the order of `describe`.
+
+        All run in one scratch directory, so that one may build on another.
+        """
         return self._once("tour", lambda: tuple(self._travel()))
 
     def trial(self, command: Command) -> Trial | None:
         """A plausible command line for the command: its first example that should succeed, else a made-up one.
 
-        murli mounts the profile commands itself, so no author can give them examples: they get a saved profile to work on.
+        murli mounts the profile commands itself, so no author can give them examples: they get a saved profile to
+        work on.
         """
         for stop in self.tour():
             if stop.command.path == command.path and stop.example.expected == 0 and not free_form(stop.example.words):
@@ -148,11 +164,17 @@ class Session:
         return None if made_up is None else Trial(command, made_up)
 
     def readable(self) -> tuple[Trial, ...]:
-        """One command line for each read-only command that answers with an envelope and is known to succeed, examples first."""
+        """Return one command line for each read-only command that is known to succeed with an envelope.
+
+        Examples come first.
+        """
         return self._once("readable", lambda: tuple(sorted(self._read_trials(), key=lambda trial: trial.state is None)))
 
     def plain(self) -> tuple[Trial, ...]:
-        """Made-up command lines for the read-only commands without examples that need no parameters, successful or not."""
+        """Return made-up command lines for the read-only commands without examples that need no parameters.
+
+        They may succeed or not.
+        """
         toured = {stop.command.path for stop in self.tour()}
         leaves = self.description().leaves
         chosen = [
@@ -257,7 +279,10 @@ class Session:
         return Probe(run, changes(before, sandbox.snapshot()))
 
     def _once(self, key: object, make: Callable[[], T]) -> T:
-        """Make a value the first time it is asked for; whoever asks meanwhile waits for it, and all get the same error."""
+        """Make a value the first time it is asked for.
+
+        Threads that ask meanwhile wait for it, and all get the same error.
+        """
         with self._lock:
             known = self._memory.get(key)
             mine: Future[object] = Future()

@@ -143,7 +143,10 @@ def unknown(session: Session) -> Iterator[Finding]:
 
 
 def _sights(session: Session) -> Iterator[tuple[Sight | None, Probe]]:
-    """The first flag that can be seen at work, with the profile saved that holds its first value; None when none can be seen."""
+    """Yield the first flag whose effect can be seen, while a profile is saved that holds its first value.
+
+    Yields None when no flag has an effect that can be seen.
+    """
     if not session.profileable():
         return
     sight = _look(session)

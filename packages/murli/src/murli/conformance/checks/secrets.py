@@ -94,7 +94,10 @@ def profiles(session: Session) -> Iterator[Finding]:
 
 
 def _subjects(session: Session) -> Iterator[tuple[Command, list[Flag]]]:
-    """Every command with sensitive flags of its own, and for those that many commands inherit one command to stand for all."""
+    """Yield every command with sensitive flags of its own.
+
+    Of the commands that inherit a sensitive flag, one is yielded for all.
+    """
     description = session.description()
     covered: set[str] = set()
     common = {flag.name for owner in (description.root, *description.groups) for flag in owner.flags}
@@ -107,7 +110,10 @@ def _subjects(session: Session) -> Iterator[tuple[Command, list[Flag]]]:
 
 
 def _likely(session: Session) -> list[Command]:
-    """The leaves, those known to succeed first: a value is most often echoed by a command that does something with it."""
+    """Return the leaves, those known to succeed first.
+
+    A value is most often echoed by a command that does something with it.
+    """
     working = [trial.command.path for trial in session.readable()]
     leaves = session.description().leaves
     return sorted(leaves, key=lambda leaf: working.index(leaf.path) if leaf.path in working else len(working))
