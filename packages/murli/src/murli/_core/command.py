@@ -63,7 +63,7 @@ class Flag(Parameter):
     mutually_exclusive_with: list[str] = []
     profileable: bool = False
     hidden: bool = False
-    """Works, but is not told about."""
+    """It works, but help and `describe` leave it out."""
     eager: bool = False
     """Answers by itself, like `--version`, whatever else is missing."""
     prompts: bool = False

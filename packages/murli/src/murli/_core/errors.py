@@ -1,7 +1,7 @@
 """The errors a tool can end with, and the exit code each one means.
 
 Exception
-└── AgentError            what the caller is told: code, kind, message, suggestion, whether a retry can help
+└── AgentError            what the caller gets: code, kind, message, suggestion, whether a retry can help
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def limited(result: Any, limit: int, *, strict: bool) -> tuple[Any, int | None]:
 
     A list result is a list, or an object with a list called `items`.
 
-    With `strict`, a result that is no list is an error.
+    With `strict`, a result that is not a list is an error.
     """
     items = result["items"] if _has_items(result) else result
     if strict and not isinstance(items, list):

@@ -66,7 +66,7 @@ class Level:
             yield from zip(_takers(self.command.arguments, len(positionals)), positionals, strict=False)
 
     def is_on(self, name: str) -> bool:
-        """Whether a flag was given, and is no switch that was turned off."""
+        """Return whether a flag was given, and is not a switch that was turned off."""
         if name not in self.given:
             return False
         flag = next((flag for flag in self.command.flags if flag.name == name), None)
@@ -262,7 +262,7 @@ def _inherited(invocation: Invocation, option: str) -> tuple[Level, Flag] | None
 
 
 def _cluster(level: Level, word: str, words: list[str]) -> bool:
-    """Note every flag in `-abc`, `-t5` or `-vt 5`; false if one of the letters is no flag."""
+    """Note every flag in `-abc`, `-t5` or `-vt 5`; return False if one of the letters is not a flag."""
     for index, letter in enumerate(word[1:], start=2):
         flag = level.command.flag(f"-{letter}")
         if flag is None:
@@ -316,7 +316,7 @@ def _check_neighbour(invocation: Invocation, level: Level, own: str, word: str) 
 
 
 def _rest(invocation: Invocation, words: list[str]) -> None:
-    """After an unknown command nothing can be told about the words but how the caller wants the answer."""
+    """Read only how the caller wants the answer: after an unknown command nothing else is known about the words."""
     for option in ("--agent", "--debug"):
         if option in words:
             invocation.own[option] = ""

@@ -63,7 +63,7 @@ def safety(metadata: Metadata) -> dict[str, Any]:
 
 
 def flag_schema(flag: Flag) -> dict[str, Any]:
-    """One flag; the default of a sensitive one is not told."""
+    """Describe one flag; the default of a sensitive one is left out."""
     return {
         "name": flag.name,
         "type": flag.type,

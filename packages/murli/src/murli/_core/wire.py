@@ -109,8 +109,8 @@ def encoded(text: str, stream: TextIO) -> bytes:
     return text.encode(encoding or "utf-8", SIMILAR)
 
 
-def plain(value: object) -> Any:
-    """The value as a reader of its JSON will see it."""
+def as_json_value(value: object) -> Any:
+    """Return the value as a reader of its JSON will see it."""
     return json.loads(encode(value, minified=True))
 
 

@@ -77,7 +77,7 @@ class Writer:
         self._read_only = read_only
         self._tool_version = tool_version
         self.reader_gone = False
-        """Whoever read standard output has closed it."""
+        """The reader of standard output has closed it."""
         self._streamed = False
         self._progress_line = False
         self._logger: Logger | None = None
@@ -142,7 +142,7 @@ class Writer:
         self.exit_code = error.code
         self.answered = True
         if self.is_tty:
-            self._say(self._readable(error))
+            self._write_to_person(self._readable(error))
         else:
             body = {key: self._clean(value) for key, value in error.envelope(self._tool_version).items()}
             self._put(self._stderr, wire.encode(body, minified=self.output == "ndjson"))
@@ -235,8 +235,8 @@ class Writer:
             return [self._clean(item) for item in value]
         return self.scrub(value) if isinstance(value, str) else value
 
-    def _say(self, text: str) -> None:
-        """A line for a person on standard error."""
+    def _write_to_person(self, text: str) -> None:
+        """Write text for a person to standard error."""
         if self._stderr is not None:
             self._put(self._stderr, wire.spelt(text, self._stderr))
 
@@ -269,18 +269,18 @@ class Writer:
     def _reduced(self, result: object) -> tuple[object, int | None]:
         from murli._core import mask  # only for --fields and --limit
 
-        plain = wire.plain(result)
+        value = wire.as_json_value(result)
         total = None
         if self.limit is not None:
-            plain, total = mask.limited(plain, self.limit, strict=self._read_only)
-        return mask.masked(plain, self.fields, strict=self._read_only) if self.fields else plain, total
+            value, total = mask.limited(value, self.limit, strict=self._read_only)
+        return mask.masked(value, self.fields, strict=self._read_only) if self.fields else value, total
 
     def _readable(self, error: AgentError) -> str:
-        red, plain = ("\x1b[31m", "\x1b[0m") if wants_colour(self._stderr) else ("", "")
+        red, reset = ("\x1b[31m", "\x1b[0m") if wants_colour(self._stderr) else ("", "")
         said, *more = [
             line for part in self.scrub(error.message).splitlines() for line in _wrapped(part, self._stderr)
         ] or [""]
-        lines = [f"{red}✗{plain} {said.lstrip()}", *more]
+        lines = [f"{red}✗{reset} {said.lstrip()}", *more]
         for line in self.scrub(error.suggestion).splitlines():
             # A command in backquotes is kept in one piece; without them, the line may be one to copy as a whole.
             lines += _wrapped(line, self._stderr) if "`" in line else [f"  {line}"]
@@ -296,7 +296,7 @@ class Writer:
             self._progress_line = False
 
     def _put(self, stream: TextIO | None, data: bytes) -> None:
-        """Write everything or fail loudly; a reader that has gone is told apart from a disk that is full."""
+        """Write everything or raise; a reader that has gone and a disk that is full are different errors."""
         if stream is None:
             return  # closed before the program started; only standard error gets here
         try:

@@ -49,7 +49,7 @@ def examine(command: Sequence[str], *, timeout: float, only: Sequence[str]) -> R
     root = Path(tempfile.mkdtemp(prefix="murli-conformance-")).resolve()
     session = Session(tool, root)
     try:
-        # A command that cannot be started is no finding about a tool: let that error out before any check runs.
+        # A command that cannot be started is not a finding about a tool: raise that error before any check runs.
         session.describe()
         results: dict[str, CheckResult] = {}
         with ThreadPoolExecutor(WORKERS) as pool:

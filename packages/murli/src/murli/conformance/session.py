@@ -112,7 +112,7 @@ class Session:
         return sorted(self._probes, key=lambda probe: (probe.run.line, probe.run.stdout, probe.run.stderr))
 
     def close(self) -> None:
-        """Run nothing more: whoever still asks is told so."""
+        """Run nothing more; a check that still asks gets GaveUpError."""
         self._closed = True
 
     def probe(
@@ -170,7 +170,7 @@ class Session:
         """
         return self._once("readable", lambda: tuple(sorted(self._read_trials(), key=lambda trial: trial.state is None)))
 
-    def plain(self) -> tuple[Trial, ...]:
+    def made_up(self) -> tuple[Trial, ...]:
         """Return made-up command lines for the read-only commands without examples that need no parameters.
 
         They may succeed or not.
@@ -210,14 +210,14 @@ class Session:
         return None
 
     def _read_trials(self) -> Iterator[Trial]:
-        plain = {trial.command.path: trial for trial in self.plain()}
+        made_up = {trial.command.path: trial for trial in self.made_up()}
         for command in self.description().leaves:
             if not command.read_only or command.bare:
                 continue
             trial = self.trial(command)
             if trial is not None and trial.code == 0:
                 yield trial
-            elif command.path in plain and self.probe(command.path).run.code == 0:
+            elif command.path in made_up and self.probe(command.path).run.code == 0:
                 yield Trial(command, command.path, code=0)
 
     def _read_description(self) -> Description:

@@ -82,7 +82,7 @@ def commands(session: Session) -> Iterator[Finding]:
     wrong = [] if isinstance(listed, list) else [f"commands is {listed!r}"]
     paths = [path for path, _ in walk(document)]
     wrong += [
-        f"{entry!r} is no command"
+        f"{entry!r} is not a command"
         for entry in (listed if isinstance(listed, list) else ())
         if not isinstance(entry, dict)
     ]

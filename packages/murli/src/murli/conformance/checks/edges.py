@@ -1,4 +1,4 @@
-"""The edges: a reader that has gone, a stdout that was never there, bytes that are no text."""
+"""The edges: a reader that has gone, a stdout that was never there, bytes that are not text."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _NOT_SEEN = "no read-only command shows the value of a profileable flag in its o
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class VisibleFlag:
     """A command line on which a profileable flag can be seen at work: `one` and `two` give different outputs."""
 
     trial: Trial
@@ -95,36 +95,36 @@ def listed(session: Session) -> Iterator[Finding]:
 
 @promise("profile.selected", "--profile NAME applies a profile without any default.", nothing=_NO_PROFILES)
 def selected(session: Session) -> Iterator[Finding]:
-    for sight, saved in _sights(session):
-        if sight is None:
+    for found, saved in _visible_flags(session):
+        if found is None:
             yield skipped(TOOL, _NOT_SEEN)
             continue
-        probe = session.probe(append(sight.words(), ("--profile", PROFILE)), state=saved.state)
-        yield _same(session, sight, probe, sight.one)
+        probe = session.probe(append(found.words(), ("--profile", PROFILE)), state=saved.state)
+        yield _same(session, found, probe, found.one)
 
 
 @promise("profile.default", "profile use NAME makes a profile apply without any flag.", nothing=_NO_PROFILES)
 def default(session: Session) -> Iterator[Finding]:
-    for sight, saved in _sights(session):
-        if sight is None:
+    for found, saved in _visible_flags(session):
+        if found is None:
             yield skipped(TOOL, _NOT_SEEN)
             continue
         used = _used(session, saved)
         if used.run.code != 0:
             yield failed("profile use", used.run, "exit code 0", f"exit code {used.run.code}")
             continue
-        yield _same(session, sight, session.probe(sight.words(), state=used.state), sight.one)
+        yield _same(session, found, session.probe(found.words(), state=used.state), found.one)
 
 
 @promise("profile.precedence", "An explicit flag wins over the profile.", nothing=_NO_PROFILES)
 def precedence(session: Session) -> Iterator[Finding]:
-    for sight, saved in _sights(session):
-        if sight is None:
+    for found, saved in _visible_flags(session):
+        if found is None:
             yield skipped(TOOL, _NOT_SEEN)
             continue
-        yield _same(session, sight, session.probe(sight.words(sight.two), state=_used(session, saved).state), sight.two)
-        explicit = append(sight.words(sight.two), ("--profile", PROFILE))
-        yield _same(session, sight, session.probe(explicit, state=saved.state), sight.two)
+        yield _same(session, found, session.probe(found.words(found.two), state=_used(session, saved).state), found.two)
+        explicit = append(found.words(found.two), ("--profile", PROFILE))
+        yield _same(session, found, session.probe(explicit, state=saved.state), found.two)
 
 
 @promise(
@@ -142,20 +142,20 @@ def unknown(session: Session) -> Iterator[Finding]:
     yield judge(readable[0].command.title, run, "exit code 1 or 5, stdout empty and one error envelope", wrong)
 
 
-def _sights(session: Session) -> Iterator[tuple[Sight | None, Probe]]:
+def _visible_flags(session: Session) -> Iterator[tuple[VisibleFlag | None, Probe]]:
     """Yield the first flag whose effect can be seen, while a profile is saved that holds its first value.
 
     Yields None when no flag has an effect that can be seen.
     """
     if not session.profileable():
         return
-    sight = _look(session)
-    if sight is None:
+    found = _find_visible_flag(session)
+    if found is None:
         saved = session.any_profile()
         if saved is not None:
             yield None, saved
         return
-    yield sight, session.save_profile(sight.trial.state or session.empty, sight.owner, sight.flag, sight.one)
+    yield found, session.save_profile(found.trial.state or session.empty, found.owner, found.flag, found.one)
 
 
 def _used(session: Session, saved: Probe) -> Probe:
@@ -164,7 +164,7 @@ def _used(session: Session, saved: Probe) -> Probe:
     return session.probe(("profile", "use", PROFILE, *confirm), state=saved.state)
 
 
-def _look(session: Session) -> Sight | None:
+def _find_visible_flag(session: Session) -> VisibleFlag | None:
     pairs = [
         (trial, owner, flag)
         for owner, flag in session.profileable()
@@ -176,12 +176,12 @@ def _look(session: Session) -> Sight | None:
     for trial, owner, flag in pairs[:ATTEMPTS]:
         first, second = _values(flag)
         for one, two in ((first, second), (second, first)):
-            sight = Sight(trial, owner, flag, one, two)
-            seen, other, base = (_output(session, sight, value) for value in (one, two, None))
+            found = VisibleFlag(trial, owner, flag, one, two)
+            seen, other, base = (_output(session, found, value) for value in (one, two, None))
             if None in (seen, other, base) or seen in (other, base):
                 continue
-            if base == _output(session, sight, None, repeat=1):
-                return sight
+            if base == _output(session, found, None, repeat=1):
+                return found
     return None
 
 
@@ -191,16 +191,16 @@ def _values(flag: Flag) -> tuple[str, str]:
     return ("1", "2") if flag.numeric else ("murli-one", "murli-two")
 
 
-def _output(session: Session, sight: Sight, value: str | None, repeat: int = 0) -> bytes | None:
-    run = session.probe(sight.words(value), state=sight.trial.state or session.empty, repeat=repeat).run
+def _output(session: Session, found: VisibleFlag, value: str | None, repeat: int = 0) -> bytes | None:
+    run = session.probe(found.words(value), state=found.trial.state or session.empty, repeat=repeat).run
     return run.stdout if run.code == 0 else None
 
 
-def _same(session: Session, sight: Sight, probe: Probe, value: str) -> Finding:
-    if probe.run.code == 0 and probe.run.stdout == _output(session, sight, value):
-        return passed(sight.subject)
-    expected = f"exit code 0 and the output that {sight.flag.option} {value} gives"
-    return failed(sight.subject, probe.run, expected, f"the profile holds {sight.one}")
+def _same(session: Session, found: VisibleFlag, probe: Probe, value: str) -> Finding:
+    if probe.run.code == 0 and probe.run.stdout == _output(session, found, value):
+        return passed(found.subject)
+    expected = f"exit code 0 and the output that {found.flag.option} {value} gives"
+    return failed(found.subject, probe.run, expected, f"the profile holds {found.one}")
 
 
 CHECKS = (save, listed, selected, default, precedence, unknown)

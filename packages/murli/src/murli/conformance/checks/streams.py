@@ -106,7 +106,7 @@ def output_text(session: Session) -> Iterator[Finding]:
 def _agent_runs(session: Session) -> Iterator[tuple[Command, tuple[str, ...], Run]]:
     for stop in session.tour():
         yield stop.command, stop.example.words, stop.probe.run
-    for trial in session.plain():
+    for trial in session.made_up():
         yield trial.command, trial.words, session.probe(trial.words).run
 
 

@@ -30,7 +30,7 @@ def text(session: Session) -> Iterator[Finding]:
         wrong = [f"exit code {run.code}"] if run.code != 0 else []
         wrong += ["a JSON envelope"] if holds_envelope(shown) else []
         wrong += ["no text at all"] if not shown.strip() else []
-        yield judge(trial.command.title, run, "exit code 0 and text that is no envelope", wrong)
+        yield judge(trial.command.title, run, "exit code 0 and text that is not an envelope", wrong)
 
 
 @promise(
@@ -46,7 +46,7 @@ def error(session: Session) -> Iterator[Finding]:
     wrong = [f"exit code {run.code}"] if run.code != 1 else []
     wrong += ["a JSON envelope"] if holds_envelope(shown) else []
     wrong += ["no text at all"] if not shown.strip() else []
-    yield judge(TOOL, run, "exit code 1 and text that is no envelope", wrong)
+    yield judge(TOOL, run, "exit code 1 and text that is not an envelope", wrong)
 
 
 @promise("tty.agent", "--agent on a terminal gives what a pipe gets.", nothing=_NO_READER)
