@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-WITH, WITHOUT = ROOT / "src", ROOT / "bench" / "without_murli"
+WITH, WITHOUT = ROOT / "packages" / "murli" / "src", ROOT / "bench" / "without_murli"
 LIMITS = {"argparse": 0.15, "click": 0.10, "typer": 0.10}
 
 

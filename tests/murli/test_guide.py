@@ -1,4 +1,4 @@
-"""docs/murli.md is true: its files are written, its commands are run, its output is compared."""
+"""docs/murli.md and murli's README are true: their files are written, their commands run, their output compared."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ import pytest
 from murli import conformance
 from tests.murli.conftest import Tool
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "murli.md"
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "docs" / "murli.md"
+README = ROOT / "packages" / "murli" / "README.md"
 
 
-def blocks() -> list[tuple[str, str]]:
-    """Every fenced block: its info string and its text."""
-    return re.findall(r"^```([^\n]*)\n(.*?)^```$", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Return every fenced block of a page: its info string and its text."""
+    return re.findall(r"^```([^\n]*)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.timeout(240)
-def test_every_block_of_the_guide_works_as_printed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("page", "least"), [(GUIDE, 15), (README, 4)], ids=["guide", "readme"])
+def test_every_block_of_a_page_works_as_printed(page: Path, least: int, tmp_path: Path) -> None:
     shell = Tool(["sh", "-c"], tmp_path / "guide")
     path = f"{Path(sys.executable).parent}:{shell.environment()['PATH']}"
     commands = 0
-    for info, text in blocks():
+    for info, text in blocks(page):
         if info == "python":
             name = re.match(r"# (\S+\.py)\n", text)
             assert name, "a Python block starts with the name of its file"
@@ -38,11 +41,11 @@ def test_every_block_of_the_guide_works_as_printed(tmp_path: Path) -> None:
                 commands += 1
         else:
             assert info == ""
-    assert commands >= 15
+    assert commands >= least
 
 
 def test_the_tool_of_the_guide_passes_the_whole_kit(tmp_path: Path) -> None:
-    source = [text for info, text in blocks() if info == "python" and text.startswith("# notes.py")][-1]
+    source = [text for info, text in blocks(GUIDE) if info == "python" and text.startswith("# notes.py")][-1]
     (tmp_path / "notes.py").write_text(source)
     conformance.assert_conforms([sys.executable, str(tmp_path / "notes.py")])
 

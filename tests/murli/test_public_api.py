@@ -18,10 +18,12 @@ import murli.typer
 SOURCE = Path(murli.__file__).parent
 
 PUBLIC = """
-EXIT_CANCELLED EXIT_CONFLICT EXIT_NOT_FOUND EXIT_OK EXIT_PARTIAL EXIT_PERMISSION EXIT_RATE_LIMITED EXIT_TIMEOUT EXIT_TOOL_ERROR EXIT_USER_ERROR
+EXIT_CANCELLED EXIT_CONFLICT EXIT_NOT_FOUND EXIT_OK EXIT_PARTIAL EXIT_PERMISSION EXIT_RATE_LIMITED
+EXIT_TIMEOUT EXIT_TOOL_ERROR EXIT_USER_ERROR
 OUTPUT_FORMATS PROTOCOL_VERSION SCHEMA_VERSION
 AgentError ArgumentMetadata Example FlagAnnotation Logger Metadata ReturnSchema Writer
-annotate annotated cancelled conflict not_found objection permission_denied rate_limited self_check terminal_safe timed_out tool_error user_error writer
+annotate annotated cancelled conflict not_found objection permission_denied rate_limited self_check terminal_safe
+timed_out tool_error user_error writer
 """
 
 SIGNATURES = {
@@ -33,12 +35,14 @@ SIGNATURES = {
     "Writer.event": "(self, value: 'object') -> 'None'",
     "Writer.error": "(self, error: 'AgentError') -> 'int'",
     "Writer.log": "(self, message: 'str', level: 'str' = 'info') -> 'None'",
-    "Writer.progress": "(self, message: 'str' = '', *, stage: 'str' = '', current: 'int' = 0, total: 'int' = 0, percent: 'float' = 0.0, "
-    "eta_ms: 'int' = 0) -> 'None'",
-    "argparse.run": "(parser: 'argparse.ArgumentParser', main: 'Handler | None' = None, *, argv: 'Sequence[str] | None' = None, "
-    "handler: 'str' = 'func', version: 'str' = '') -> 'NoReturn'",
-    "click.run": "(command: 'Any', *, argv: 'Sequence[str] | None' = None, name: 'str' = '', version: 'str' = '') -> 'NoReturn'",
-    "typer.run": "(app: 'typer.Typer', *, argv: 'Sequence[str] | None' = None, name: 'str' = '', version: 'str' = '') -> 'NoReturn'",
+    "Writer.progress": "(self, message: 'str' = '', *, stage: 'str' = '', current: 'int' = 0, total: 'int' = 0, "
+    "percent: 'float' = 0.0, eta_ms: 'int' = 0) -> 'None'",
+    "argparse.run": "(parser: 'argparse.ArgumentParser', main: 'Handler | None' = None, *, "
+    "argv: 'Sequence[str] | None' = None, handler: 'str' = 'func', version: 'str' = '') -> 'NoReturn'",
+    "click.run": "(command: 'Any', *, argv: 'Sequence[str] | None' = None, "
+    "name: 'str' = '', version: 'str' = '') -> 'NoReturn'",
+    "typer.run": "(app: 'typer.Typer', *, argv: 'Sequence[str] | None' = None, "
+    "name: 'str' = '', version: 'str' = '') -> 'NoReturn'",
 }
 
 METADATA_FIELDS = [
@@ -102,7 +106,10 @@ def test_murli_imports_nothing_of_covey() -> None:
 
 
 def test_the_core_and_the_argparse_adapter_need_no_dependency_and_no_heavy_module() -> None:
-    program = "import sys, argparse, json; before = set(sys.modules); import murli.argparse; print(*(set(sys.modules) - before))"
+    program = (
+        "import sys, argparse, json; before = set(sys.modules); import murli.argparse; "
+        "print(*(set(sys.modules) - before))"
+    )
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE.parent)}
     ended = subprocess.run(
         [sys.executable, "-S", "-c", program], env=environment, capture_output=True, text=True, check=True

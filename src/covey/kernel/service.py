@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from covey.kernel.atomic_file import write_file
 from covey.kernel.probe import run_program
 from covey.kernel.quoting import quoted
-from covey.kernel.service_units import launchd_agent, systemd_unit, windows_service
+from covey.kernel.service_units import launchd_agent, systemd_unit
 from murli import AgentError, conflict, not_found, permission_denied, tool_error
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from covey.kernel.home import Home
     from covey.kernel.probe import Run
 
-System = Literal["systemd", "launchd", "windows"]
+System = Literal["systemd", "launchd"]
 Change = Literal["created", "replaced", "unchanged", "removed", "absent"]
 MARK = "Written by `covey service install`, removed by `covey service uninstall`"
 _DEADLINE_S = 20.0
@@ -77,9 +77,7 @@ class Service:
         self._environ = environ
         self._run = run
         self._is_default = home.is_default(environ)
-        self.system: System = (
-            "launchd" if platform == "darwin" else "windows" if platform.startswith("win") else "systemd"
-        )
+        self.system: System = "launchd" if platform == "darwin" else "systemd"
         self.name = f"covey{'' if self._is_default else '-' + _digest(home.path)[:8]}"
         self.path = self._place()
 
@@ -88,11 +86,9 @@ class Service:
         home = "" if self._is_default else self._home.path
         if self.system == "systemd":
             text = systemd_unit(command, home, MARK)
-        elif self.system == "launchd":
+        else:
             log = os.path.join(self._home.node.directory, "service.err")
             text = launchd_agent(command, home, MARK, self._label, log)
-        else:
-            text = windows_service(command, home, MARK, self.name)
         text = _signed(text)
         current = self._current()
         change: Change = "created" if current is None else "unchanged" if current == text else "replaced"
@@ -135,7 +131,6 @@ class Service:
         question = {
             "systemd": ["systemctl", "--user", "is-active", f"{self.name}.service"],
             "launchd": ["launchctl", "print", f"gui/{os.getuid()}/{self._label}"],
-            "windows": ["sc", "query", self.name],
         }[self.system]
         ran = self._run(question, self._environ, _DEADLINE_S)
         word = ran.out.strip()
@@ -165,8 +160,6 @@ class Service:
         user = self._environ.get("HOME") or os.path.expanduser("~")
         if self.system == "launchd":
             return os.path.join(user, "Library", "LaunchAgents", f"{self._label}.plist")
-        if self.system == "windows":
-            return os.path.join(self._home.path, "service", f"{self.name}-service.xml")
         named = self._environ.get("XDG_CONFIG_HOME", "")
         return os.path.join(
             named if os.path.isabs(named) else os.path.join(user, ".config"), "systemd", "user", f"{self.name}.service"
@@ -177,26 +170,18 @@ class Service:
             reread = [] if change == "unchanged" else [["systemctl", "--user", "daemon-reload"]]
             again = [["systemctl", "--user", "try-restart", f"{self.name}.service"]] if change == "replaced" else []
             return [*reread, ["systemctl", "--user", "enable", "--now", f"{self.name}.service"], *again]
-        if self.system == "launchd":
-            forget = [["launchctl", "bootout", f"gui/{os.getuid()}/{self._label}"]] if change == "replaced" else []
-            return (
-                [] if change == "unchanged" else [*forget, ["launchctl", "bootstrap", f"gui/{os.getuid()}", self.path]]
-            )
-        wrapper = self.path.removesuffix(".xml") + ".exe"
-        return [] if change == "unchanged" else [[wrapper, "install"], [wrapper, "start"]]
+        forget = [["launchctl", "bootout", f"gui/{os.getuid()}/{self._label}"]] if change == "replaced" else []
+        return [] if change == "unchanged" else [*forget, ["launchctl", "bootstrap", f"gui/{os.getuid()}", self.path]]
 
     def _farewell(self) -> tuple[list[list[str]], list[list[str]]]:
         """What has to be done before and after the file goes."""
         if self.system == "systemd":
             return [["systemctl", "--user", "stop", f"{self.name}.service"]], [["systemctl", "--user", "daemon-reload"]]
-        if self.system == "launchd":
-            return [["launchctl", "bootout", f"gui/{os.getuid()}/{self._label}"]], []
-        wrapper = self.path.removesuffix(".xml") + ".exe"
-        return [[wrapper, "stop"], [wrapper, "uninstall"]], []
+        return [["launchctl", "bootout", f"gui/{os.getuid()}/{self._label}"]], []
 
     def _carry_out(self, commands: list[list[str]]) -> tuple[list[str], list[str]]:
         """Run them if the manager can be talked to. What was not run, or failed, is left to be done by hand."""
-        if not commands or self.system == "windows" or not self._reachable():
+        if not commands or not self._reachable():
             return [], [_line(command) for command in commands]
         ran: list[str] = []
         for number, command in enumerate(commands):
@@ -214,10 +199,6 @@ class Service:
         return self._run(probe, self._environ, _DEADLINE_S).code == 0
 
     def _notes(self) -> list[str]:
-        if self.system == "windows":
-            return [
-                f"Put the WinSW executable beside it: {self.path.removesuffix('.xml')}.exe (https://github.com/winsw/winsw/releases)"
-            ]
         if self.system == "launchd":
             return []
         lingers = self._run(

@@ -1,6 +1,6 @@
-"""What a service manager is told about Covey: the texts of a systemd user unit, a launchd agent and a Windows service definition.
+"""Writes the texts that a service manager reads: a systemd user unit and a launchd agent.
 
-All three let go of the children when the daemon ends: agents, tmux servers and mesh peers outlive it and are adopted by the next one.
+Both stop only the daemon itself: agents and tmux servers, which are not its children, and runs of beats outlive it.
 """
 
 from __future__ import annotations
@@ -64,29 +64,6 @@ def launchd_agent(command: Sequence[str], home: str, mark: str, label: str, log:
     text = plistlib.dumps(agent, sort_keys=False).decode()
     head, newline, body = text.partition("<plist")
     return f"{head}<!-- {mark} -->\n{newline}{body}"
-
-
-def windows_service(command: Sequence[str], home: str, mark: str, name: str) -> str:
-    """A definition for WinSW, the service wrapper: put its executable beside this file under the same name and run `covey-service install`."""
-    import subprocess
-    from xml.sax.saxutils import escape, quoteattr
-
-    program, *arguments = [_printable(word) for word in (*command, "up", "--foreground")]
-    environment = f'  <env name="COVEY_HOME" value={quoteattr(_printable(home))}/>\n' if home else ""
-    return f"""\
-<!-- {mark} -->
-<service>
-  <id>{escape(name)}</id>
-  <name>Covey</name>
-  <description>{DESCRIPTION}</description>
-  <executable>{escape(program)}</executable>
-  <arguments>{escape(subprocess.list2cmdline(arguments))}</arguments>
-{environment}  <startmode>Automatic</startmode>
-  <onfailure action="restart" delay="5 sec"/>
-  <stopparentprocessfirst>true</stopparentprocessfirst>
-  <log mode="roll-by-size"><sizeThreshold>10240</sizeThreshold><keepFiles>4</keepFiles></log>
-</service>
-"""
 
 
 def _systemd_command(words: Sequence[str]) -> str:

@@ -13,39 +13,36 @@ from hypothesis import strategies as st
 from covey.kernel.clock import Clock, ManualClock, SystemClock, sleep_until, timestamp
 
 
-def test_the_clock_of_the_machine_tells_the_time_of_the_machine() -> None:
+async def test_the_clock_of_the_machine_tells_the_time_of_the_machine() -> None:
     clock: Clock = SystemClock()
     first, later = time.time(), clock.time()
     assert first <= later <= time.time()
     assert clock.monotonic() <= time.monotonic()
-    asyncio.run(clock.sleep(0))
+    await clock.sleep(0)
 
 
-def test_a_manual_clock_wakes_sleepers_in_order_when_their_time_has_come() -> None:
-    async def scene() -> list[str]:
-        clock, woken = ManualClock(), []
+async def test_a_manual_clock_wakes_sleepers_in_order_when_their_time_has_come() -> None:
+    clock, woken = ManualClock(), list[str]()
 
-        async def nap(name: str, seconds: float) -> None:
-            await clock.sleep(seconds)
-            woken.append(name)
+    async def nap(name: str, seconds: float) -> None:
+        await clock.sleep(seconds)
+        woken.append(name)
 
-        async with asyncio.TaskGroup() as group:
-            naps = [
-                group.create_task(nap(name, seconds))
-                for name, seconds in (("late", 60), ("now", 0), ("soon", 1), ("never", 100))
-            ]
-            await asyncio.sleep(0)
-            assert clock.sleepers == 3
-            clock.advance(0.5)
-            await asyncio.sleep(0)
-            assert woken == ["now"]
-            clock.advance(59.5)
-            await asyncio.gather(*naps[:3])
-            naps[3].cancel()
-        assert clock.monotonic() == 60
-        return woken
-
-    assert asyncio.run(scene()) == ["now", "soon", "late"]
+    async with asyncio.TaskGroup() as group:
+        naps = [
+            group.create_task(nap(name, seconds))
+            for name, seconds in (("late", 60), ("now", 0), ("soon", 1), ("never", 100))
+        ]
+        await asyncio.sleep(0)
+        assert clock.sleepers == 3
+        clock.advance(0.5)
+        await asyncio.sleep(0)
+        assert woken == ["now"]
+        clock.advance(59.5)
+        await asyncio.gather(*naps[:3])
+        naps[3].cancel()
+    assert clock.monotonic() == 60
+    assert woken == ["now", "soon", "late"]
 
 
 def test_a_jump_of_the_wall_clock_lets_no_time_pass() -> None:
@@ -64,16 +61,13 @@ def test_a_timestamp_says_the_moment_to_the_millisecond(milliseconds: int) -> No
 
 
 @pytest.mark.parametrize("way", ["time", "event"])
-def test_whoever_sleeps_until_woken_goes_on_when_time_has_passed_or_somebody_wakes_it(way: str) -> None:
-    async def main() -> None:
-        clock, woken = ManualClock(), asyncio.Event()
-        asleep = asyncio.create_task(sleep_until(woken, clock, 10.0))
-        for _ in range(3):  # it starts, and so do those that it waits for
-            await asyncio.sleep(0)
-        assert (clock.sleepers, asleep.done()) == (1, False)
-        clock.advance(10.0) if way == "time" else woken.set()
-        await asyncio.wait_for(asleep, 5)
+async def test_whoever_sleeps_until_woken_goes_on_when_time_has_passed_or_somebody_wakes_it(way: str) -> None:
+    clock, woken = ManualClock(), asyncio.Event()
+    asleep = asyncio.create_task(sleep_until(woken, clock, 10.0))
+    for _ in range(3):  # it starts, and so do those that it waits for
         await asyncio.sleep(0)
-        assert clock.sleepers == 0, "nothing is left asleep"
-
-    asyncio.run(main())
+    assert (clock.sleepers, asleep.done()) == (1, False)
+    clock.advance(10.0) if way == "time" else woken.set()
+    await asyncio.wait_for(asleep, 5)
+    await asyncio.sleep(0)
+    assert clock.sleepers == 0, "nothing is left asleep"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -74,31 +75,26 @@ class Handlers:
         raise LookupError("the insides of the daemon")
 
 
-def with_dispatcher(
-    folder: Path, scenario: Callable[[Dispatcher, Handlers], Awaitable[None]], *, deadline_s: float = 30.0
-) -> None:
-    async def main() -> None:
-        async with await Store.open(folder / "db", MIGRATIONS) as store:
-            dispatcher = Dispatcher(
-                OPERATIONS, metrics=Metrics(), idempotent=IdempotentCalls(store, SystemClock()), deadline_s=deadline_s
-            )
-            handlers = Handlers()
-            with pytest.raises(AgentError, match="the daemon is starting"):
-                await dispatcher.call("text", {}, KEEPER)
-            dispatcher.install({operation.name: getattr(handlers, operation.name) for operation in OPERATIONS})
-            await scenario(dispatcher, handlers)
-
-    asyncio.run(asyncio.wait_for(main(), 60))
+@contextlib.asynccontextmanager
+async def open_dispatcher(folder: Path, *, deadline_s: float = 30.0) -> AsyncIterator[tuple[Dispatcher, Handlers]]:
+    """Yield a dispatcher with its handlers installed; before that it refuses every call."""
+    async with await Store.open(folder / "db", MIGRATIONS) as store:
+        dispatcher = Dispatcher(
+            OPERATIONS, metrics=Metrics(), idempotent=IdempotentCalls(store, SystemClock()), deadline_s=deadline_s
+        )
+        handlers = Handlers()
+        with pytest.raises(AgentError, match="the daemon is starting"):
+            await dispatcher.call("text", {}, KEEPER)
+        dispatcher.install({operation.name: getattr(handlers, operation.name) for operation in OPERATIONS})
+        yield dispatcher, handlers
 
 
-def test_a_subsystem_calls_an_operation_and_the_handler_knows_who_asks(tmp_path: Path) -> None:
-    async def scenario(dispatcher: Dispatcher, handlers: Handlers) -> None:
+async def test_a_subsystem_calls_an_operation_and_the_handler_knows_who_asks(tmp_path: Path) -> None:
+    async with open_dispatcher(tmp_path) as (dispatcher, handlers):
         assert await dispatcher.call("add", {"n": 2}, KEEPER) == {"total": 2}
         assert await dispatcher.call("text", {}, KEEPER) == "plain"
         assert handlers.callers == [KEEPER]
         assert 'covey_calls_total{error="",operation="add",transport="internal"} 1' in dispatcher.metrics.text()
-
-    with_dispatcher(tmp_path, scenario)
 
 
 @pytest.mark.parametrize(
@@ -106,73 +102,60 @@ def test_a_subsystem_calls_an_operation_and_the_handler_knows_who_asks(tmp_path:
     [("add", {"n": -1}, "conflict"), ("add", {}, "argument_error"), ("add", {"n": "x"}, "argument_error"), ("add", {"n": 1, "m": 1}, "argument_error"),
      ("nothing", {}, "not_found"), ("broken", {}, "internal_error")],
 )  # fmt: skip
-def test_what_goes_wrong_is_raised_as_the_caller_over_http_would_read_it(
+async def test_what_goes_wrong_is_raised_as_the_caller_over_http_would_read_it(
     tmp_path: Path, name: str, params: dict[str, Any], error: str
 ) -> None:
-    async def scenario(dispatcher: Dispatcher, handlers: Handlers) -> None:
+    async with open_dispatcher(tmp_path) as (dispatcher, handlers):
         with pytest.raises(AgentError) as raised:
             await dispatcher.call(name, params, KEEPER)
         assert (raised.value.error, handlers.total) == (error, 0)
         assert "insides" not in str(raised.value)
 
-    with_dispatcher(tmp_path, scenario)
 
-
-def test_an_operation_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    async def scenario(dispatcher: Dispatcher, _: Handlers) -> None:
+async def test_an_operation_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    async with open_dispatcher(tmp_path, deadline_s=0.05) as (dispatcher, _):
         with pytest.raises(AgentError) as raised:
             await dispatcher.call("slow", {}, KEEPER)
         assert raised.value.error == "timeout"
 
-    with_dispatcher(tmp_path, scenario, deadline_s=0.05)
 
-
-def test_a_stream_yields_values(tmp_path: Path) -> None:
-    async def scenario(dispatcher: Dispatcher, _: Handlers) -> None:
+async def test_a_stream_yields_values(tmp_path: Path) -> None:
+    async with open_dispatcher(tmp_path) as (dispatcher, _):
         assert [list(batch) async for batch in await dispatcher.stream("count", {}, KEEPER)] == [
             [("number", 1, None), ("number", 2, None)],
             [],
         ]
 
-    with_dispatcher(tmp_path, scenario)
 
-
-def test_a_repeated_call_with_a_key_is_answered_again(tmp_path: Path) -> None:
-    async def scenario(dispatcher: Dispatcher, handlers: Handlers) -> None:
+async def test_a_repeated_call_with_a_key_is_answered_again(tmp_path: Path) -> None:
+    async with open_dispatcher(tmp_path) as (dispatcher, handlers):
         for _ in range(3):
             assert await dispatcher.call("add", {"n": 2}, KEEPER, idempotency_key="k") == {"total": 2}
         assert handlers.total == 2
 
-    with_dispatcher(tmp_path, scenario)
 
-
-def test_handlers_that_do_not_match_the_operations_are_an_error(tmp_path: Path) -> None:
-    async def scenario(dispatcher: Dispatcher, handlers: Handlers) -> None:
+async def test_handlers_that_do_not_match_the_operations_are_an_error(tmp_path: Path) -> None:
+    async with open_dispatcher(tmp_path) as (dispatcher, handlers):
         with pytest.raises(ValueError, match="add, other"):
             dispatcher.install(
                 {"other": handlers.add, **dict.fromkeys(("count", "text", "slow", "broken"), handlers.text)}
             )
 
-    with_dispatcher(tmp_path, scenario)
 
-
-def test_calls_that_change_something_are_recorded_with_their_caller(tmp_path: Path) -> None:
-    async def main() -> None:
-        home = Home(str(tmp_path / "home"))
-        home.node.prepare()
-        async with Daemon.running(home.node) as daemon:
+async def test_calls_that_change_something_are_recorded_with_their_caller(tmp_path: Path) -> None:
+    home = Home(str(tmp_path / "home"))
+    home.node.prepare()
+    async with Daemon.running(home.node) as daemon:
+        await daemon.dispatcher.call("backup", {"path": str(tmp_path / "copy")}, KEEPER)
+        await daemon.dispatcher.call("status", {}, KEEPER)
+        with pytest.raises(AgentError):
             await daemon.dispatcher.call("backup", {"path": str(tmp_path / "copy")}, KEEPER)
-            await daemon.dispatcher.call("status", {}, KEEPER)
-            with pytest.raises(AgentError):
-                await daemon.dispatcher.call("backup", {"path": str(tmp_path / "copy")}, KEEPER)
-            recorded = await daemon.events.history(kinds=["audit."])
-        caller = {"transport": "internal", "uid": None, "pid": None, "subsystem": "keeper"}
-        assert [event.subject for event in recorded] == ["backup", "backup"]
-        assert [event.data for event in recorded] == [
-            {"about": "", "error": error, **caller} for error in (None, "conflict")
-        ]
-
-    asyncio.run(asyncio.wait_for(main(), 60))
+        recorded = await daemon.events.history(kinds=["audit."])
+    caller = {"transport": "internal", "uid": None, "pid": None, "subsystem": "keeper"}
+    assert [event.subject for event in recorded] == ["backup", "backup"]
+    assert [event.data for event in recorded] == [
+        {"about": "", "error": error, **caller} for error in (None, "conflict")
+    ]
 
 
 def test_a_caller_at_the_socket_is_recorded_with_its_user_and_process(daemon: Covey) -> None:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,6 @@ from covey.kernel.event import DATA_BYTES, Event, Kinds
 from covey.kernel.events import EventKindError, Events, EventSizeError
 from covey.kernel.store import Store
 
-T = TypeVar("T")
 SCHEMA = (*Events.MIGRATIONS, "CREATE TABLE state (n INTEGER PRIMARY KEY) STRICT")
 LIMIT_S = 30
 DAY_S = 86_400.0
@@ -27,25 +27,24 @@ class Clock:
         return self.now
 
 
-def run(path: Path, body: Callable[[Events, Store, Clock], Awaitable[T]], **options: Any) -> T:
-    async def main() -> T:
-        clock = Clock()
-        async with asyncio.timeout(LIMIT_S), await Store.open(path / "a.db", SCHEMA, fsync="off") as store:
-            events = await Events.open(store, clock=clock, **options)
-            try:
-                return await body(events, store, clock)
-            finally:
-                await events.aclose()
-
-    return asyncio.run(main())
+@contextlib.asynccontextmanager
+async def open_events(path: Path, **options: Any) -> AsyncIterator[tuple[Events, Store, Clock]]:
+    """Open a journal in a store of its own, with a clock that the test moves."""
+    clock = Clock()
+    async with asyncio.timeout(LIMIT_S), await Store.open(path / "a.db", SCHEMA, fsync="off") as store:
+        events = await Events.open(store, clock=clock, **options)
+        try:
+            yield events, store, clock
+        finally:
+            await events.aclose()
 
 
 def cursors(events: list[Event]) -> list[int]:
     return [event.cursor for event in events]
 
 
-def test_an_event_says_what_happened_when_and_to_whom(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, clock: Clock) -> None:
+async def test_an_event_says_what_happened_when_and_to_whom(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, clock):
         first = await events.append("fleet.state", "pane-3", {"state": "idle"}, "fleet")
         clock.now += 5
         second = await events.append("node.up")
@@ -69,13 +68,11 @@ def test_an_event_says_what_happened_when_and_to_whom(tmp_path: Path) -> None:
         assert await events.history() == [first, second]
         assert [event.json for event in await events.history()] == [first.json, second.json]
 
-    run(tmp_path, body)
 
-
-def test_the_journal_is_found_by_time_and_read_in_stretches(tmp_path: Path) -> None:
+async def test_the_journal_is_found_by_time_and_read_in_stretches(tmp_path: Path) -> None:
     """Also after the clock was set back: what it showed twice is the second time."""
 
-    async def body(events: Events, _: Store, clock: Clock) -> None:
+    async with open_events(tmp_path) as (events, _, clock):
         for kind, time in (("mark", 10.0), ("a", 20.0), ("a", 30.0), ("mark", 15.0), ("b", 25.0)):
             await events.append(kind, time=time)
         assert [(event.cursor, event.time) for event in await events.history()] == [
@@ -97,27 +94,21 @@ def test_the_journal_is_found_by_time_and_read_in_stretches(tmp_path: Path) -> N
         assert await events.look(lambda journal: cursors(list(journal.stretch(Kinds(), 1, 4)))) == [2, 3, 4]
         assert (await events.append("now")).time == clock.now
 
-    run(tmp_path, body)
 
-
-def test_the_journal_goes_on_after_a_restart(tmp_path: Path) -> None:
-    async def first(events: Events, _: Store, __: Clock) -> Event:
-        return await events.append("one")
-
-    async def second(events: Events, _: Store, __: Clock) -> None:
+async def test_the_journal_goes_on_after_a_restart(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
+        one = await events.append("one")
+    async with open_events(tmp_path) as (events, _, __):
         assert events.cursor == 1
         assert await events.history() == [one]
         assert (await events.append("two")).cursor == 2
 
-    one = run(tmp_path, first)
-    run(tmp_path, second)
 
-
-def test_what_belongs_to_an_event_is_written_with_it_or_not_at_all(tmp_path: Path) -> None:
+async def test_what_belongs_to_an_event_is_written_with_it_or_not_at_all(tmp_path: Path) -> None:
     def also(connection: sqlite3.Connection) -> None:
         connection.execute("INSERT INTO state VALUES (1)")
 
-    async def body(events: Events, store: Store, _: Clock) -> None:
+    async with open_events(tmp_path) as (events, store, _):
         await events.append("state", also=also)
         async with events.subscribe() as listener:
             with pytest.raises(sqlite3.IntegrityError):
@@ -128,11 +119,9 @@ def test_what_belongs_to_an_event_is_written_with_it_or_not_at_all(tmp_path: Pat
         assert cursors(await events.history()) == [1, 2]
         assert await store.read(lambda c: c.execute("SELECT n FROM state").fetchall()) == [(1,)]
 
-    run(tmp_path, body)
 
-
-def test_concurrent_appends_are_published_in_the_order_of_their_cursors(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_concurrent_appends_are_published_in_the_order_of_their_cursors(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         async with events.subscribe(queue=10_000) as listener:
             tasks = [asyncio.ensure_future(events.append("n", str(n))) for n in range(300)]
             await asyncio.sleep(0)
@@ -146,11 +135,9 @@ def test_concurrent_appends_are_published_in_the_order_of_their_cursors(tmp_path
         assert cursors(seen) == list(range(1, last.cursor + 1))
         assert seen == await events.history()
 
-    run(tmp_path, body)
 
-
-def test_an_append_whose_caller_has_gone_is_published_if_it_happened(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_an_append_whose_caller_has_gone_is_published_if_it_happened(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         loop = asyncio.get_running_loop()
 
         def leave(_: sqlite3.Connection) -> None:
@@ -162,11 +149,9 @@ def test_an_append_whose_caller_has_gone_is_published_if_it_happened(tmp_path: P
                 await gone
             assert [event.subject for event in await listener.take()] == ["gone"]
 
-    run(tmp_path, body)
 
-
-def test_history_is_asked_by_cursor_kind_and_number(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_history_is_asked_by_cursor_kind_and_number(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         for kind in ("a", "fleet.x", "fleet.y.z", "fleet", "fleets.x", "a"):
             await events.append(kind)
         assert cursors(await events.history()) == [1, 2, 3, 4, 5, 6]
@@ -184,11 +169,9 @@ def test_history_is_asked_by_cursor_kind_and_number(tmp_path: Path) -> None:
         assert cursors(await events.history(kinds=["a", "fleet", "fleets.*"], since=1)) == [4, 5, 6]
         assert await events.history(kinds=["nothing"]) == []
 
-    run(tmp_path, body)
 
-
-def test_the_data_of_an_event_is_what_a_replay_gives_and_no_longer_the_callers(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_the_data_of_an_event_is_what_a_replay_gives_and_no_longer_the_callers(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         data: dict[str, Any] = {
             "list": [1, 2],
             "tuple": (1, 2),
@@ -208,8 +191,6 @@ def test_the_data_of_an_event_is_what_a_replay_gives_and_no_longer_the_callers(t
         assert event.subject == "sub?ject é"
         assert await events.history() == [event]
 
-    run(tmp_path, body)
-
 
 @pytest.mark.parametrize(
     ("kind", "data", "error"),
@@ -222,19 +203,17 @@ def test_the_data_of_an_event_is_what_a_replay_gives_and_no_longer_the_callers(t
         ("n", {"x": "y" * DATA_BYTES}, EventSizeError),
     ],
 )
-def test_what_cannot_be_an_event_is_refused_before_it_is_written(
+async def test_what_cannot_be_an_event_is_refused_before_it_is_written(
     tmp_path: Path, kind: str, data: dict[str, Any], error: type[Exception]
 ) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         with pytest.raises(error):
             await events.append(kind, data=data)
         assert (await events.append("next")).cursor == 1
 
-    run(tmp_path, body)
 
-
-def test_old_events_are_pruned_by_age_and_no_cursor_is_given_twice(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, clock: Clock) -> None:
+async def test_old_events_are_pruned_by_age_and_no_cursor_is_given_twice(tmp_path: Path) -> None:
+    async with open_events(tmp_path, max_age_s=3 * DAY_S) as (events, _, clock):
         assert await events.prune() == 0
         for _day in range(10):
             await events.append("daily")
@@ -248,11 +227,9 @@ def test_old_events_are_pruned_by_age_and_no_cursor_is_given_twice(tmp_path: Pat
         assert (await events.append("again")).cursor == 11
         assert cursors(await events.history()) == [11]
 
-    run(tmp_path, body, max_age_s=3 * DAY_S)
 
-
-def test_events_are_pruned_by_size_oldest_first(tmp_path: Path) -> None:
-    async def body(events: Events, store: Store, _: Clock) -> None:
+async def test_events_are_pruned_by_size_oldest_first(tmp_path: Path) -> None:
+    async with open_events(tmp_path, max_bytes=100000) as (events, store, _):
         await asyncio.gather(*(events.append("n", data={"filler": "x" * 1000}) for _ in range(2500)))
         assert await events.prune() > 2400
         kept = await events.history()
@@ -266,11 +243,9 @@ def test_events_are_pruned_by_size_oldest_first(tmp_path: Path) -> None:
         await events.prune()
         assert await events.history() == []
 
-    run(tmp_path, body, max_bytes=100_000)
 
-
-def test_a_clock_that_went_back_does_not_make_young_events_old(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, clock: Clock) -> None:
+async def test_a_clock_that_went_back_does_not_make_young_events_old(tmp_path: Path) -> None:
+    async with open_events(tmp_path, max_age_s=DAY_S) as (events, _, clock):
         await events.append("now")
         clock.now -= 1000 * DAY_S
         await events.append("later")  # long ago, says the clock
@@ -278,11 +253,9 @@ def test_a_clock_that_went_back_does_not_make_young_events_old(tmp_path: Path) -
         clock.now += 1000 * DAY_S
         assert await events.prune() == 0  # the first is young, and nothing is taken from the middle
 
-    run(tmp_path, body, max_age_s=DAY_S)
 
-
-def test_appends_go_on_between_the_steps_of_a_large_pruning(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, clock: Clock) -> None:
+async def test_appends_go_on_between_the_steps_of_a_large_pruning(tmp_path: Path) -> None:
+    async with open_events(tmp_path, max_age_s=DAY_S) as (events, _, clock):
         await asyncio.gather(*(events.append("old") for _ in range(3500)))
         clock.now += 2 * DAY_S
         pruning = asyncio.ensure_future(events.prune())
@@ -292,5 +265,3 @@ def test_appends_go_on_between_the_steps_of_a_large_pruning(tmp_path: Path) -> N
             appended += 1
         assert await pruning == 3500
         assert len(await events.history()) == appended > 1
-
-    run(tmp_path, body, max_age_s=DAY_S)

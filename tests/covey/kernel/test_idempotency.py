@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -50,27 +51,23 @@ class Counter:
         return Answer(self.code, b"%d" % made)
 
 
-def with_calls(folder: Path, scenario: Callable[[IdempotentCalls, ManualClock], Coroutine[Any, Any, None]]) -> None:
-    async def main() -> None:
-        async with await Store.open(folder / "db", MIGRATIONS) as store:
-            clock = ManualClock()
-            await scenario(IdempotentCalls(store, clock), clock)
-
-    asyncio.run(asyncio.wait_for(main(), 60))
+@contextlib.asynccontextmanager
+async def open_calls(folder: Path) -> AsyncIterator[tuple[IdempotentCalls, ManualClock]]:
+    async with await Store.open(folder / "db", MIGRATIONS) as store:
+        clock = ManualClock()
+        yield IdempotentCalls(store, clock), clock
 
 
-def test_the_same_key_and_content_is_answered_again(tmp_path: Path) -> None:
-    async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
+async def test_the_same_key_and_content_is_answered_again(tmp_path: Path) -> None:
+    async with open_calls(tmp_path) as (calls, _):
         call = Counter()
         assert await once(calls, "k", "op", {"a": 1, "b": 2}, call) == (0, b"1", False)
         assert await once(calls, "k", "op", {"b": 2, "a": 1}, call) == (0, b"1", True)
         assert await once(calls, "other", "op", {"a": 1, "b": 2}, call) == (0, b"2", False)
 
-    with_calls(tmp_path, scenario)
 
-
-def test_a_refusal_is_kept_and_a_failure_of_ours_may_be_tried_again(tmp_path: Path) -> None:
-    async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
+async def test_a_refusal_is_kept_and_a_failure_of_ours_may_be_tried_again(tmp_path: Path) -> None:
+    async with open_calls(tmp_path) as (calls, _):
         refused, failed = Counter(7), Counter(2)
         assert await once(calls, "r", "op", {}, refused) == (7, b"1", False)
         assert await once(calls, "r", "op", {}, refused) == (7, b"1", True)
@@ -79,25 +76,23 @@ def test_a_refusal_is_kept_and_a_failure_of_ours_may_be_tried_again(tmp_path: Pa
         assert await once(calls, "f", "op", {}, failed) == (0, b"2", False)
         assert await once(calls, "f", "op", {}, failed) == (0, b"2", True)
 
-    with_calls(tmp_path, scenario)
-
 
 @pytest.mark.parametrize(
     ("operation", "params"), [("op", {"a": 2}), ("op", {}), ("op", {"a": "1"}), ("other", {"a": 1})]
 )
-def test_the_same_key_for_another_call_is_a_conflict(tmp_path: Path, operation: str, params: dict[str, Any]) -> None:
-    async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
+async def test_the_same_key_for_another_call_is_a_conflict(
+    tmp_path: Path, operation: str, params: dict[str, Any]
+) -> None:
+    async with open_calls(tmp_path) as (calls, _):
         call = Counter()
         await once(calls, "k", "op", {"a": 1}, call)
         with pytest.raises(AgentError) as raised:
             await once(calls, "k", operation, params, call)
         assert (raised.value.error, raised.value.field, call.made) == ("conflict", "Idempotency-Key", 1)
 
-    with_calls(tmp_path, scenario)
 
-
-def test_calls_with_one_key_at_the_same_time_are_done_once(tmp_path: Path) -> None:
-    async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
+async def test_calls_with_one_key_at_the_same_time_are_done_once(tmp_path: Path) -> None:
+    async with open_calls(tmp_path) as (calls, _):
         call = Counter()
         call.free.clear()
         tasks = [asyncio.create_task(once(calls, "k", "op", {}, call)) for _ in range(50)]
@@ -110,8 +105,6 @@ def test_calls_with_one_key_at_the_same_time_are_done_once(tmp_path: Path) -> No
         assert sorted(replayed for _, _, replayed in answers) == [False, *[True] * 48]
         assert not calls._running
 
-    with_calls(tmp_path, scenario)
-
 
 async def unknown(calls: IdempotentCalls, key: str, call: Counter) -> None:
     """The call is refused, because it may have been performed, and is not performed."""
@@ -121,8 +114,8 @@ async def unknown(calls: IdempotentCalls, key: str, call: Counter) -> None:
     assert (raised.value.error, raised.value.code, call.made) == ("outcome_unknown", 7, made)
 
 
-def test_a_call_that_was_cut_off_is_not_performed_again(tmp_path: Path) -> None:
-    async def scenario(calls: IdempotentCalls, clock: ManualClock) -> None:
+async def test_a_call_that_was_cut_off_is_not_performed_again(tmp_path: Path) -> None:
+    async with open_calls(tmp_path) as (calls, clock):
         call = Counter()
         call.free.clear()
         first = asyncio.create_task(once(calls, "cancelled", "op", {}, call))
@@ -139,32 +132,27 @@ def test_a_call_that_was_cut_off_is_not_performed_again(tmp_path: Path) -> None:
         clock.advance(KEPT_S + 1)
         assert (await once(calls, "late", "op", {}, call)).code == 0
 
-    with_calls(tmp_path, scenario)
 
-
-def test_a_call_is_written_down_before_it_begins(tmp_path: Path) -> None:
+async def test_a_call_is_written_down_before_it_begins(tmp_path: Path) -> None:
     """So that a daemon that is killed meanwhile knows about it when it is back."""
 
-    async def main() -> None:
-        async with (
-            await Store.open(tmp_path / "db", MIGRATIONS) as store,
-            await Store.open(tmp_path / "db", MIGRATIONS) as other,
-        ):
+    async with (
+        await Store.open(tmp_path / "db", MIGRATIONS) as store,
+        await Store.open(tmp_path / "db", MIGRATIONS) as other,
+    ):
 
-            async def meanwhile() -> Answer:
-                await unknown(IdempotentCalls(other, ManualClock()), "k", Counter())
-                return Answer(0, b"1")
+        async def meanwhile() -> Answer:
+            await unknown(IdempotentCalls(other, ManualClock()), "k", Counter())
+            return Answer(0, b"1")
 
-            assert await once(IdempotentCalls(store, ManualClock()), "k", "op", {}, meanwhile) == (0, b"1", False)
-            assert await once(IdempotentCalls(other, ManualClock()), "k", "op", {}, Counter()) == (0, b"1", True)
-
-    asyncio.run(asyncio.wait_for(main(), 60))
+        assert await once(IdempotentCalls(store, ManualClock()), "k", "op", {}, meanwhile) == (0, b"1", False)
+        assert await once(IdempotentCalls(other, ManualClock()), "k", "op", {}, Counter()) == (0, b"1", True)
 
 
-def test_one_caller_cannot_push_out_the_calls_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_caller_cannot_push_out_the_calls_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("covey.kernel.idempotency.MOST_OF_ONE_CALLER", 3)
 
-    async def scenario(calls: IdempotentCalls, clock: ManualClock) -> None:
+    async with open_calls(tmp_path) as (calls, clock):
         call = Counter()
         await calls.once("mine", asked("op", {}, uid=1), call)
         for number in range(5):
@@ -178,11 +166,9 @@ def test_one_caller_cannot_push_out_the_calls_of_another(tmp_path: Path, monkeyp
             False,
         ]
 
-    with_calls(tmp_path, scenario)
 
-
-def test_a_key_is_forgotten_after_a_day_and_not_before(tmp_path: Path) -> None:
-    async def scenario(calls: IdempotentCalls, clock: ManualClock) -> None:
+async def test_a_key_is_forgotten_after_a_day_and_not_before(tmp_path: Path) -> None:
+    async with open_calls(tmp_path) as (calls, clock):
         call = Counter()
         await once(calls, "k", "op", {}, call)
         clock.advance(KEPT_S - 1)
@@ -192,38 +178,32 @@ def test_a_key_is_forgotten_after_a_day_and_not_before(tmp_path: Path) -> None:
         clock.advance(KEPT_S + 1)
         await once(calls, "new", "op", {}, call)
 
-    with_calls(tmp_path, scenario)
     with sqlite3.connect(tmp_path / "db") as db:
         assert db.execute("SELECT key FROM idempotent_call").fetchall() == [("new",)]
     db.close()
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "a\tb", "é", "a\x7f", "x" * 201])
-def test_a_key_that_is_not_usable_is_refused_and_nothing_is_done(tmp_path: Path, key: str) -> None:
-    async def scenario(calls: IdempotentCalls, _: ManualClock) -> None:
+async def test_a_key_that_is_not_usable_is_refused_and_nothing_is_done(tmp_path: Path, key: str) -> None:
+    async with open_calls(tmp_path) as (calls, _):
         call = Counter()
         with pytest.raises(AgentError) as raised:
             await once(calls, key, "op", {}, call)
         assert (raised.value.field, call.made) == ("Idempotency-Key", 0)
 
-    with_calls(tmp_path, scenario)
 
-
-def test_what_was_done_is_told_even_if_no_space_is_left_to_keep_the_answer(tmp_path: Path) -> None:
+async def test_what_was_done_is_told_even_if_no_space_is_left_to_keep_the_answer(tmp_path: Path) -> None:
     async def large() -> Answer:
         return Answer(0, b"x" * 1_000_000)
 
-    async def main() -> None:
-        async with await Store.open(tmp_path / "db", MIGRATIONS) as store:
-            await store.write(lambda db: db.execute("PRAGMA max_page_count = 20").fetchone())
-            assert await once(IdempotentCalls(store, ManualClock()), "k", "op", {}, large) == (
-                0,
-                b"x" * 1_000_000,
-                False,
-            )
-            await unknown(IdempotentCalls(store, ManualClock()), "k", Counter())
-
-    asyncio.run(asyncio.wait_for(main(), 60))
+    async with await Store.open(tmp_path / "db", MIGRATIONS) as store:
+        await store.write(lambda db: db.execute("PRAGMA max_page_count = 20").fetchone())
+        assert await once(IdempotentCalls(store, ManualClock()), "k", "op", {}, large) == (
+            0,
+            b"x" * 1_000_000,
+            False,
+        )
+        await unknown(IdempotentCalls(store, ManualClock()), "k", Counter())
 
 
 # The same with a real daemon.
@@ -280,10 +260,12 @@ def test_of_many_backups_with_one_key_at_once_one_is_made_and_all_are_answered(d
     )
 
 
-def test_only_so_many_answers_are_kept_and_the_oldest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_so_many_answers_are_kept_and_the_oldest_go_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("covey.kernel.idempotency.MOST", 3)
 
-    async def scenario(calls: IdempotentCalls, clock: ManualClock) -> None:
+    async with open_calls(tmp_path) as (calls, clock):
         call = Counter()
         for number in range(5):
             await once(calls, f"k{number}", "op", {}, call)
@@ -294,5 +276,3 @@ def test_only_so_many_answers_are_kept_and_the_oldest_go_first(tmp_path: Path, m
             (0, b"3", True),
         ]
         assert (await once(calls, "k0", "op", {}, call))[2] is False
-
-    with_calls(tmp_path, scenario)

@@ -48,14 +48,9 @@ def test_a_new_file_gets_every_step_and_an_older_one_the_missing_ones(tmp_path: 
         assert connection.execute("SELECT n, word FROM two JOIN one USING (n)").fetchall() == [(1, "a;b"), (5, "a;b")]
 
 
-def test_openers_at_the_same_time_apply_each_step_once(tmp_path: Path) -> None:
-    async def main() -> None:
-        stores = await asyncio.gather(
-            *(Store.open(tmp_path / "a.db", (ONE, TWO, THREE), fsync="off") for _ in range(8))
-        )
-        await asyncio.gather(*(store.aclose() for store in stores))
-
-    asyncio.run(main())
+async def test_openers_at_the_same_time_apply_each_step_once(tmp_path: Path) -> None:
+    stores = await asyncio.gather(*(Store.open(tmp_path / "a.db", (ONE, TWO, THREE), fsync="off") for _ in range(8)))
+    await asyncio.gather(*(store.aclose() for store in stores))
     assert look(tmp_path / "a.db") == (3, ["one", "two"])
 
 

@@ -73,20 +73,17 @@ def test_signs_of_life_come_twice_as_often_as_they_are_asked_for(environ: dict[s
     assert watchdog_period(environ) == period
 
 
-def test_the_watchdog_gives_signs_of_life_as_time_passes(manager: tuple[socket.socket, str]) -> None:
+async def test_the_watchdog_gives_signs_of_life_as_time_passes(manager: tuple[socket.socket, str]) -> None:
     listening, address = manager
 
-    async def scene() -> None:
-        clock = ManualClock()
-        life = asyncio.create_task(watchdog(clock, {"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "20000000"}))
-        for _ in range(3):
-            await asyncio.sleep(0)
-            assert listening.recv(1000) == b"WATCHDOG=1"
-            clock.advance(10)
-        life.cancel()
-
-    asyncio.run(scene())
+    clock = ManualClock()
+    life = asyncio.create_task(watchdog(clock, {"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "20000000"}))
+    for _ in range(3):
+        await asyncio.sleep(0)
+        assert listening.recv(1000) == b"WATCHDOG=1"
+        clock.advance(10)
+    life.cancel()
 
 
-def test_the_watchdog_ends_where_nobody_watches() -> None:
-    asyncio.run(watchdog(ManualClock(), {}))
+async def test_the_watchdog_ends_where_nobody_watches() -> None:
+    await watchdog(ManualClock(), {})

@@ -7,15 +7,14 @@ import plistlib
 import shutil
 import subprocess
 import tempfile
-import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 
 from covey.kernel.home import Home
 from covey.kernel.service import MARK, Service, executable
-from covey.kernel.service_units import launchd_agent, systemd_unit, windows_service
+from covey.kernel.service_units import launchd_agent, systemd_unit
 from murli import AgentError
 
 if TYPE_CHECKING:
@@ -155,22 +154,11 @@ def test_the_launchd_agent_is_a_property_list(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["plain", "with space", "a & b <c>", 'quo"te'])
-def test_the_windows_definition_is_xml(name: str) -> None:
-    service = ET.fromstring(windows_service([f"C:\\{name}\\covey.exe"], f"C:\\{name}", MARK, "covey"))
-    assert service.findtext("executable") == f"C:\\{name}\\covey.exe"
-    assert service.findtext("arguments") == "up --foreground"
-    environment = service.find("env")
-    assert environment is not None
-    assert environment.get("value") == f"C:\\{name}"
-
-
 @pytest.mark.parametrize(
     "make",
     [
         lambda word: systemd_unit([word], "", "x"),
         lambda word: launchd_agent([word], "", "x", "l", "e"),
-        lambda word: windows_service([word], "", "x", "n"),
     ],
 )
 def test_a_path_that_no_service_file_can_hold_is_refused(make: Callable[[str], str]) -> None:
@@ -324,21 +312,14 @@ def test_a_place_that_cannot_be_written_is_explained(place: Place) -> None:
     assert "ls -ld" in caught.value.suggestion
 
 
-@pytest.mark.parametrize("platform", ["darwin", "win32"])
-def test_other_systems_get_their_own_file_and_uninstalling_recognises_it(
-    place: Place, platform: Literal["darwin", "win32"]
-) -> None:
+def test_macos_gets_a_launchd_agent_and_uninstalling_recognises_it(place: Place) -> None:
     place.program("launchctl", f'echo "$*" >>{place.bin}/notes; exit 0')
-    service = place.service(platform)
+    service = place.service("darwin")
     outcome = service.install([place.covey])
     assert outcome.change == "created"
-    assert Path(service.path).suffix == {"darwin": ".plist", "win32": ".xml"}[platform]
+    assert Path(service.path).suffix == ".plist"
     assert service.install([place.covey]).change == "unchanged"
-    if platform == "darwin":
-        assert outcome.ran == [f"launchctl bootstrap gui/{os.getuid()} {service.path}"]
-    else:
-        assert outcome.todo[0].endswith("covey-service.exe install")
-        assert "winsw" in outcome.notes[0]
+    assert outcome.ran == [f"launchctl bootstrap gui/{os.getuid()} {service.path}"]
     assert service.uninstall().change == "removed"
     assert not Path(service.path).exists()
 

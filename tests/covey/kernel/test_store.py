@@ -5,7 +5,7 @@ import contextlib
 import sqlite3
 import stat
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,15 +26,14 @@ SCHEMA = (
 LIMIT_S = 30
 
 
-def run(path: Path, body: Callable[[Store], Awaitable[T]], *, fsync: Fsync = "off", capacity: int = 1024) -> T:
-    async def main() -> T:
-        async with (
-            asyncio.timeout(LIMIT_S),
-            await Store.open(path / "a.db", SCHEMA, fsync=fsync, capacity=capacity) as store,
-        ):
-            return await body(store)
-
-    return asyncio.run(main())
+@contextlib.asynccontextmanager
+async def open_store(path: Path, *, fsync: Fsync = "off", capacity: int = 1024) -> AsyncIterator[Store]:
+    """Open a store with one table of items, for at most `LIMIT_S`."""
+    async with (
+        asyncio.timeout(LIMIT_S),
+        await Store.open(path / "a.db", SCHEMA, fsync=fsync, capacity=capacity) as store,
+    ):
+        yield store
 
 
 def put(n: int) -> Work:
@@ -74,39 +73,34 @@ async def settle() -> None:
 
 
 @pytest.mark.parametrize("fsync", ["strict", "batched_50ms", "off"])
-def test_a_write_is_in_the_file_when_it_is_acknowledged(tmp_path: Path, fsync: Fsync) -> None:
-    async def body(store: Store) -> None:
+async def test_a_write_is_in_the_file_when_it_is_acknowledged(tmp_path: Path, fsync: Fsync) -> None:
+    async with open_store(tmp_path, fsync=fsync) as store:
         assert await store.write(put(7)) == 7
         assert stored(tmp_path) == [7]
         assert await store.read(items) == [7]
 
-    run(tmp_path, body, fsync=fsync)
-
 
 @pytest.mark.parametrize(("fsync", "level"), [("strict", 2), ("batched_50ms", 2), ("off", 0)])
-def test_the_policy_decides_whether_a_commit_is_fsynced(tmp_path: Path, fsync: Fsync, level: int) -> None:
-    async def body(store: Store) -> tuple[int, str]:
-        def work(connection: sqlite3.Connection) -> tuple[int, str]:
-            return connection.execute("PRAGMA synchronous").fetchone()[0], connection.execute(
-                "PRAGMA journal_mode"
-            ).fetchone()[0]
+async def test_the_policy_decides_whether_a_commit_is_fsynced(tmp_path: Path, fsync: Fsync, level: int) -> None:
+    def work(connection: sqlite3.Connection) -> tuple[int, str]:
+        return connection.execute("PRAGMA synchronous").fetchone()[0], connection.execute(
+            "PRAGMA journal_mode"
+        ).fetchone()[0]
 
-        return await store.write(work)
-
-    assert run(tmp_path, body, fsync=fsync) == (level, "wal")
+    async with open_store(tmp_path, fsync=fsync) as store:
+        assert await store.write(work) == (level, "wal")
 
 
-def test_writes_that_wait_together_share_one_commit(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_writes_that_wait_together_share_one_commit(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as store:
         assert await asyncio.gather(*(store.write(put(n)) for n in range(200))) == list(range(200))
         assert store.commits == 1
 
-    run(tmp_path, body)
     assert stored(tmp_path) == list(range(200))
 
 
-def test_batched_writes_of_different_moments_share_one_commit(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_batched_writes_of_different_moments_share_one_commit(tmp_path: Path) -> None:
+    async with open_store(tmp_path, fsync="batched_50ms") as store:
         tasks = []
         for n in range(20):
             tasks.append(asyncio.ensure_future(store.write(put(n))))
@@ -114,48 +108,41 @@ def test_batched_writes_of_different_moments_share_one_commit(tmp_path: Path) ->
         await asyncio.gather(*tasks)
         assert store.commits < 20
 
-    run(tmp_path, body, fsync="batched_50ms")
 
-
-def test_a_batched_write_that_is_alone_is_acknowledged_too(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_a_batched_write_that_is_alone_is_acknowledged_too(tmp_path: Path) -> None:
+    async with open_store(tmp_path, fsync="batched_50ms") as store:
         for n in range(3):
             await store.write(put(n))
         assert store.commits == 3
 
-    run(tmp_path, body, fsync="batched_50ms")
 
-
-def test_a_work_that_raises_takes_back_only_its_own_changes(tmp_path: Path) -> None:
+async def test_a_work_that_raises_takes_back_only_its_own_changes(tmp_path: Path) -> None:
     def failing(connection: sqlite3.Connection) -> None:
         connection.execute("INSERT INTO item (n) VALUES (1000)")
         raise LookupError("no such thing")
 
-    async def body(store: Store) -> None:
+    async with open_store(tmp_path) as store:
         works: list[Work] = [failing if n % 10 == 3 else put(n) for n in range(50)]
         results = await asyncio.gather(*(store.write(work) for work in works), return_exceptions=True)
         assert store.commits == 1
         for n, result in enumerate(results):
             assert isinstance(result, LookupError) if n % 10 == 3 else result == n
 
-    run(tmp_path, body)
     assert stored(tmp_path) == [n for n in range(50) if n % 10 != 3]
 
 
 @pytest.mark.parametrize("raised", [StopIteration("x"), SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
-def test_nothing_that_a_work_raises_ends_the_writer_or_a_reader(tmp_path: Path, raised: BaseException) -> None:
+async def test_nothing_that_a_work_raises_ends_the_writer_or_a_reader(tmp_path: Path, raised: BaseException) -> None:
     def work(_: sqlite3.Connection) -> None:
         raise raised
 
-    async def body(store: Store) -> None:
+    async with open_store(tmp_path) as store:
         with pytest.raises(RuntimeError, match=type(raised).__name__):
             await store.write(work)
         with pytest.raises(RuntimeError, match=type(raised).__name__):
             await store.read(work)
         await store.write(put(1))
         assert await store.read(items) == [1]
-
-    run(tmp_path, body)
 
 
 @pytest.mark.parametrize(
@@ -171,23 +158,22 @@ def test_nothing_that_a_work_raises_ends_the_writer_or_a_reader(tmp_path: Path, 
         lambda connection: connection.executescript("INSERT INTO item (n) VALUES (5);"),
     ],
 )
-def test_a_work_cannot_end_the_transaction_it_shares(tmp_path: Path, end: Work) -> None:
+async def test_a_work_cannot_end_the_transaction_it_shares(tmp_path: Path, end: Work) -> None:
     def work(connection: sqlite3.Connection) -> None:
         connection.execute("INSERT INTO item (n) VALUES (99)")
         end(connection)
 
-    async def body(store: Store) -> None:
+    async with open_store(tmp_path) as store:
         results = await asyncio.gather(
             store.write(put(1)), store.write(work), store.write(put(2)), return_exceptions=True
         )
         assert (results[0], results[2]) == (1, 2)
         assert isinstance(results[1], sqlite3.DatabaseError)
 
-    run(tmp_path, body)
     assert stored(tmp_path) == [1, 2]
 
 
-def test_a_work_may_use_savepoints_of_its_own(tmp_path: Path) -> None:
+async def test_a_work_may_use_savepoints_of_its_own(tmp_path: Path) -> None:
     def work(connection: sqlite3.Connection) -> None:
         connection.execute("SAVEPOINT mine")
         connection.execute("INSERT INTO item (n) VALUES (1)")
@@ -195,7 +181,8 @@ def test_a_work_may_use_savepoints_of_its_own(tmp_path: Path) -> None:
         connection.execute("RELEASE mine")
         connection.execute("INSERT INTO item (n) VALUES (2)")
 
-    run(tmp_path, lambda store: store.write(work))
+    async with open_store(tmp_path) as store:
+        await store.write(work)
     assert stored(tmp_path) == [2]
 
 
@@ -208,8 +195,8 @@ def dangle(connection: sqlite3.Connection) -> None:
 
 
 @pytest.mark.parametrize("spoiler", [roll_all_back, dangle])
-def test_a_work_that_spoils_the_shared_transaction_fails_alone(tmp_path: Path, spoiler: Work) -> None:
-    async def body(store: Store) -> None:
+async def test_a_work_that_spoils_the_shared_transaction_fails_alone(tmp_path: Path, spoiler: Work) -> None:
+    async with open_store(tmp_path) as store:
         results = await asyncio.gather(
             store.write(put(1)), store.write(put(2)), store.write(spoiler), store.write(put(3)), return_exceptions=True
         )
@@ -219,12 +206,11 @@ def test_a_work_that_spoils_the_shared_transaction_fails_alone(tmp_path: Path, s
             await store.write(spoiler)
         await store.write(put(4))
 
-    run(tmp_path, body)
     assert stored(tmp_path) == [1, 2, 3, 4]
 
 
-def test_a_caller_cancelled_while_it_waits_is_not_served_and_harms_nobody(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_a_caller_cancelled_while_it_waits_is_not_served_and_harms_nobody(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as store:
         with held(store) as busy:
             tasks = [asyncio.ensure_future(store.write(put(n))) for n in range(10)]
             await settle()
@@ -236,12 +222,11 @@ def test_a_caller_cancelled_while_it_waits_is_not_served_and_harms_nobody(tmp_pa
         assert all(isinstance(result, asyncio.CancelledError) for result in results[::2])
         assert results[1::2] == [1, 3, 5, 7, 9]
 
-    run(tmp_path, body)
     assert stored(tmp_path) == [1, 3, 5, 7, 9]
 
 
-def test_a_caller_cancelled_in_the_middle_of_its_work_harms_nobody(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_a_caller_cancelled_in_the_middle_of_its_work_harms_nobody(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as store:
         with held(store) as busy:
             await settle()
             busy.cancel()
@@ -251,11 +236,9 @@ def test_a_caller_cancelled_in_the_middle_of_its_work_harms_nobody(tmp_path: Pat
         with pytest.raises(asyncio.CancelledError):
             await busy
 
-    run(tmp_path, body)
 
-
-def test_a_full_queue_makes_writers_wait_and_a_closing_store_refuses_those(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_a_full_queue_makes_writers_wait_and_a_closing_store_refuses_those(tmp_path: Path) -> None:
+    async with open_store(tmp_path, capacity=4) as store:
         with held(store):
             await settle()
             tasks = [asyncio.ensure_future(store.write(put(n))) for n in range(10)]
@@ -268,23 +251,21 @@ def test_a_full_queue_makes_writers_wait_and_a_closing_store_refuses_those(tmp_p
         assert results[:3] == [0, 1, 2]  # with the one in progress, four were accepted
         assert all(isinstance(result, StoreClosedError) for result in results[3:])
 
-    run(tmp_path, body, capacity=4)
     assert stored(tmp_path) == [0, 1, 2]
 
 
-def test_more_writers_than_the_queue_holds_are_all_served(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_more_writers_than_the_queue_holds_are_all_served(tmp_path: Path) -> None:
+    async with open_store(tmp_path, capacity=3) as store:
         tasks = [asyncio.ensure_future(store.write(put(n))) for n in range(500)]
         for task in tasks[100:200]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    run(tmp_path, body, capacity=3)
     assert stored(tmp_path) == [*range(100), *range(200, 500)]
 
 
-def test_closing_finishes_what_was_accepted_and_can_be_repeated(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_closing_finishes_what_was_accepted_and_can_be_repeated(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as store:
         with held(store):
             writes = [asyncio.ensure_future(store.write(put(n))) for n in range(20)]
             reading = asyncio.ensure_future(store.read(items))
@@ -301,15 +282,14 @@ def test_closing_finishes_what_was_accepted_and_can_be_repeated(tmp_path: Path) 
                 await late(items)
             assert caught.value.suggestion
 
-    run(tmp_path, body)
     assert stored(tmp_path) == list(range(20))
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.db"]  # the log was folded in
 
 
-def test_what_follows_a_commit_is_told_in_commit_order_even_when_the_caller_has_gone(tmp_path: Path) -> None:
+async def test_what_follows_a_commit_is_told_in_commit_order_even_when_the_caller_has_gone(tmp_path: Path) -> None:
     told: list[int] = []
 
-    async def body(store: Store) -> None:
+    async with open_store(tmp_path) as store:
         started, release = threading.Event(), threading.Event()
 
         def slow(connection: sqlite3.Connection) -> int:
@@ -329,35 +309,30 @@ def test_what_follows_a_commit_is_told_in_commit_order_even_when_the_caller_has_
         with pytest.raises(sqlite3.IntegrityError):
             await failing
 
-    run(tmp_path, body)
     assert told == list(range(30))
 
 
-def test_a_failure_in_what_follows_a_commit_is_reported_and_breaks_no_batch(tmp_path: Path) -> None:
+async def test_a_failure_in_what_follows_a_commit_is_reported_and_breaks_no_batch(tmp_path: Path) -> None:
     def fail(_: int) -> None:
         raise LookupError("listener")
 
-    async def body(store: Store) -> None:
+    async with open_store(tmp_path) as store:
         reports: list[dict[str, Any]] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: reports.append(context))
         assert list(await asyncio.gather(store.write(put(1), then=fail), store.write(put(2)))) == [1, 2]
         assert [type(report["exception"]) for report in reports] == [LookupError]
 
-    run(tmp_path, body)
 
-
-def test_reads_do_not_wait_for_a_busy_writer(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_reads_do_not_wait_for_a_busy_writer(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as store:
         await store.write(put(1))
         with held(store) as busy:
             await settle()
             assert await store.read(items) == [1]
             assert not busy.done()
 
-    run(tmp_path, body)
 
-
-def test_a_read_sees_one_moment_however_long_it_takes(tmp_path: Path) -> None:
+async def test_a_read_sees_one_moment_however_long_it_takes(tmp_path: Path) -> None:
     started, release = threading.Event(), threading.Event()
 
     def twice(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
@@ -366,7 +341,7 @@ def test_a_read_sees_one_moment_however_long_it_takes(tmp_path: Path) -> None:
         assert release.wait(LIMIT_S)
         return before, items(connection)
 
-    async def body(store: Store) -> None:
+    async with open_store(tmp_path) as store:
         await store.write(put(1))
         reading = asyncio.ensure_future(store.read(twice))
         assert await asyncio.to_thread(started.wait, LIMIT_S)
@@ -375,25 +350,21 @@ def test_a_read_sees_one_moment_however_long_it_takes(tmp_path: Path) -> None:
         assert await reading == ([1], [1])
         assert await store.read(items) == [1, 2]
 
-    run(tmp_path, body)
 
-
-def test_a_read_cannot_write(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_a_read_cannot_write(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as store:
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             await store.read(put(1))
         assert await store.read(items) == []
 
-    run(tmp_path, body)
 
-
-def test_reads_run_side_by_side_in_threads_that_start_when_needed(tmp_path: Path) -> None:
+async def test_reads_run_side_by_side_in_threads_that_start_when_needed(tmp_path: Path) -> None:
     before = set(threading.enumerate())  # a store of another test may be on its way out
 
     def readers() -> int:
         return sum(thread.name.startswith("a.db reader") for thread in set(threading.enumerate()) - before)
 
-    async def body(store: Store) -> None:
+    async with open_store(tmp_path) as store:
         assert readers() == 0
         for _ in range(5):
             await store.read(items)
@@ -403,39 +374,32 @@ def test_reads_run_side_by_side_in_threads_that_start_when_needed(tmp_path: Path
         await asyncio.gather(*(store.read(items) for _ in range(50)))
         assert readers() == 4
 
-    run(tmp_path, body)
 
-
-def test_a_cancelled_read_gives_its_thread_back(tmp_path: Path) -> None:
+async def test_a_cancelled_read_gives_its_thread_back(tmp_path: Path) -> None:
     def forever(connection: sqlite3.Connection) -> None:
         connection.execute(
             "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
         ).fetchone()
 
-    async def body(store: Store) -> None:
+    async with open_store(tmp_path) as store:
         reads = [asyncio.ensure_future(store.read(forever)) for _ in range(4)]
         await settle()
         for read in reads:
             read.cancel()
         assert await asyncio.gather(*(store.read(items) for _ in range(8))) == [[]] * 8
 
-    run(tmp_path, body)
+
+async def test_opening_that_is_cancelled_lets_go_of_the_file(tmp_path: Path) -> None:
+    opening = asyncio.ensure_future(Store.open(tmp_path / "a.db", SCHEMA))
+    await asyncio.sleep(0)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    async with asyncio.timeout(LIMIT_S), await Store.open(tmp_path / "a.db", SCHEMA) as store:
+        await store.write(put(1))
 
 
-def test_opening_that_is_cancelled_lets_go_of_the_file(tmp_path: Path) -> None:
-    async def main() -> None:
-        opening = asyncio.ensure_future(Store.open(tmp_path / "a.db", SCHEMA))
-        await asyncio.sleep(0)
-        opening.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await opening
-        async with asyncio.timeout(LIMIT_S), await Store.open(tmp_path / "a.db", SCHEMA) as store:
-            await store.write(put(1))
-
-    asyncio.run(main())
-
-
-def test_a_backup_is_one_moment_of_a_store_that_goes_on_writing(tmp_path: Path) -> None:
+async def test_a_backup_is_one_moment_of_a_store_that_goes_on_writing(tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
 
     def pair(n: int) -> Work:
@@ -445,35 +409,31 @@ def test_a_backup_is_one_moment_of_a_store_that_goes_on_writing(tmp_path: Path) 
 
         return work
 
-    async def body(store: Store) -> None:
+    async with open_store(tmp_path) as store:
         await asyncio.gather(*(store.write(pair(n)) for n in range(1500)))
         writing = asyncio.gather(*(store.write(pair(n)) for n in range(1500, 2500)))
         for _ in range(3):
             await store.backup(target)
         await writing
 
-    run(tmp_path, body)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.db", "copy.db"]
 
-    async def inspect() -> None:
-        async with await Store.open(target, SCHEMA) as copy:
-            assert copy.recovered_from is None
-            assert await copy.check() == []
-            count, pairs = await copy.read(
-                lambda c: c.execute("SELECT count(*), (SELECT count(*) FROM child) FROM item").fetchone()
-            )
-            assert count == pairs >= 1500
-
-    asyncio.run(inspect())
+    async with await Store.open(target, SCHEMA) as copy:
+        assert copy.recovered_from is None
+        assert await copy.check() == []
+        count, pairs = await copy.read(
+            lambda c: c.execute("SELECT count(*), (SELECT count(*) FROM child) FROM item").fetchone()
+        )
+        assert count == pairs >= 1500
 
 
-def test_a_backup_that_fails_leaves_the_older_one(tmp_path: Path) -> None:
+async def test_a_backup_that_fails_leaves_the_older_one(tmp_path: Path) -> None:
     older = tmp_path / "copy.db"
     older.write_text("older")
     (tmp_path / "copy.db-wal").write_text("somebody's log")
 
-    async def body(store: Store) -> None:
+    async with open_store(tmp_path) as store:
         with pytest.raises(StoreDeniedError, match="open in another program"):
             await store.backup(older)
         with pytest.raises(StoreDeniedError, match="the database itself"):
@@ -482,13 +442,12 @@ def test_a_backup_that_fails_leaves_the_older_one(tmp_path: Path) -> None:
             await store.backup(tmp_path / "nowhere" / "copy.db")
         await store.write(put(1))
 
-    run(tmp_path, body)
     assert older.read_text() == "older"
     assert stored(tmp_path) == [1]
 
 
-def test_a_cancelled_backup_leaves_no_half_of_one(tmp_path: Path) -> None:
-    async def body(store: Store) -> None:
+async def test_a_cancelled_backup_leaves_no_half_of_one(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as store:
         await store.write(
             lambda c: c.executemany("INSERT INTO item (n, word) VALUES (?, ?)", ((n, "x" * 3000) for n in range(3000)))
         )
@@ -498,16 +457,17 @@ def test_a_cancelled_backup_leaves_no_half_of_one(tmp_path: Path) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await backup
 
-    run(tmp_path, body)
     assert {entry.name for entry in tmp_path.iterdir()} <= {
         "a.db",
         "copy.db",
     }  # whole, if it was quicker than the cancellation
 
 
-def test_a_check_of_a_sound_store_finds_nothing_and_of_a_broken_one_says_what(tmp_path: Path) -> None:
-    assert run(tmp_path, lambda store: store.check()) == []
+async def test_a_check_of_a_sound_store_finds_nothing_and_of_a_broken_one_says_what(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as store:
+        assert await store.check() == []
     with contextlib.closing(sqlite3.connect(tmp_path / "a.db")) as stranger:
         stranger.execute("INSERT INTO child (n, item) VALUES (1, 77)")
         stranger.commit()
-    assert run(tmp_path, lambda store: store.check()) == ["row 1 of child refers to a missing row of item"]
+    async with open_store(tmp_path) as store:
+        assert await store.check() == ["row 1 of child refers to a missing row of item"]

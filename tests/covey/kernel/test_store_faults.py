@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from covey.kernel.events import Event, Events
+from covey.kernel.events import Events
 from covey.kernel.store import Store, StoreError
 from covey.kernel.store_errors import StoreDiskError, StoreFullError
 
@@ -125,37 +125,30 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(place)], check=True, timeout=LIMIT_S)
 
 
-def test_a_full_disk_refuses_writes_and_takes_them_again_when_there_is_room(small_disk: Path) -> None:
+async def test_a_full_disk_refuses_writes_and_takes_them_again_when_there_is_room(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     ballast.write_bytes(b"x" * 300_000)
-    asyncio.run(fill_and_recover(small_disk / "a.db", ballast.unlink))
+    await fill_and_recover(small_disk / "a.db", ballast.unlink)
 
 
-def test_a_store_cannot_be_begun_on_a_full_disk_and_says_why(small_disk: Path) -> None:
+async def test_a_store_cannot_be_begun_on_a_full_disk_and_says_why(small_disk: Path) -> None:
     with contextlib.suppress(OSError), (small_disk / "ballast").open("wb", buffering=0) as ballast:
         while ballast.write(b"x" * 4096):
             pass
     with pytest.raises(StoreError) as caught:
-        asyncio.run(Store.open(small_disk / "a.db", SCHEMA))
+        await Store.open(small_disk / "a.db", SCHEMA)
     assert isinstance(caught.value, StoreFullError | StoreDiskError)
     (small_disk / "ballast").unlink()
-
-    async def again() -> Event:
-        async with await Store.open(small_disk / "a.db", SCHEMA) as store:
-            assert store.recovered_from is None
-            return await (await Events.open(store, clock=lambda: 1.0)).append("at.last")
-
-    assert asyncio.run(again()).cursor == 1
+    async with await Store.open(small_disk / "a.db", SCHEMA) as store:
+        assert store.recovered_from is None
+        assert (await (await Events.open(store, clock=lambda: 1.0)).append("at.last")).cursor == 1
 
 
-def test_a_backup_to_a_full_disk_leaves_nothing_of_itself(tmp_path: Path, small_disk: Path) -> None:
-    async def body() -> None:
-        async with await Store.open(tmp_path / "a.db", SCHEMA, fsync="off") as store:
-            await asyncio.gather(*(store.write(put(n)) for n in range(400)))
-            with pytest.raises(StoreFullError):
-                await store.backup(small_disk / "copy.db")
-
-    asyncio.run(body())
+async def test_a_backup_to_a_full_disk_leaves_nothing_of_itself(tmp_path: Path, small_disk: Path) -> None:
+    async with await Store.open(tmp_path / "a.db", SCHEMA, fsync="off") as store:
+        await asyncio.gather(*(store.write(put(n)) for n in range(400)))
+        with pytest.raises(StoreFullError):
+            await store.backup(small_disk / "copy.db")
     assert list(small_disk.iterdir()) == []
 
 

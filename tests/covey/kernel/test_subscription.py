@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from covey.kernel.event import Event, Kinds
 from covey.kernel.events import Events, FutureCursorError, SlowReader, Subscription
 from covey.kernel.store import Store
-from tests.covey.kernel.test_events import LIMIT_S, SCHEMA, Clock, cursors, run
+from tests.covey.kernel.test_events import LIMIT_S, SCHEMA, cursors, open_events
 
 
 async def read(subscription: Subscription, count: int) -> list[int]:
@@ -23,8 +23,8 @@ async def fill(events: Events, count: int, kind: str = "n") -> None:
     await asyncio.gather(*(events.append(kind) for _ in range(count)))
 
 
-def test_without_a_cursor_only_what_comes_is_seen(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_without_a_cursor_only_what_comes_is_seen(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         await fill(events, 3)
         listener = events.subscribe()
         assert (events.subscribers, listener.cursor) == (1, 3)
@@ -34,11 +34,9 @@ def test_without_a_cursor_only_what_comes_is_seen(tmp_path: Path) -> None:
         await listener.aclose()
         assert events.subscribers == 0
 
-    run(tmp_path, body)
 
-
-def test_with_a_cursor_history_flows_into_what_comes(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_with_a_cursor_history_flows_into_what_comes(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         await fill(events, 1000)  # several pages
         async with events.subscribe(since=10) as listener:
             assert await read(listener, 500) == list(range(11, 511))
@@ -47,8 +45,6 @@ def test_with_a_cursor_history_flows_into_what_comes(tmp_path: Path) -> None:
             assert listener.gap is None
             await fill(events, 1)
             assert await read(listener, 1) == [1006]
-
-    run(tmp_path, body)
 
 
 class LateEvents(Events):
@@ -63,8 +59,8 @@ class LateEvents(Events):
         self.held = []
 
 
-def test_an_event_that_is_committed_but_not_yet_published_comes_once(tmp_path: Path) -> None:
-    async def body(_: Events, store: Store, clock: Clock) -> None:
+async def test_an_event_that_is_committed_but_not_yet_published_comes_once(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (_, store, clock):
         events = await LateEvents.open(store, clock=clock)
         await fill(events, 3)
         async with events.subscribe(since=1) as early, events.subscribe() as live:
@@ -78,11 +74,10 @@ def test_an_event_that_is_committed_but_not_yet_published_comes_once(tmp_path: P
             assert await early.take(timeout_s=0) == []
             assert await read(live, 5) == [1, 2, 3, 4, 5]
 
-    run(tmp_path, body)
 
+async def test_only_the_wanted_kinds_come_from_the_journal_and_from_the_bus(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
 
-def test_only_the_wanted_kinds_come_from_the_journal_and_from_the_bus(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
         async def some() -> None:
             for kind in ("fleet.state", "beat", "fleet", "fleet.x.y"):
                 await events.append(kind)
@@ -92,11 +87,9 @@ def test_only_the_wanted_kinds_come_from_the_journal_and_from_the_bus(tmp_path: 
             await some()
             assert await read(listener, 6) == [1, 2, 4, 5, 6, 8]
 
-    run(tmp_path, body)
 
-
-def test_a_listener_for_rare_kinds_catches_up_although_nothing_matches(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_a_listener_for_rare_kinds_catches_up_although_nothing_matches(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         await fill(events, 700)
         async with events.subscribe(since=0, kinds=["rare"]) as listener:
             assert await listener.take(timeout_s=0) == []
@@ -104,26 +97,21 @@ def test_a_listener_for_rare_kinds_catches_up_although_nothing_matches(tmp_path:
             await events.append("rare")
             assert await read(listener, 1) == [704]
 
-    run(tmp_path, body)
+
+async def test_everything_that_is_there_is_taken_at_once(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __), events.subscribe() as listener:
+        await fill(events, 50)
+        assert cursors(await listener.take()) == list(range(1, 51))
+        waiting = asyncio.ensure_future(listener.take(timeout_s=LIMIT_S))
+        await asyncio.sleep(0)
+        await fill(events, 1)
+        assert cursors(await waiting) == [51]
+        assert await listener.take(timeout_s=0.001) == []
+        assert not listener.closed
 
 
-def test_everything_that_is_there_is_taken_at_once(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
-        async with events.subscribe() as listener:
-            await fill(events, 50)
-            assert cursors(await listener.take()) == list(range(1, 51))
-            waiting = asyncio.ensure_future(listener.take(timeout_s=LIMIT_S))
-            await asyncio.sleep(0)
-            await fill(events, 1)
-            assert cursors(await waiting) == [51]
-            assert await listener.take(timeout_s=0.001) == []
-            assert not listener.closed
-
-    run(tmp_path, body)
-
-
-def test_a_slow_reader_is_sent_away_and_resumes_where_it_was(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_a_slow_reader_is_sent_away_and_resumes_where_it_was(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         await fill(events, 5)
         slow = events.subscribe(since=0, queue=10)
         async with slow, events.subscribe(queue=1000) as quick:
@@ -140,21 +128,17 @@ def test_a_slow_reader_is_sent_away_and_resumes_where_it_was(tmp_path: Path) -> 
         async with events.subscribe(since=caught.value.cursor) as resumed:
             assert await read(resumed, 11) == list(range(6, 17))
 
-    run(tmp_path, body)
 
-
-def test_a_reader_that_is_nobody_is_dropped(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_a_reader_that_is_nobody_is_dropped(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         for _turn in range(10):
             events.subscribe(queue=5)
         await fill(events, 6)
         assert events.subscribers == 0
 
-    run(tmp_path, body)
 
-
-def test_a_cursor_from_the_future_is_an_error_before_anything_is_sent(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_a_cursor_from_the_future_is_an_error_before_anything_is_sent(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         await fill(events, 3)
         with pytest.raises(FutureCursorError, match="newest event, 3") as caught:
             await events.subscribe(since=4).__aenter__()
@@ -166,11 +150,9 @@ def test_a_cursor_from_the_future_is_an_error_before_anything_is_sent(tmp_path: 
             assert await read(listener, 1) == [4]
         assert events.subscribers == 0
 
-    run(tmp_path, body)
 
-
-def test_what_is_no_longer_kept_is_named_as_a_gap(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, clock: Clock) -> None:
+async def test_what_is_no_longer_kept_is_named_as_a_gap(tmp_path: Path) -> None:
+    async with open_events(tmp_path, max_age_s=50) as (events, _, clock):
         await fill(events, 10)
         clock.now += 100
         await fill(events, 5)
@@ -195,11 +177,9 @@ def test_what_is_no_longer_kept_is_named_as_a_gap(tmp_path: Path) -> None:
         async with events.subscribe(since=16) as listener:
             assert listener.gap is None
 
-    run(tmp_path, body, max_age_s=50)
 
-
-def test_a_replay_that_is_overtaken_by_pruning_ends_rather_than_skips(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, clock: Clock) -> None:
+async def test_a_replay_that_is_overtaken_by_pruning_ends_rather_than_skips(tmp_path: Path) -> None:
+    async with open_events(tmp_path, max_age_s=50) as (events, _, clock):
         await fill(events, 1000)
         async with events.subscribe(since=0) as listener:
             assert await read(listener, 10) == list(range(1, 11))
@@ -219,11 +199,10 @@ def test_a_replay_that_is_overtaken_by_pruning_ends_rather_than_skips(tmp_path: 
             assert resumed.gap == (caught.value.cursor + 1, 1000)
             assert await read(resumed, 1) == [1001]
 
-    run(tmp_path, body, max_age_s=50)
 
+async def test_closing_ends_the_iteration_also_of_a_reader_that_waits(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
 
-def test_closing_ends_the_iteration_also_of_a_reader_that_waits(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
         async def collect(listener: Subscription, third: asyncio.Event) -> list[int]:
             seen = []
             async for event in listener:
@@ -242,11 +221,9 @@ def test_closing_ends_the_iteration_also_of_a_reader_that_waits(tmp_path: Path) 
         assert await asyncio.gather(*collecting) == [[1, 2, 3]] * 2
         assert await listeners[0].take() == []
 
-    run(tmp_path, body)
 
-
-def test_a_replay_that_outlives_the_events_ends_with_the_journal(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_a_replay_that_outlives_the_events_ends_with_the_journal(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         await fill(events, 600)
         async with events.subscribe(since=0) as listener:
             await events.aclose()
@@ -254,11 +231,9 @@ def test_a_replay_that_outlives_the_events_ends_with_the_journal(tmp_path: Path)
         assert await events.subscribe().take() == []
         assert events.subscribers == 0
 
-    run(tmp_path, body)
 
-
-def test_a_cancelled_wait_loses_no_event(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
+async def test_a_cancelled_wait_loses_no_event(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
         await fill(events, 600)
         async with events.subscribe(since=0) as listener:
             seen: list[int] = []
@@ -275,11 +250,10 @@ def test_a_cancelled_wait_loses_no_event(tmp_path: Path) -> None:
                 seen += cursors(await listener.take())
             assert seen == list(range(1, 651))
 
-    run(tmp_path, body)
 
+async def test_a_thousand_listeners_get_every_event_as_the_same_bytes(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __):
 
-def test_a_thousand_listeners_get_every_event_as_the_same_bytes(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
         async def listen(listener: Subscription) -> list[Event]:
             seen: list[Event] = []
             while len(seen) < 50:
@@ -293,20 +267,15 @@ def test_a_thousand_listeners_get_every_event_as_the_same_bytes(tmp_path: Path) 
         assert all(seen == sent for seen in received)
         assert all(one is two and one.sse is two.sse for seen in received for one, two in zip(seen, sent, strict=True))
 
-    run(tmp_path, body)
 
-
-def test_two_readers_of_one_subscription_are_refused(tmp_path: Path) -> None:
-    async def body(events: Events, _: Store, __: Clock) -> None:
-        async with events.subscribe() as listener:
-            first = asyncio.ensure_future(listener.take())
-            await asyncio.sleep(0)
-            with pytest.raises(RuntimeError, match="one reader"):
-                await listener.take()
-            event = await events.append("n")
-            assert await first == [event]
-
-    run(tmp_path, body)
+async def test_two_readers_of_one_subscription_are_refused(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (events, _, __), events.subscribe() as listener:
+        first = asyncio.ensure_future(listener.take())
+        await asyncio.sleep(0)
+        with pytest.raises(RuntimeError, match="one reader"):
+            await listener.take()
+        event = await events.append("n")
+        assert await first == [event]
 
 
 class Reader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -10,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -54,22 +55,18 @@ class Scene:
         await until(lambda: child.state in ("waiting to restart", "held down") and self.clock.sleepers)
 
 
-def play(records: Path, body: Callable[[Scene], Awaitable[None]]) -> Scene:
-    """Run a body with a supervisor that is closed in the end."""
-
-    async def main() -> Scene:
-        scene = Scene(records)
-        async with asyncio.timeout(LIMIT_S):
-            try:
-                await body(scene)
-            finally:
-                closing = asyncio.ensure_future(scene.supervisor.aclose())
-                while not closing.done():
-                    scene.clock.advance(0.1)
-                    await asyncio.sleep(0.005)
-        return scene
-
-    return asyncio.run(main())
+@contextlib.asynccontextmanager
+async def open_scene(records: Path) -> AsyncIterator[Scene]:
+    """Yield a scene whose supervisor is closed in the end, with time passing meanwhile."""
+    scene = Scene(records)
+    async with asyncio.timeout(LIMIT_S):
+        try:
+            yield scene
+        finally:
+            closing = asyncio.ensure_future(scene.supervisor.aclose())
+            while not closing.done():
+                scene.clock.advance(0.1)
+                await asyncio.sleep(0.005)
 
 
 @pytest.fixture
@@ -158,10 +155,12 @@ def test_no_history_leads_to_a_wait_that_is_not_one_of_the_steps(runs: list[tupl
 # Children: real processes.
 
 
-def test_a_child_that_is_killed_is_started_again_after_its_wait_and_not_before(records: Path, notice: str) -> None:
+async def test_a_child_that_is_killed_is_started_again_after_its_wait_and_not_before(
+    records: Path, notice: str
+) -> None:
     del notice
 
-    async def body(scene: Scene) -> None:
+    async with open_scene(records) as scene:
         child = scene.supervisor.keep("nats", FOREVER, ENV)
         pids = [await scene.running(child)]
         for wait in (1, 2, 4, 8):
@@ -177,12 +176,11 @@ def test_a_child_that_is_killed_is_started_again_after_its_wait_and_not_before(r
         assert child.restarts == 4
         assert not any(in_table(pid) for pid in pids[:-1]), "no zombie is left"
 
-    scene = play(records, body)
     assert scene.told == [("nats", state) for state in ["running", "waiting to restart"] * 4 + ["running", "ended"]]
 
 
-def test_a_child_that_keeps_failing_is_held_down(records: Path) -> None:
-    async def body(scene: Scene) -> None:
+async def test_a_child_that_keeps_failing_is_held_down(records: Path) -> None:
+    async with open_scene(records) as scene:
         child = scene.supervisor.keep("bad", ["/bin/false"], ENV)
         for wait in (1, 2, 4, 8):
             await scene.waiting(child)
@@ -196,14 +194,13 @@ def test_a_child_that_keeps_failing_is_held_down(records: Path) -> None:
         scene.clock.advance(1)
         await until(lambda: child.restarts == 5)
 
-    play(records, body)
-
 
 @pytest.mark.parametrize("command", ["/nowhere/program", "/etc/passwd", "/", "sleep"])
-def test_a_child_that_cannot_be_started_is_told_and_tried_again_later(
+async def test_a_child_that_cannot_be_started_is_told_and_tried_again_later(
     records: Path, command: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def body(scene: Scene) -> None:
+    async with open_scene(records) as scene:
+        caplog.set_level(logging.ERROR, "covey.supervisor")
         child = scene.supervisor.keep("lost", [command], ENV)
         for wait in (1, 2):
             await scene.waiting(child)
@@ -213,15 +210,13 @@ def test_a_child_that_cannot_be_started_is_told_and_tried_again_later(
             await until(lambda: not scene.clock.sleepers or child.restarts)
         await until(lambda: child.restarts == 2)
 
-    with caplog.at_level(logging.ERROR, "covey.supervisor"):
-        scene = play(records, body)
     assert scene.told[:3] == [("lost", "cannot start"), ("lost", "waiting to restart"), ("lost", "cannot start")]
     assert "a child cannot be started" in caplog.messages
     assert not recorded(records)
 
 
-def test_a_child_gets_its_environment_and_nothing_else_of_ours(records: Path) -> None:
-    async def body(scene: Scene) -> None:
+async def test_a_child_gets_its_environment_and_nothing_else_of_ours(records: Path) -> None:
+    async with open_scene(records) as scene:
         ours = os.open(os.devnull, os.O_RDONLY)
         child = scene.supervisor.keep(
             "curious",
@@ -231,7 +226,6 @@ def test_a_child_gets_its_environment_and_nothing_else_of_ours(records: Path) ->
         await scene.waiting(child)
         os.close(ours)
 
-    play(records, body)
     start, ignored, descriptors, _, mine = (records / "curious.log").read_text().splitlines()
     assert start.endswith("covey starts curious")
     assert int(ignored.split()[1], 16) & (1 << (signal.SIGPIPE - 1)) == 0, (
@@ -241,12 +235,12 @@ def test_a_child_gets_its_environment_and_nothing_else_of_ours(records: Path) ->
     assert mine == "a b"
 
 
-def test_what_a_child_writes_is_kept_and_put_aside_when_it_is_too_much(
+async def test_what_a_child_writes_is_kept_and_put_aside_when_it_is_too_much(
     records: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "LOG_BYTES", 1000)
 
-    async def body(scene: Scene) -> None:
+    async with open_scene(records) as scene:
         child = scene.supervisor.keep(
             "chatty", shell("echo out; echo err >&2; head -c 600 /dev/zero | tr '\\0' x; echo"), ENV
         )
@@ -256,40 +250,37 @@ def test_what_a_child_writes_is_kept_and_put_aside_when_it_is_too_much(
             await until(lambda: not scene.clock.sleepers)
         await scene.waiting(child)
 
-    play(records, body)
     both = [(records / name).read_text() for name in ("chatty.log.1", "chatty.log")]
     assert [text.count("out\nerr\n") for text in both] == [2, 2]
     assert (records / "chatty.log").stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in records.iterdir()) == ["chatty.log", "chatty.log.1"]
 
 
-def test_a_child_runs_even_if_its_log_and_its_record_cannot_be_written(
+async def test_a_child_runs_even_if_its_log_and_its_record_cannot_be_written(
     records: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("odd.log", "odd.json", "odd.json.new"):
         (records / name).mkdir(parents=True)
 
-    async def body(scene: Scene) -> None:
+    async with open_scene(records) as scene:
         child = scene.supervisor.keep("odd", FOREVER, ENV)
         assert alive(await scene.running(child))
 
-    play(records, body)
     assert "what a child writes is lost" in caplog.messages
     assert any("not recorded" in message for message in caplog.messages)
 
 
-def test_a_listener_that_fails_does_not_stop_the_supervision(records: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def main() -> None:
-        def fail(_: Child) -> None:
-            raise RuntimeError("no")
+async def test_a_listener_that_fails_does_not_stop_the_supervision(
+    records: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: Child) -> None:
+        raise RuntimeError("no")
 
-        supervisor = Supervisor(records, SystemClock(), fail)
-        child = supervisor.keep("a", FOREVER, ENV)
-        async with asyncio.timeout(LIMIT_S):
-            await until(lambda: child.state == "running")
-            await supervisor.aclose()
-
-    asyncio.run(main())
+    supervisor = Supervisor(records, SystemClock(), fail)
+    child = supervisor.keep("a", FOREVER, ENV)
+    async with asyncio.timeout(LIMIT_S):
+        await until(lambda: child.state == "running")
+        await supervisor.aclose()
     assert "a listener failed" in caplog.messages
 
 
@@ -297,30 +288,27 @@ def test_a_listener_that_fails_does_not_stop_the_supervision(records: Path, capl
     "name",
     ["", ".", "..", "../x", "a/b", "/etc/passwd", "a\0b", "a\n", ".hidden", "-x", "A", "é", "x" * 65, "a b", "~"],
 )
-def test_a_name_that_could_leave_the_folder_is_refused(records: Path, name: str) -> None:
-    async def body(scene: Scene) -> None:
+async def test_a_name_that_could_leave_the_folder_is_refused(records: Path, name: str) -> None:
+    async with open_scene(records) as scene:
         with pytest.raises(ValueError, match="cannot name a child"):
             scene.supervisor.keep(name, FOREVER, ENV)
 
-    play(records, body)
     assert not records.exists()
 
 
 @pytest.mark.parametrize(
     ("argv", "env"), [([], {}), (["/bin/a\0b"], {}), (FOREVER, {"A": "\0"}), (FOREVER, {"\0": ""})]
 )
-def test_a_command_that_no_system_can_run_is_refused_at_once(
+async def test_a_command_that_no_system_can_run_is_refused_at_once(
     records: Path, argv: list[str], env: dict[str, str]
 ) -> None:
-    async def body(scene: Scene) -> None:
+    async with open_scene(records) as scene:
         with pytest.raises(ValueError, match="needs a command"):
             scene.supervisor.keep("a", argv, env)
 
-    play(records, body)
 
-
-def test_one_name_is_one_child_until_it_is_dropped(records: Path) -> None:
-    async def body(scene: Scene) -> None:
+async def test_one_name_is_one_child_until_it_is_dropped(records: Path) -> None:
+    async with open_scene(records) as scene:
         child = scene.supervisor.keep("a", FOREVER, ENV)
         with pytest.raises(ValueError, match="supervised already"):
             scene.supervisor.keep("a", FOREVER, ENV)
@@ -336,23 +324,19 @@ def test_one_name_is_one_child_until_it_is_dropped(records: Path) -> None:
         again = scene.supervisor.keep("a", FOREVER, ENV)
         assert await scene.running(again) != first
 
-    play(records, body)
 
-
-def test_a_closed_supervisor_takes_no_more_children(records: Path) -> None:
-    async def body(scene: Scene) -> None:
+async def test_a_closed_supervisor_takes_no_more_children(records: Path) -> None:
+    async with open_scene(records) as scene:
         await scene.supervisor.aclose()
         with pytest.raises(ValueError, match="too late"):
             scene.supervisor.keep("a", FOREVER, ENV)
-
-    play(records, body)
 
 
 # The end.
 
 
-def test_the_end_is_polite_first(records: Path, tmp_path: Path) -> None:
-    async def body(scene: Scene) -> None:
+async def test_the_end_is_polite_first(records: Path, tmp_path: Path) -> None:
+    async with open_scene(records) as scene:
         said, ready = tmp_path / "said", tmp_path / "ready"
         child = scene.supervisor.keep(
             "polite", shell(f"trap 'echo 1 > {said}; exit 0' TERM; echo 1 > {ready}; while :; do sleep 0.01; done"), ENV
@@ -364,13 +348,11 @@ def test_the_end_is_polite_first(records: Path, tmp_path: Path) -> None:
         assert not recorded(records)
         assert child.as_dict() == {"name": "polite", "state": "ended", "pid": None, "restarts": 0}
 
-    play(records, body)
 
-
-def test_who_does_not_listen_is_killed_after_the_grace(records: Path, tmp_path: Path, notice: str) -> None:
+async def test_who_does_not_listen_is_killed_after_the_grace(records: Path, tmp_path: Path, notice: str) -> None:
     del notice
 
-    async def body(scene: Scene) -> None:
+    async with open_scene(records) as scene:
         ready = tmp_path / "ready"
         child = scene.supervisor.keep(
             "deaf", shell(f"trap '' TERM; echo 1 > {ready}; while :; do sleep 600; done"), ENV
@@ -387,11 +369,9 @@ def test_who_does_not_listen_is_killed_after_the_grace(records: Path, tmp_path: 
         await dropping
         assert not in_table(pid)
 
-    play(records, body)
 
-
-def test_what_a_child_has_started_ends_with_it(records: Path, tmp_path: Path) -> None:
-    async def body(scene: Scene) -> None:
+async def test_what_a_child_has_started_ends_with_it(records: Path, tmp_path: Path) -> None:
+    async with open_scene(records) as scene:
         inner = tmp_path / "inner"
         # The leader ends on SIGTERM, its own child does not.
         child = scene.supervisor.keep(
@@ -407,11 +387,11 @@ def test_what_a_child_has_started_ends_with_it(records: Path, tmp_path: Path) ->
         await dropping
         assert not alive(grandchild)
 
-    play(records, body)
 
-
-def test_what_a_crashed_child_leaves_behind_ends_before_the_next_is_started(records: Path, tmp_path: Path) -> None:
-    async def body(scene: Scene) -> None:
+async def test_what_a_crashed_child_leaves_behind_ends_before_the_next_is_started(
+    records: Path, tmp_path: Path
+) -> None:
+    async with open_scene(records) as scene:
         inner = tmp_path / "inner"
         child = scene.supervisor.keep("tree", shell(f"sleep 600 & echo $! > {inner}; wait"), ENV)
         leader = await scene.running(child)
@@ -420,11 +400,9 @@ def test_what_a_crashed_child_leaves_behind_ends_before_the_next_is_started(reco
         await scene.waiting(child)
         assert not alive(grandchild)
 
-    play(records, body)
 
-
-def test_closing_ends_all_children_at_once(records: Path, tmp_path: Path) -> None:
-    async def body(scene: Scene) -> None:
+async def test_closing_ends_all_children_at_once(records: Path, tmp_path: Path) -> None:
+    async with open_scene(records) as scene:
         children = []
         for number in range(5):
             ready = tmp_path / f"ready{number}"
@@ -442,11 +420,9 @@ def test_closing_ends_all_children_at_once(records: Path, tmp_path: Path) -> Non
         assert not any(alive(pid) for pid in pids)
         assert scene.supervisor.children == []
 
-    play(records, body)
 
-
-def test_a_child_can_be_dropped_before_it_was_started_and_while_it_waits(records: Path) -> None:
-    async def body(scene: Scene) -> None:
+async def test_a_child_can_be_dropped_before_it_was_started_and_while_it_waits(records: Path) -> None:
+    async with open_scene(records) as scene:
         scene.supervisor.keep("early", FOREVER, ENV)
         await scene.supervisor.drop("early")
         child = scene.supervisor.keep("waits", ["/bin/false"], ENV)
@@ -454,7 +430,6 @@ def test_a_child_can_be_dropped_before_it_was_started_and_while_it_waits(records
         await scene.supervisor.drop("waits")
         assert scene.supervisor.children == []
 
-    scene = play(records, body)
     assert [told for told in scene.told if told[0] == "early"] == [("early", "ended")]
 
 
@@ -493,10 +468,10 @@ def crashed(records: Path) -> Iterator[int]:
         os.kill(pid, signal.SIGKILL)
 
 
-def test_a_child_survives_a_crash_of_the_daemon_and_is_adopted(records: Path, crashed: int, notice: str) -> None:
+async def test_a_child_survives_a_crash_of_the_daemon_and_is_adopted(records: Path, crashed: int, notice: str) -> None:
     del notice
 
-    async def body(scene: Scene) -> None:
+    async with open_scene(records) as scene:
         child = scene.supervisor.keep("nats", FOREVER, {})
         assert await scene.running(child) == crashed
         os.kill(crashed, signal.SIGKILL)
@@ -504,63 +479,47 @@ def test_a_child_survives_a_crash_of_the_daemon_and_is_adopted(records: Path, cr
         scene.clock.advance(1)
         assert await scene.running(child) != crashed
 
-    scene = play(records, body)
     assert scene.told[0] == ("nats", "running")
 
 
-def test_an_adopted_child_is_ended_like_any_other(records: Path, crashed: int) -> None:
-    async def body(scene: Scene) -> None:
+async def test_an_adopted_child_is_ended_like_any_other(records: Path, crashed: int) -> None:
+    async with open_scene(records) as scene:
         child = scene.supervisor.keep("nats", FOREVER, {})
         await scene.running(child)
         await scene.supervisor.drop("nats")
         assert not alive(crashed)
         assert not (records / "nats.json").exists()
 
-    play(records, body)
 
-
-def test_a_child_that_is_dropped_before_it_could_be_adopted_is_ended_too(records: Path, crashed: int) -> None:
-    async def body(scene: Scene) -> None:
+async def test_a_child_that_is_dropped_before_it_could_be_adopted_is_ended_too(records: Path, crashed: int) -> None:
+    async with open_scene(records) as scene:
         scene.supervisor.keep("nats", FOREVER, {})
         await scene.supervisor.drop("nats")
         assert not alive(crashed)
 
-    play(records, body)
 
-
-def test_a_child_with_another_command_is_ended_and_the_wanted_one_started(records: Path, crashed: int) -> None:
-    async def body(scene: Scene) -> None:
+async def test_a_child_with_another_command_is_ended_and_the_wanted_one_started(records: Path, crashed: int) -> None:
+    async with open_scene(records) as scene:
         child = scene.supervisor.keep("nats", ["/bin/sleep", "601"], {})
         assert await scene.running(child) != crashed
         assert not alive(crashed)
 
-    play(records, body)
 
-
-def test_a_released_child_goes_on_and_is_adopted_by_the_next_supervisor(records: Path) -> None:
-    async def release(scene: Scene) -> int:
+async def test_a_released_child_goes_on_and_is_adopted_by_the_next_supervisor(records: Path) -> None:
+    async with open_scene(records) as scene:
         pid = await scene.running(scene.supervisor.keep("nats", FOREVER, {}))
         await scene.supervisor.release("nats")
         assert scene.supervisor.children == []
         assert alive(pid)
-        return pid
-
-    async def body(scene: Scene) -> None:
-        pid = await release(scene)
         assert scene.told[-1] == ("nats", "released")
         assert await scene.running(scene.supervisor.keep("nats", FOREVER, {})) == pid
 
-    play(records, body)
 
-
-def test_closing_leaves_children_that_outlive_the_daemon_and_ends_the_others(records: Path) -> None:
+async def test_closing_leaves_children_that_outlive_the_daemon_and_ends_the_others(records: Path) -> None:
     pids: dict[str, int] = {}
-
-    async def body(scene: Scene) -> None:
+    async with open_scene(records) as scene:
         for name, outlives in (("nats", True), ("web", False)):
             pids[name] = await scene.running(scene.supervisor.keep(name, FOREVER, {}, outlives=outlives))
-
-    play(records, body)
     try:
         assert alive(pids["nats"])
         assert not alive(pids["web"])
@@ -570,17 +529,16 @@ def test_closing_leaves_children_that_outlive_the_daemon_and_ends_the_others(rec
 
 
 @pytest.mark.parametrize("born", ["", "x", None, "0/1", 7])
-def test_a_recycled_pid_is_not_adopted_and_not_touched(records: Path, born: object) -> None:
+async def test_a_recycled_pid_is_not_adopted_and_not_touched(records: Path, born: object) -> None:
     records.mkdir()
     with subprocess.Popen(FOREVER, process_group=0) as stranger:
         (records / "nats.json").write_text(json.dumps({"pid": stranger.pid, "birth": born, "argv": FOREVER}))
 
-        async def body(scene: Scene) -> None:
+        async with open_scene(records) as scene:
             child = scene.supervisor.keep("nats", FOREVER, {})
             assert await scene.running(child) != stranger.pid
             await scene.supervisor.drop("nats")
 
-        play(records, body)
         assert stranger.poll() is None
         stranger.kill()
 
@@ -606,16 +564,14 @@ def test_a_recycled_pid_is_not_adopted_and_not_touched(records: Path, born: obje
     ],
     ids=range(15),
 )
-def test_a_record_that_makes_no_sense_is_ignored(records: Path, text: bytes) -> None:
+async def test_a_record_that_makes_no_sense_is_ignored(records: Path, text: bytes) -> None:
     records.mkdir()
     (records / "nats.json").write_bytes(text)
 
-    async def body(scene: Scene) -> None:
+    async with open_scene(records) as scene:
         child = scene.supervisor.keep("nats", FOREVER, {})
         pid = await scene.running(child)
         assert json.loads((records / "nats.json").read_text()) == {"pid": pid, "birth": birth(pid), "argv": FOREVER}
-
-    play(records, body)
 
 
 def test_a_process_has_one_birth_and_a_zombie_has_none() -> None:
@@ -629,12 +585,9 @@ def test_a_process_has_one_birth_and_a_zombie_has_none() -> None:
     assert birth(2**31 - 1) == ""
 
 
-def test_the_clock_of_the_machine_serves_as_well(records: Path) -> None:
-    async def main() -> None:
-        supervisor = Supervisor(records, SystemClock())
-        child = supervisor.keep("a", FOREVER, ENV)
-        async with asyncio.timeout(LIMIT_S):
-            await until(lambda: child.state == "running")
-            await supervisor.aclose()
-
-    asyncio.run(main())
+async def test_the_clock_of_the_machine_serves_as_well(records: Path) -> None:
+    supervisor = Supervisor(records, SystemClock())
+    child = supervisor.keep("a", FOREVER, ENV)
+    async with asyncio.timeout(LIMIT_S):
+        await until(lambda: child.state == "running")
+        await supervisor.aclose()

@@ -111,7 +111,8 @@ def test_the_pytest_fixture_fails_a_test_with_the_report(tmp_path: Path, tool: C
     test = tmp_path / "test_shelf.py"
     test.write_text(
         f"def test_good(murli_conformance):\n    assert murli_conformance({tool('good')!r}, only=['tty']).ok\n"
-        f"def test_broken(murli_conformance):\n    murli_conformance({tool('broken_json_on_terminal')!r}, only=['tty'])\n"
+        "def test_broken(murli_conformance):\n"
+        f"    murli_conformance({tool('broken_json_on_terminal')!r}, only=['tty'])\n"
     )
     command = [
         sys.executable,
@@ -138,7 +139,10 @@ def test_the_pytest_fixture_fails_a_test_with_the_report(tmp_path: Path, tool: C
 
 
 def test_loading_the_plugin_loads_no_check(tmp_path: Path) -> None:
-    code = "import sys, murli.conformance.pytest_plugin; print([name for name in sys.modules if name.startswith('murli.conformance.')])"
+    code = (
+        "import sys, murli.conformance.pytest_plugin; "
+        "print([name for name in sys.modules if name.startswith('murli.conformance.')])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

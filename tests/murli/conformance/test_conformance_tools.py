@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from murli.conformance import Report
 
-# What each tool breaks, and by nature nothing else: a tool whose flag errors have the wrong exit code fails wherever there is a flag error.
+# What each tool breaks, and by nature nothing else: a tool whose flag errors have the wrong exit code fails wherever
+# there is a flag error.
 BROKEN: dict[str, set[str]] = {
     "banner": {"stdout.pure", "output.json", "output.ndjson"},
     "colour_for_all": {"ansi.no_color"},

@@ -646,7 +646,10 @@ def test_murli_only_ever_takes_its_own_words_out(root: Sketch, words: list[str])
 
 
 class Line:
-    """A well-formed command line and how it must be read: flags in every spelling, murli's flags and persistent ones at random places, a tail after `--`."""
+    """A well-formed command line and how it must be read.
+
+    It has flags in every spelling, murli's flags and persistent ones at random places, and a tail after `--`.
+    """
 
     def __init__(self, draw: st.DrawFn) -> None:
         self._draw = draw

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from murli._core.errors import EXIT_TOOL_ERROR, AgentError
 from murli._core.record import Record
-from murli._core.wire import encode, envelope, plain
+from murli._core.wire import as_json_value, encode, envelope
 from tests.murli.core.conftest import GOLDEN
 
 JSON = st.recursive(
@@ -79,8 +79,8 @@ def test_an_indented_document_ends_with_exactly_one_newline(value: object) -> No
 
 
 @given(JSON)
-def test_plain_is_what_a_reader_will_see(value: object) -> None:
-    assert plain(value) == value
+def test_a_json_value_is_what_a_reader_will_see(value: object) -> None:
+    assert as_json_value(value) == value
 
 
 @given(st.text(st.characters(categories=("Cs", "L", "P"))))
@@ -91,7 +91,7 @@ def test_text_with_lone_surrogates_is_valid_utf8_and_valid_json(text: str) -> No
 
 def test_a_lone_surrogate_becomes_its_escape_and_reads_back() -> None:
     assert encode("caf\udce9 \\\udc80", minified=True) == b'"caf\\udce9 \\\\\\udc80"\n'
-    assert plain("caf\udce9 \\\udc80") == "caf\udce9 \\\udc80"
+    assert as_json_value("caf\udce9 \\\udc80") == "caf\udce9 \\\udc80"
 
 
 def test_nothing_is_escaped_for_html_and_nothing_for_ascii() -> None:
@@ -139,7 +139,7 @@ def test_control_characters_are_escaped() -> None:
     ],
 )
 def test_what_python_tools_return_has_a_json_form(value: object, seen: object) -> None:
-    assert plain(value) == seen
+    assert as_json_value(value) == seen
 
 
 def test_a_set_is_written_in_the_same_order_every_time() -> None:

@@ -1,5 +1,8 @@
 # mypy: ignore-errors
-"""shelf as the Go original would describe it: none of the additions, and whatever mutates is guarded without saying so."""
+"""shelf as the Go original would describe it.
+
+It has none of the additions, and every command that mutates is guarded without saying so.
+"""
 
 import copy
 

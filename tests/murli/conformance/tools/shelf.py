@@ -1,9 +1,10 @@
 # mypy: ignore-errors
 """shelf: a small tool that keeps every promise of the contract, in plain Python and without murli.
 
-It proves that the kit is a black box. `good.py` runs it as it is; each `broken_*.py` imports it and breaks one promise, so
-everything is looked up in the module at run time and can be replaced from outside. The tests start it some thousand times,
-so it starts in half the time that importing `json` would take: it writes JSON by itself and imports that only to read.
+It proves that the kit is a black box. `good.py` runs it as it is; each `broken_*.py` imports it and breaks one promise,
+so everything is looked up in the module at run time and can be replaced from outside. The tests start it some thousand
+times, so it starts in half the time that importing `json` would take: it writes JSON by itself and imports that only
+to read.
 """
 
 import os
@@ -57,17 +58,21 @@ BUILTINS = (
 )
 
 COMMANDS = [
-    command("add", "Put a book on the shelf", mutating=True, arguments=[argument("title")], flags=[flag("pages", "int", 0)],
+    command("add", "Put a book on the shelf", mutating=True,
+            arguments=[argument("title")], flags=[flag("pages", "int", 0)],
             examples=[example("add Dune --pages 412"), example("add Emma --pages=320"), example("add Ulysses")]),
-    command("list", "List the books", flags=[flag("top", "int", 10), flag("sort", "string", "title", enum=["title", "pages"])],
+    command("list", "List the books",
+            flags=[flag("top", "int", 10), flag("sort", "string", "title", enum=["title", "pages"])],
             examples=[example("list --sort pages --top 5")]),
-    command("find", "Find one book", arguments=[argument("title")], examples=[example("find Dune"), example("find Nothing", 5)]),
+    command("find", "Find one book", arguments=[argument("title")],
+            examples=[example("find Dune"), example("find Nothing", 5)]),
     command("scan", "Scan the books one by one"),
     command("delete", "Take a book away", mutating=True, guarded=True, dry_run=True, arguments=[argument("title")],
             flags=[flag("reason", "string", "")], examples=[example("delete Dune --yes")]),
     command("remote", "The shelf elsewhere", subcommands=[
         command("status", "Where the shelf would go", examples=[example("--region us remote status")]),
-        command("push", "Send the shelf", mutating=True, guarded=True, dry_run=True, flags=[flag("key", "int", sensitive=True)]),
+        command("push", "Send the shelf", mutating=True, guarded=True, dry_run=True,
+                flags=[flag("key", "int", sensitive=True)]),
     ]),
     command("describe", "Describe this tool"),
     command("profile", "Saved flags", subcommands=[
@@ -361,7 +366,10 @@ def describe():
             "streaming": True, "dry_run": True, "output_formats": ["json", "ndjson", "text"], "schema_version": "1.0",
             "profiles": True, "structured_input": True, "field_mask": True, "limit": True,
         },
-        "profiles": {"available": sorted(profiles()["profiles"]), "profileable_flags": [f["name"] for f in ROOT_FLAGS if f.get("profileable")]},
+        "profiles": {
+            "available": sorted(profiles()["profiles"]),
+            "profileable_flags": [f["name"] for f in ROOT_FLAGS if f.get("profileable")],
+        },
         "global_flags": [*ROOT_FLAGS, *(flag(name, kind) for name, kind in BUILTINS.items())],
         "commands": COMMANDS,
     }  # fmt: skip
