@@ -20,16 +20,17 @@ from covey.fleet.adapters.registry import load
 from covey.fleet.bar import bar
 from covey.fleet.fleet import Fleet
 from covey.fleet.history import History
+from covey.fleet.ingest.ingest import HookIngest
 from covey.fleet.integrate.spool import Spool
 from covey.fleet.judge import Rules
 from covey.fleet.live_screen import live_screen
 from covey.fleet.references import resolve
+from covey.fleet.remote_feed import RemoteFeed
 from covey.fleet.target_operations import TargetOperations, places
 from covey.fleet.targets import MIGRATION, Targets
-from covey.fleet.telling import Telling
 from covey.fleet.view import Filters, panes, sessions, summary, windows
-from covey.fleet.wait import Wait
-from covey.fleet.watch import Watch
+from covey.fleet.wait_stream import WaitStream
+from covey.fleet.watch_stream import WatchStream
 from covey.fleet.why import why
 from covey.kernel.daemon import Subsystem
 from covey.kernel.operations import check_cursor
@@ -51,7 +52,7 @@ log = logging.getLogger("covey.fleet")
 
 @contextlib.asynccontextmanager
 async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
-    """The fleet while the daemon lives, and its handlers."""
+    """Run the fleet while the daemon runs. Yields its handlers."""
     get = daemon.config.current.get
     registry = load(Path(daemon.home.path) / "adapters")
     for problem in registry.problems:
@@ -67,8 +68,10 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
         Tasks(daemon.clock, daemon.metrics) as tasks,
     ):
         spool = Spool(Path(daemon.home.node_dir) / "spool")
-        operations = FleetOperations(daemon, fleet, history, spool)
-        tasks.keep("spool", lambda: fleet.hooks.replay(spool))
+        ingest = HookIngest(fleet, daemon.events, daemon.clock)
+        fleet.on_agent_started = ingest.agent_detected
+        operations = FleetOperations(daemon, fleet, history, ingest, spool)
+        tasks.keep("spool", lambda: ingest.drain(spool))
         tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
         daemon.parts["fleet"] = operations.status
         yield operations.handlers()
@@ -80,10 +83,11 @@ FLEET = Subsystem((*OPERATIONS, REPLAY), migrations=(MIGRATION, saved_agents.MIG
 class FleetOperations:
     """The handlers, each a method that takes a call and returns a result."""
 
-    def __init__(self, daemon: Daemon, fleet: Fleet, history: History, spool: Spool) -> None:
+    def __init__(self, daemon: Daemon, fleet: Fleet, history: History, ingest: HookIngest, spool: Spool) -> None:
         self._daemon = daemon
         self._fleet = fleet
         self._history = history
+        self._ingest = ingest
         self._spool = spool
         daemon.metrics.counter(DRIFT, "What could not be understood, by agent, version and kind.")
         fleet.drift.on_count = lambda agent, version, kind: daemon.metrics.count(
@@ -143,18 +147,20 @@ class FleetOperations:
     async def watch(self, call: Call) -> AsyncIterator[Batch]:
         if call.resume_after is not None:
             await check_cursor(self._daemon, call.resume_after)
-        return Watch(self._fleet, self._daemon.events, self._daemon.clock, call.params, call.resume_after).batches()
+        return WatchStream(
+            self._fleet, self._daemon.events, self._daemon.clock, call.params, call.resume_after
+        ).batches()
 
     async def wait(self, call: Call) -> AsyncIterator[Batch]:
-        return Wait(self._fleet, self._daemon.events, self._daemon.clock, call.params).batches()
+        return WaitStream(self._fleet, self._daemon.events, self._daemon.clock, call.params).batches()
 
     async def why(self, call: Call) -> dict[str, Any]:
         row = resolve(call.params["ref"], self._fleet.rows())
-        told = self._fleet.target(row.target).target.node.startswith("ok")
-        return why(row, self._fleet.verdict(row.runtime_id), self._daemon.clock.time(), in_full=told)
+        in_full = self._fleet.watches[row.target].status.node.startswith("ok")
+        return why(row, self._fleet.verdict(row.runtime_id), self._daemon.clock.time(), in_full=in_full)
 
     async def signals(self, call: Call) -> AsyncIterator[Batch]:
-        return Telling(self._fleet, self._daemon.events, self._daemon.clock, call.params).batches()
+        return RemoteFeed(self._fleet, self._daemon.events, self._daemon.clock, call.params).batches()
 
     async def bar(self, call: Call) -> dict[str, Any]:
         targets = self._fleet.targets()
@@ -212,12 +218,11 @@ class FleetOperations:
 
     async def hooks(self, call: Call) -> dict[str, Any]:
         agent, payload = call.params["agent"], call.params["payload"]
-        word = self._fleet.hooks.read(agent, call.headers, payload)
-        if word is None or await self._fleet.hooks.take(word):
+        delivery = self._ingest.parse(agent, call.headers, payload)
+        if delivery is None or await self._ingest.deliver(delivery):
             return {}
-        if word.id or not await asyncio.to_thread(
-            self._spool.put, agent, call.headers, payload, word.at
-        ):  # who gives an id has a spool
+        has_spool = bool(delivery.id)  # a sender that gives an id has a spool
+        if has_spool or not await asyncio.to_thread(self._spool.put, agent, call.headers, payload, delivery.at):
             raise AgentError(
                 "the hook cannot be taken in now",
                 code=EXIT_CANCELLED,

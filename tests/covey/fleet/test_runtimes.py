@@ -15,7 +15,7 @@ from covey.fleet.runtimes import (
     Ended,
     Moved,
     Occupant,
-    Pane,
+    PaneProcess,
     Runtime,
     Runtimes,
     Server,
@@ -37,7 +37,7 @@ NAMES = {
 }
 HOSTS = {"node", "python"}
 SERVER = Server("local", "/run/s", 500, 1_767_225_600)
-PANE = Pane("%7", 10, "@1")
+PANE = PaneProcess("%7", 10, "@1")
 NOW = 1_767_230_000.0
 
 
@@ -360,9 +360,9 @@ def test_runtimes_are_found_by_id_pane_and_the_processes_that_speak_for_them() -
     book, runtime = begin(processes)
     assert book.get(runtime.runtime_id) == book.in_pane("local", "/run/s", "%7") == runtime
     assert book.in_pane("local", "/run/s", "%8") is None
-    assert [book.speaking("local", pid) for pid in (10, 11, 12, 13, 14)] == [None, runtime, runtime, None, None]
-    assert book.speaking("far", 11) is None
-    assert Runtimes(identify, [runtime]).speaking("local", 11) == runtime, "known from before, not yet seen again"
+    assert [book.of_process("local", pid) for pid in (10, 11, 12, 13, 14)] == [None, runtime, runtime, None, None]
+    assert book.of_process("far", 11) is None
+    assert Runtimes(identify, [runtime]).of_process("local", 11) == runtime, "known from before, not yet seen again"
 
 
 # -- real panes
@@ -383,7 +383,7 @@ def real_update(book: Runtimes, tmux: Room) -> list[Change]:
     lines = tmux.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_pid} #{window_id} #{pid} #{start_time}").splitlines()
     rows = [line.split() for line in lines]
     server = Server("local", str(tmux.socket), int(rows[0][3]), int(rows[0][4]))
-    return book.update(server, [Pane(row[0], int(row[1]), row[2]) for row in rows], ProcessTable.read(), NOW)
+    return book.update(server, [PaneProcess(row[0], int(row[1]), row[2]) for row in rows], ProcessTable.read(), NOW)
 
 
 def two_changes(book: Runtimes, tmux: Room) -> list[Change]:

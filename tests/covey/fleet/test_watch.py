@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from covey.contract.fleet import OPERATIONS
 from covey.fleet.view import Row, Target
-from covey.fleet.wait import Wait
-from covey.fleet.watch import Watch
+from covey.fleet.wait_stream import WaitStream
+from covey.fleet.watch_stream import WatchStream
 from covey.kernel.clock import SystemClock
 from covey.kernel.events import Events
 from covey.kernel.store import Store
@@ -66,10 +66,10 @@ class Fleet:
 
     def watch(self, **params: Any) -> Lines:
         last = params.pop("resume_after", None)
-        return Lines(Watch(self, self.events, SystemClock(), {**WATCH, **params}, last).batches())
+        return Lines(WatchStream(self, self.events, SystemClock(), {**WATCH, **params}, last).batches())
 
     def wait(self, **params: Any) -> Lines:
-        return Lines(Wait(self, self.events, SystemClock(), {**WAIT, **params}).batches())
+        return Lines(WaitStream(self, self.events, SystemClock(), {**WAIT, **params}).batches())
 
 
 class Lines:
