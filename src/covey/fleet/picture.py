@@ -1,7 +1,8 @@
 """The fleet as it was: the journal read up to a moment. Pure: events in, rows out.
 
-A row is in the journal when its state changes. A signal that confirms the state is there without a row; evaluated again
-it gives the evidence, and since when the state has lasted. The name and place of a pane are known as of the last change.
+A row is in the journal when its state changes. A signal that confirms the state is there without a row; evaluated
+again it gives the evidence, and since when the state has lasted. The name and place of a pane are known as of the last
+change.
 """
 
 from __future__ import annotations

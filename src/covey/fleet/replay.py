@@ -181,7 +181,7 @@ class Rederivation:
             self._step(runtime_id, runtime, at, derived)
 
     def _pass_time(self, runtime_id: str, runtime: _RuntimeReplay, until: float) -> None:
-        """List a change that was due by itself before `until` and was not recorded in time: late, but not a mismatch."""
+        """List a change that was due by itself before `until` and not recorded in time: late, but not a mismatch."""
         if runtime.pending is not None or runtime.state.reason == UNREACHABLE:
             return
         due = self._engine.horizon(runtime_id, runtime.at)

@@ -1,4 +1,4 @@
-"""What lists show: rows filtered, ordered and rolled up. Pure: rows, targets and a moment in, plain answers out."""
+"""The answers of lists: rows filtered, ordered and rolled up. Pure: rows, targets and a moment in, dictionaries out."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ class Evidence(Struct, frozen=True):
     at: float
 
     def as_dict(self, now: float | None = None) -> dict[str, Any]:
-        told = {"source": self.source, "state": self.state, "evidence": self.evidence, "at": timestamp(self.at)}
-        return told if now is None else {**told, "age_ms": age_ms(self.at, now)}
+        fields = {"source": self.source, "state": self.state, "evidence": self.evidence, "at": timestamp(self.at)}
+        return fields if now is None else {**fields, "age_ms": age_ms(self.at, now)}
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One agent in one pane, as lists tell of it. Times are seconds since 1970; answers have them as text and as an age."""
+    """One agent in one pane, as lists show it.
+
+    Times are seconds since 1970; answers have them as text and as an age.
+    """
 
     target: str
     session_name: str
@@ -60,7 +63,7 @@ class Row(Struct, frozen=True, kw_only=True):
     version: str = ""
     """Of the agent; empty where it is not known."""
     version_note: str = ""
-    """What is to be said about that version: that it was never measured."""
+    """A caveat about that version, e.g. that it was never measured."""
     server: str = ""
     """The name of its socket where the target has several tmux servers, else nothing."""
     state_version: int = 0
@@ -82,9 +85,9 @@ class Row(Struct, frozen=True, kw_only=True):
         return self.state in NEEDS_ACTION
 
     def as_dict(self, now: float | None = None) -> dict[str, Any]:
-        """For an answer at `now`; without it, for an event, which has no age."""
+        """Return the row for an answer at `now`; without it, for an event, which has no age."""
         fields = asdict(self)
-        told = {
+        answer = {
             "identity": {name: fields.pop(name) for name in ("target", "session_name", "window_id", "pane_id")},
             "ref": self.ref,
             **fields,
@@ -93,17 +96,17 @@ class Row(Struct, frozen=True, kw_only=True):
             "needs_action": self.needs_action,
             "evidence": [evidence.as_dict(now) for evidence in self.evidence],
         }
-        return told if now is None else {**told, "age_ms": age_ms(self.since, now)}
+        return answer if now is None else {**answer, "age_ms": age_ms(self.since, now)}
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """A place where agents run, and how well it can be reached."""
+    """A machine where agents run, and how well it can be reached."""
 
     target: str
     health: str = "ok"
     reason: str = ""
     sockets: tuple[str, ...] = ()
-    """The tmux servers that were looked at."""
+    """The sockets of the tmux servers that are watched."""
     node: str = ""
     """The Covey there, as far as it helps: `ok <version>` or `none`."""
 
@@ -179,7 +182,7 @@ def states(values: Sequence[str]) -> tuple[str, ...]:
     for word in found or values:  # nothing but blanks and commas names no state, and is not the same as asking for none
         if word not in STATES:
             raise user_error(
-                f"{word[:60]!r} is no state",
+                f"{word[:60]!r} is not a state",
                 f"States are {', '.join(STATES)}.",
                 error="argument_error",
                 field="state",
@@ -206,7 +209,11 @@ def age_ms(since: float, now: float) -> int:
 
 
 def ordered(rows: Iterable[Row], sort: str = "needs") -> list[Row]:
-    """Rows in order. `needs`: who needs a person first, the longest waiting at the top; then by precedence, what changed last at the top."""
+    """Return rows in order.
+
+    `needs`: agents that need a person first, the longest waiting at the top; then by precedence of the state, the
+    latest change at the top.
+    """
 
     def key(row: Row) -> tuple[Any, ...]:
         needs = (0, 0, row.since) if row.needs_action else (1, RANK[row.state], -row.since)

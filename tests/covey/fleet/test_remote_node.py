@@ -1,4 +1,4 @@
-"""How a far node is listened to: real processes that speak as a Covey would, or as nobody should."""
+"""A remote node is followed: real processes answer as a Covey would, or as none should."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ class There:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "covey").write_text(
-            f'#!/bin/sh\necho "$*" >>{folder}/started\nn=$(wc -l <{folder}/started)\nwhile [ ! -e {folder}/$n ]; do sleep 0.01; done\n. {folder}/$n\n'
+            f'#!/bin/sh\necho "$*" >>{folder}/started\nn=$(wc -l <{folder}/started)\n'
+            f"while [ ! -e {folder}/$n ]; do sleep 0.01; done\n. {folder}/$n\n"
         )
         (folder / "covey").chmod(0o755)
 

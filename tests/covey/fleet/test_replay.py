@@ -30,7 +30,10 @@ OTHER = Rules(edge_ttl=1.0, settle=9.0, completed_for=0.0)
 
 
 class Word(NamedTuple):
-    """What a source says about an agent, how long after it happened, how long the next one is in coming, and how late timers are meanwhile."""
+    """What a source says about an agent, and how late.
+
+    Also how long it takes until the next one comes, and how late timers are meanwhile.
+    """
 
     runtime: str
     source: str
@@ -55,7 +58,10 @@ WORDS = st.lists(
 
 
 def play(words: list[Word], random: Random, *, jumps: bool = False) -> Recorded:
-    """Agents come and go, and cannot be reached for a while; words are doubled, and each comes as late as it says, so that they overtake one another."""
+    """Play signals while agents come and go, and cannot be reached for a while.
+
+    Signals are doubled, and each comes as late as it says, so that they overtake one another.
+    """
     fleet = Recorded()
     for number, word in enumerate(words):
         if random.random() < 0.15:

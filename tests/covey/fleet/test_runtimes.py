@@ -1,4 +1,4 @@
-"""Who sits in a pane, and whether it is still the same: over values, over captures of every agent, and over real panes."""
+"""Which agent is in a pane, and whether it is still the same: with values, captures of every agent, and real panes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,10 @@ def swapped(changes: list[Change]) -> tuple[Ended, Runtime]:
 
 
 def of_capture(capture: Capture) -> ProcessTable:
-    """A captured tree as the table that it came from: the shell's job in front of the terminal, and what it started in the same group."""
+    """Return a captured tree as the table that it came from.
+
+    It holds the shell's job in the foreground of the terminal, and what that started in the same group.
+    """
     seen = capture.processes
     front = seen[1]["pid"] if len(seen) > 1 else seen[0]["pid"]
     return table(

@@ -303,11 +303,11 @@ def test_rows_are_filtered_by_tmux_server_and_folder() -> None:
 
 def test_several_states_may_be_asked_for_with_commas() -> None:
     assert Filters.of({"state": ["idle,completed", "error"]}, TARGETS).state == ("idle", "completed", "error")
-    with pytest.raises(AgentError, match="'ide' is no state") as caught:
+    with pytest.raises(AgentError, match="'ide' is not a state") as caught:
         Filters.of({"state": ["idle,ide"]}, TARGETS)
     assert caught.value.valid_values == list(STATES)
     for nothing in ("", " , "):
-        with pytest.raises(AgentError, match="is no state"):
+        with pytest.raises(AgentError, match="is not a state"):
             Filters.of({"state": [nothing]}, TARGETS)
 
 
