@@ -9,6 +9,7 @@ from pathlib import PurePath
 import pytest
 from msgspec.structs import replace
 
+from covey.fleet.ingest.delivery import HookDelivery
 from covey.fleet.processes import Process, ProcessTable
 from covey.fleet.runtimes import (
     Change,
@@ -366,6 +367,18 @@ def test_runtimes_are_found_by_id_pane_and_the_processes_that_speak_for_them() -
     assert [book.of_process("local", pid) for pid in (10, 11, 12, 13, 14)] == [None, runtime, runtime, None, None]
     assert book.of_process("far", 11) is None
     assert Runtimes(identify, [runtime]).of_process("local", 11) == runtime, "known from before, not yet seen again"
+
+
+def test_a_delivery_belongs_to_the_agent_above_its_process_and_to_that_in_its_pane_only_where_no_pid_is_given() -> None:
+    book, runtime = begin(claude())
+
+    def owner(*pids: int, agent: str = "claude", pane_id: str = "%7", target: str = "local") -> Runtime | None:
+        delivery = HookDelivery(agent, "/run/s,4711,0", pane_id, list(pids), {}, NOW, "")
+        return book.owner_of(delivery, target)
+
+    assert owner(99, runtime.pid) == owner() == runtime
+    assert [owner(99), owner(pane_id="%8"), owner(pane_id="")] == [None, None, None]
+    assert [owner(runtime.pid, agent="codex"), owner(runtime.pid, target="far")] == [None, None]
 
 
 # -- real panes
