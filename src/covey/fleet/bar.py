@@ -9,7 +9,7 @@ from covey.fleet.view import ordered
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from covey.fleet.view import Row, Target
+    from covey.fleet.view import Row, TargetStatus
 
 FORMATS = ("plain", "tmux", "swiftbar")
 SIGNS = {
@@ -23,7 +23,7 @@ SIGNS = {
 LONGEST_DETAIL = 60
 
 
-def bar(rows: Iterable[Row], targets: Iterable[Target], form: str = "plain") -> dict[str, Any]:
+def bar(rows: Iterable[Row], targets: Iterable[TargetStatus], form: str = "plain") -> dict[str, Any]:
     """Return the line and its counts. Without agents it is empty, except in a menu bar, which hides empty lines."""
     rows = ordered(rows)
     counts = {sign: sum(row.state in states for row in rows) for sign, (states, _, _) in SIGNS.items()}

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from covey.fleet.runtimes import Change
     from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.server_watch import ServerWatch
-    from covey.fleet.targets import Known, Targets
-    from covey.fleet.view import Row, Target
+    from covey.fleet.targets import TargetRecord, Targets
+    from covey.fleet.view import Row, TargetStatus
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
 
@@ -62,7 +62,7 @@ class Fleet:
         *,
         rules: Rules,
         book: Targets,
-        place: Callable[[Known], Place],
+        place: Callable[[TargetRecord], Place],
         saved: Sequence[SavedAgent] = (),
     ) -> None:
         """`place` returns how a target is reached; `saved` are the agents that the last daemon knew."""
@@ -117,7 +117,7 @@ class Fleet:
     def rows(self) -> list[Row]:
         return with_servers(self.states.rows.values(), self.targets())
 
-    def targets(self) -> list[Target]:
+    def targets(self) -> list[TargetStatus]:
         return self.watches.statuses()
 
     def verdict(self, runtime_id: str) -> Verdict:
@@ -170,14 +170,14 @@ class Fleet:
 
     # Targets.
 
-    def add_target(self, known: Known) -> None:
+    def add_target(self, known: TargetRecord) -> None:
         """Begin to watch a target that is new."""
         self._start_watch(known)
         status = self.watches[known.name].status
         data = {"target": known.name, "kind": known.kind, "health": status.health, "reason": status.reason}
         self._outbox.append(ADDED, known.name, data, self.states.now())
 
-    def _start_watch(self, known: Known) -> None:
+    def _start_watch(self, known: TargetRecord) -> None:
         watch = TargetWatch(known.name, lambda: self._place(known), self, self._clock)
         watch.last_seen = known.last_seen_at
         self._published_health[known.name] = (known.health, "")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from covey.fleet.replay import Late, Mismatch
     from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.targets import Targets
-    from covey.fleet.view import Target
+    from covey.fleet.view import TargetStatus
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
     from covey.kernel.journal import Reader
@@ -105,7 +105,7 @@ class History:
                 cursor, since = self._events.cursor, now
                 fleet.leave_picture()
 
-    async def replay(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
+    async def replay(self, params: Mapping[str, Any], targets: Sequence[TargetStatus]) -> dict[str, Any]:
         """Return the answer to `covey replay`. Raises AgentError for parameters that the journal cannot answer."""
         if bool(params["at"]) == bool(params["check"]):
             raise user_error(
@@ -120,7 +120,7 @@ class History:
             )
         return await self._checked(params, targets) if params["check"] else await self._shown(params, targets)
 
-    async def _shown(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
+    async def _shown(self, params: Mapping[str, Any], targets: Sequence[TargetStatus]) -> dict[str, Any]:
         now = self._now()
         at = self._past(params["at"], "at", now)
         picture, first = await self._events.look(lambda journal: _pictured(journal, at))
@@ -140,7 +140,7 @@ class History:
             )
         return {**panes(picture.rows(at), then, filters, at), "generated_at": timestamp(now), "at": timestamp(at)}
 
-    async def _checked(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
+    async def _checked(self, params: Mapping[str, Any], targets: Sequence[TargetStatus]) -> dict[str, Any]:
         filters = Filters.of(params, targets)
         if filters != Filters():
             raise user_error("--check looks at all agents", "Leave out the filters.", error="flag_error", field="check")

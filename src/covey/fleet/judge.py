@@ -55,15 +55,15 @@ def judge(claims: Iterable[Claim], now: float, rules: Rules) -> Verdict:
     first = [claim for claim in fresh if not any(refuted(claim, other, now, rules) for other in fresh)]
     if not first:  # each of them is beaten by another: believe the strongest, then the youngest
         first = [max(fresh, key=lambda claim: (claim.strength, claim.at, -RANK[claim.state]))]
-    standing = []
-    for claim in fresh:  # one that only a loser refuted, and that agrees with the unrefuted, stands as well
+    unrefuted = []
+    for claim in fresh:  # one that only a loser refuted, and that agrees with the first, is not refuted either
         against = next((one for one in first if _conflict(claim, one)), None)
         if against is None:
-            standing.append(claim)
+            unrefuted.append(claim)
         else:
             lost.append(Overruled(claim, refuted(claim, against, now, rules) or f"{against.source} knows better"))
-    winner = min(standing, key=lambda claim: (RANK[claim.state], -claim.strength, -claim.at))
-    agreeing = tuple(claim for claim in standing if claim is not winner)
+    winner = min(unrefuted, key=lambda claim: (RANK[claim.state], -claim.strength, -claim.at))
+    agreeing = tuple(claim for claim in unrefuted if claim is not winner)
     return _verdict(winner, agreeing, tuple(lost), now, rules)
 
 

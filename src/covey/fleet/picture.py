@@ -19,7 +19,7 @@ from covey.fleet.judge import Rules
 from covey.fleet.model import Claim
 from covey.fleet.record import ADDED, BEGUN, CHANGED, ENDED, HEALTH, HEARD, PICTURE, REMOVED, STARTED, STOPPED
 from covey.fleet.rows import UNREACHABLE, judged
-from covey.fleet.view import Evidence, Row, Target
+from covey.fleet.view import Evidence, Row, TargetStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ class Picture:
     """The rows and their targets as of the last event that was added. The first event must be one of `record.WHOLE`."""
 
     def __init__(self) -> None:
-        self.targets: dict[str, Target] = {}
+        self.targets: dict[str, TargetStatus] = {}
         self.since: float | None = None
         """From when on all rows are known; None before that."""
         self.stopped_at: float | None = None
@@ -150,5 +150,5 @@ def recorded_summary(data: Mapping[str, Any]) -> StateSummary:
     return StateSummary(data["state"], data["reason"], data["confidence"], data["detail"])
 
 
-def _target(data: Mapping[str, Any]) -> Target:
-    return Target(target=data["target"], health=data["health"], reason=data["reason"])
+def _target(data: Mapping[str, Any]) -> TargetStatus:
+    return TargetStatus(target=data["target"], health=data["health"], reason=data["reason"])

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from covey.fleet.fleet import Fleet
     from covey.fleet.place import Place
-    from covey.fleet.targets import Known
+    from covey.fleet.targets import TargetRecord
     from covey.kernel.call import Call, Handler
 
 
 def places(
     patterns: Sequence[str], environment: Mapping[str, str], ssh_config: str, control_dir: Path
-) -> Callable[[Known], Place]:
+) -> Callable[[TargetRecord], Place]:
     """Return how targets are reached: this machine's tmux servers by the patterns of their sockets, others by ssh."""
     options = ("-F", ssh_config) if ssh_config else ()
 
-    def place(known: Known) -> Place:
+    def place(known: TargetRecord) -> Place:
         if known.kind == LOCAL:
             # A folder or sockets that a person names are the only ones to be watched.
             return Here(patterns or [usual(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR"))
@@ -81,7 +81,7 @@ class TargetOperations:
         await self._fleet.remove_target(name)
         return {"target": name, "removed": True}
 
-    def _shown(self, known: Known) -> dict[str, Any]:
+    def _shown(self, known: TargetRecord) -> dict[str, Any]:
         watch = self._fleet.watches[known.name]
         return {
             "target": known.name,

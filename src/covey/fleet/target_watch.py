@@ -14,7 +14,7 @@ from covey import __version__
 from covey.fleet import remote_node
 from covey.fleet.remote_node import RemoteNode, RemoteNodeListener
 from covey.fleet.server_watch import ServerListener, ServerWatch
-from covey.fleet.view import Target
+from covey.fleet.view import TargetStatus
 from covey.kernel.clock import sleep_until
 from covey.tmux.changes import Liveness
 from covey.tmux.errors import TmuxError, TmuxUnreachableError
@@ -133,10 +133,10 @@ class TargetWatch:
     # How the target is.
 
     @property
-    def status(self) -> Target:
+    def status(self) -> TargetStatus:
         """The target as lists show it."""
         health, reason = self._health()
-        return Target(
+        return TargetStatus(
             target=self.name,
             health=health,
             reason=reason,

@@ -10,7 +10,7 @@ from covey.fleet.targets import LOCAL
 if TYPE_CHECKING:
     from covey.fleet.target_watch import TargetWatch
     from covey.fleet.targets import Targets
-    from covey.fleet.view import Target
+    from covey.fleet.view import TargetStatus
 
 
 class TargetWatches:
@@ -45,7 +45,7 @@ class TargetWatches:
     def tasks(self) -> list[asyncio.Task[None]]:
         return list(self._tasks.values())
 
-    def statuses(self) -> list[Target]:
+    def statuses(self) -> list[TargetStatus]:
         """Return how each target is, in the order in which they were added."""
         return [watch.status for watch in self._watches.values()]
 

@@ -76,7 +76,7 @@ class TargetInvalid(AgentError):  # noqa: N818 - as above
         )
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class TargetRecord(Struct, frozen=True, kw_only=True):
     """A target as the database has it."""
 
     name: str
@@ -92,16 +92,16 @@ class Known(Struct, frozen=True, kw_only=True):
 class Targets:
     """All targets, in the order in which they were added. At most one is this machine."""
 
-    def __init__(self, store: Store, clock: Clock, known: list[Known]) -> None:
+    def __init__(self, store: Store, clock: Clock, known: list[TargetRecord]) -> None:
         self._store = store
         self._clock = clock
         self._known = {one.name: one for one in known}
 
     @classmethod
     async def open(cls, store: Store, clock: Clock) -> Targets:
-        def read(connection: sqlite3.Connection) -> list[Known]:
+        def read(connection: sqlite3.Connection) -> list[TargetRecord]:
             return [
-                Known(
+                TargetRecord(
                     name=name, kind=kind, connection_ref=ref, is_default=bool(default), health=health, last_seen_at=seen
                 )
                 for name, kind, ref, default, health, seen in connection.execute(_READ)
@@ -110,16 +110,16 @@ class Targets:
         return cls(store, clock, await store.read(read))
 
     @property
-    def all(self) -> list[Known]:
+    def all(self) -> list[TargetRecord]:
         return list(self._known.values())
 
-    def get(self, name: str) -> Known:
+    def get(self, name: str) -> TargetRecord:
         """Return the target of that name. Raises AgentError (`E_TARGET_NOT_FOUND`) if there is none."""
         if name not in self._known:
             raise target_not_found(name, self._known)
         return self._known[name]
 
-    async def add(self, name: str, kind: str, alias: str = "") -> Known:
+    async def add(self, name: str, kind: str, alias: str = "") -> TargetRecord:
         """Add a target; it is in the database when this returns. Raises TargetInvalid or TargetExists."""
         if not _NAME.fullmatch(name):
             raise TargetInvalid(
@@ -148,7 +148,7 @@ class Targets:
             if (other.kind, other.connection_ref) == (kind, alias):
                 machine = f"ssh {alias}" if alias else "this machine"
                 raise TargetExists(f"{machine} is the target {other.name!r} already", "ssh_target" if alias else "kind")
-        known = self._known[name] = Known(name=name, kind=kind, connection_ref=alias, is_default=kind == LOCAL)
+        known = self._known[name] = TargetRecord(name=name, kind=kind, connection_ref=alias, is_default=kind == LOCAL)
         row = (name, kind, alias, known.is_default, known.health, self._clock.time())
         try:
             await self._store.write(lambda connection: connection.execute(_ADD, row).rowcount)

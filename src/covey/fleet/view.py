@@ -99,8 +99,8 @@ class Row(Struct, frozen=True, kw_only=True):
         return answer if now is None else {**answer, "age_ms": age_ms(self.since, now)}
 
 
-class Target(Struct, frozen=True, kw_only=True):
-    """A machine where agents run, and how well it can be reached."""
+class TargetStatus(Struct, frozen=True, kw_only=True):
+    """How well a machine where agents run can be reached."""
 
     target: str
     health: str = "ok"
@@ -116,7 +116,7 @@ def server_name(socket: str) -> str:
     return socket.rpartition("/")[2]
 
 
-def with_servers(rows: Iterable[Row], targets: Iterable[Target]) -> list[Row]:
+def with_servers(rows: Iterable[Row], targets: Iterable[TargetStatus]) -> list[Row]:
     """Rows that name their tmux server where their target has several."""
     several = {target.target for target in targets if len(target.sockets) > 1}
     return [
@@ -139,7 +139,7 @@ class Filters(Struct, frozen=True, kw_only=True):
     needs_action: bool = False
 
     @classmethod
-    def of(cls, params: Mapping[str, Any], targets: Iterable[Target]) -> Filters:
+    def of(cls, params: Mapping[str, Any], targets: Iterable[TargetStatus]) -> Filters:
         """The filters among the parameters of an operation, checked against the targets that there are."""
         if params.get("target") and params.get("all_targets"):
             raise user_error(
@@ -244,14 +244,19 @@ def summary(rows: Sequence[Row], targets: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def panes(
-    rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, *, sort: str = "needs"
+    rows: Iterable[Row], targets: Iterable[TargetStatus], filters: Filters, now: float, *, sort: str = "needs"
 ) -> dict[str, Any]:
     """One item for each agent."""
     return _answer(rows, targets, filters, now, lambda found: [row.as_dict(now) for row in ordered(found, sort)])
 
 
 def windows(
-    rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, *, with_agent_status: bool = False
+    rows: Iterable[Row],
+    targets: Iterable[TargetStatus],
+    filters: Filters,
+    now: float,
+    *,
+    with_agent_status: bool = False,
 ) -> dict[str, Any]:
     """One item for each window with an agent: its top state, how many wait and how many run."""
 
@@ -278,7 +283,7 @@ def windows(
 
 def sessions(
     rows: Iterable[Row],
-    targets: Iterable[Target],
+    targets: Iterable[TargetStatus],
     filters: Filters,
     now: float,
     *,
@@ -317,7 +322,7 @@ def sessions(
 
 def _answer(
     rows: Iterable[Row],
-    targets: Iterable[Target],
+    targets: Iterable[TargetStatus],
     filters: Filters,
     now: float,
     items: Callable[[list[Row]], list[dict[str, Any]]],

@@ -56,24 +56,24 @@ class WaitStream:
     async def batches(self) -> AsyncGenerator[Batch, None]:
         """Yield a `waiting` for each check that was in vain, and at the end a `done` with the outcome."""
         began = self._clock.monotonic()
-        news: Sequence[Event] = ()
+        events: Sequence[Event] = ()
         async with self._events.subscribe(kinds=KINDS) as subscription:
             while not subscription.closed:
                 waited = self._clock.monotonic() - began
-                outcome, items = self._from_events(news) or self._from_rows()
+                outcome, items = self._from_events(events) or self._from_rows()
                 if outcome == WAITING and self._limit is not None and waited >= self._limit:
                     outcome = TIMEOUT
                 yield (self._line(outcome, items, waited),)
                 if outcome != WAITING:
                     return
                 left = HEARTBEAT_S if self._limit is None else self._limit - waited
-                news = await subscription.take(min(left, HEARTBEAT_S))
+                events = await subscription.take(min(left, HEARTBEAT_S))
 
-    def _from_events(self, news: Sequence[Event]) -> tuple[str, list[dict[str, Any]]] | None:
+    def _from_events(self, events: Sequence[Event]) -> tuple[str, list[dict[str, Any]]] | None:
         """Return the outcome by events, because a state may have ended before its row was read; None if not met."""
         if self._all:
             return None
-        for event in news:
+        for event in events:
             if self._runtime_id in {"", event.subject}:
                 if event.kind == "agent.ended" and self._runtime_id:
                     return MET if self._end_counts else GONE, [item_of(event, self._clock.time())[0]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec.structs import asdict, replace
 
 from covey.fleet.picture import row_of
-from covey.fleet.view import SCHEMA_VERSION, Filters, Row, Target, age_ms, panes, sessions, windows
+from covey.fleet.view import SCHEMA_VERSION, Filters, Row, TargetStatus, age_ms, panes, sessions, windows
 from covey.kernel.clock import timestamp
 from covey.kernel.event import SlowReader, encode
 from covey.kernel.moments import moment, seconds
@@ -36,7 +36,7 @@ class Fleet(Protocol):
     """The rows and targets that are streamed. A change whose event is published is already in the rows."""
 
     def rows(self) -> Sequence[Row]: ...
-    def targets(self) -> Sequence[Target]: ...
+    def targets(self) -> Sequence[TargetStatus]: ...
 
 
 class WatchStream:

@@ -44,7 +44,7 @@ class Fleet:
     def rows(self) -> list[view.Row]:
         return self.book
 
-    def targets(self) -> list[view.Target]:
+    def targets(self) -> list[view.TargetStatus]:
         return TARGETS
 
     async def listed(self, call: Call) -> object:

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from covey.contract.fleet import OPERATIONS
-from covey.fleet.view import Row, Target
+from covey.fleet.view import Row, TargetStatus
 from covey.fleet.wait_stream import WaitStream
 from covey.fleet.watch_stream import WatchStream
 from covey.kernel.clock import SystemClock
@@ -47,7 +47,7 @@ class Fleet:
     def rows(self) -> list[Row]:
         return list(self.book.values())
 
-    def targets(self) -> list[Target]:
+    def targets(self) -> list[TargetStatus]:
         return TARGETS
 
     def named(self, pane: str) -> Row:
