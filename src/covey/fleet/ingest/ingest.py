@@ -170,7 +170,7 @@ class HookIngest:
         return accepted + await self._commit(batch)
 
     async def _commit(self, batch: list[tuple[Spooled, asyncio.Future[bool]]]) -> int:
-        """Remove the files of what is in the journal; the others stay for the next pass. Returns how many."""
+        """Remove the files of what is in the journal; the others stay for the next daemon. Returns how many."""
         written = [spooled for spooled, durable in batch if await asyncio.shield(durable)]
         batch.clear()
         for spooled in written:
