@@ -27,7 +27,7 @@ from covey.fleet.model import DERIVED, SEEN, SURE, Claim
 from covey.fleet.picture import Picture
 from covey.fleet.record import PICTURE, PICTURED, STARTED
 from covey.fleet.runtimes import Runtime
-from covey.fleet.states import Look, States
+from covey.fleet.states import RuntimeView, StateEvent, States
 from covey.kernel import journal
 from covey.kernel.clock import ManualClock, timestamp
 from covey.kernel.event import Event, Kinds, encode
@@ -36,7 +36,7 @@ from covey.kernel.store import Store
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from covey.kernel.journal import Reader
 
@@ -55,15 +55,16 @@ class Days:
         self.now = BEGAN
         self.events = self.bytes = 0
         self._chance = random.Random(1)
-        self._states = States(Rules(), self._look, self._tell)
+        self._states = States(Rules())
         self._pictured = 0
         self._connection: sqlite3.Connection | None = None
 
     def write(self, connection: sqlite3.Connection, most_bytes: int) -> None:
         self._connection = connection
-        self._tell(STARTED, "", {"rules": to_builtins(Rules()), "targets": TARGETS}, self.now)
+        self._append([StateEvent(STARTED, "", {"rules": to_builtins(Rules()), "targets": TARGETS}, self.now)])
         for agent in range(AGENTS):
-            self._states.start(f"{agent:016x}", self.now)
+            runtime_id = f"{agent:016x}"
+            self._append(self._states.start(runtime_id, _view(runtime_id), self.now))
         while self.bytes < most_bytes:
             self._turn(f"{self._chance.randrange(AGENTS):016x}")
 
@@ -97,42 +98,40 @@ class Days:
             evidence=f"{source} {state}",
         )
         key = f"{source} {self.events}"
-        self._states.hear(
-            Signal(
-                runtime_id=agent,
-                source=source,
-                dedupe_key=key,
-                event_id=key,
-                event_time=self.now,
-                ingested_at=self.now,
-                claim=claim,
-            )
+        signal = Signal(
+            runtime_id=agent,
+            source=source,
+            dedupe_key=key,
+            event_id=key,
+            event_time=self.now,
+            ingested_at=self.now,
+            claim=claim,
         )
+        self._append(self._states.apply(signal, _view(agent)))
         if self.events - self._pictured >= PICTURE_AFTER:
             self._pictured = self.events
-            self._tell(PICTURE, "", {**self._states.picture(), "targets": TARGETS}, self.now)
+            self._append([StateEvent(PICTURE, "", {**self._states.picture(), "targets": TARGETS}, self.now)])
 
-    def _look(self, agent: str) -> Look:
-        place: dict[str, Any] = {
-            "target": "host",
-            "socket": "/tmp/tmux-1000/default",
-            "window_id": "@1",
-            "pane_id": f"%{int(agent, 16)}",
-        }
-        return Look(
-            Runtime(
-                runtime_id=agent, **place, pane_epoch="", agent="claude", pid=4711, process_started=1, started_at=BEGAN
-            ),
-            pane=None,
-            lost=None,
-        )
-
-    def _tell(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
+    def _append(self, events: Iterable[StateEvent]) -> None:
         assert self._connection is not None
-        text = encode(data)
-        self.events += 1
-        self.bytes += len(text) + 150
-        journal.insert(self._connection, Event(0, f"{self.events:026d}", at, kind, subject, {}, "fleet", text))
+        for kind, subject, data, at in events:
+            text = encode(data)
+            self.events += 1
+            self.bytes += len(text) + 150
+            journal.insert(self._connection, Event(0, f"{self.events:026d}", at, kind, subject, {}, "fleet", text))
+
+
+def _view(agent: str) -> RuntimeView:
+    place: dict[str, Any] = {
+        "target": "host",
+        "socket": "/tmp/tmux-1000/default",
+        "window_id": "@1",
+        "pane_id": f"%{int(agent, 16)}",
+    }
+    runtime = Runtime(
+        runtime_id=agent, **place, pane_epoch="", agent="claude", pid=4711, process_started=1, started_at=BEGAN
+    )
+    return RuntimeView(runtime, pane=None, lost=None)
 
 
 class Written:

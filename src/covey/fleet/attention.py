@@ -1,4 +1,4 @@
-"""What an agent that needs a person asks for: the words and the values of its `attention.asked`. Pure."""
+"""The question of an agent that needs a person: title, detail and data of its `attention.asked`. Pure."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from covey.fleet.view import Row
 
-WORDS = {"waiting_approval": "asks for approval", "waiting_input": "has a question", "error": "has failed"}
+PHRASES = {"waiting_approval": "asks for approval", "waiting_input": "has a question", "error": "has failed"}
 
 
 def key_of(runtime_id: str) -> str:
-    """The key under which an agent is in the attention queue: once, however often it asks."""
+    """Return the key of an agent in the attention queue. It has one item there, however often it asks."""
     return f"agent:{runtime_id}"
 
 
 def asked(row: Row) -> dict[str, Any]:
-    """The data of the event: the question in the title, and enough to find the agent.
+    """Return the data of the event: the question in the title, and enough to find the agent.
 
     The command names the agent by its runtime id: pane ids repeat in several tmux servers, and a place changes.
     """
     place = f"{row.target_and_server}/{row.session_name}:{row.window_index}.{row.pane_index}"
     question = f": {row.detail}" if row.detail else ""
     return {
-        "title": f"{row.agent} {place} {WORDS[row.state]}{question}",
+        "title": f"{row.agent} {place} {PHRASES[row.state]}{question}",
         "detail": "\n".join(
             filter(None, (row.detail, f"in {row.cwd}" if row.cwd else "", f"covey why runtime:{row.runtime_id}"))
         ),
@@ -40,7 +40,9 @@ def asked(row: Row) -> dict[str, Any]:
 
 
 def same_question(before: Row, row: Row) -> Row | None:
-    """The row with all that is known of the question that was asked with `before`; None if the row asks another question.
+    """Return the row with all that is known of the question that was asked with `before`.
+
+    Returns None if the row asks another question.
 
     The command comes from one source, sometimes later than the state from another one, and its dialog may close before
     the state changes: no detail is not another question.

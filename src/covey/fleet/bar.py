@@ -1,4 +1,4 @@
-"""The fleet on one line: for the status line of tmux, for the menu bar of macOS (SwiftBar), or plain."""
+"""The fleet on one line: for the status line of tmux, for the menu bar of macOS (SwiftBar), or as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from covey.fleet.view import ordered
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from covey.fleet.view import Row, Target
+    from covey.fleet.view import Row, TargetStatus
 
 FORMATS = ("plain", "tmux", "swiftbar")
 SIGNS = {
@@ -23,16 +23,16 @@ SIGNS = {
 LONGEST_DETAIL = 60
 
 
-def bar(rows: Iterable[Row], targets: Iterable[Target], form: str = "plain") -> dict[str, Any]:
-    """The line and the counts in it. Without agents it is empty, except in a menu bar, which would hide an empty one."""
+def bar(rows: Iterable[Row], targets: Iterable[TargetStatus], form: str = "plain") -> dict[str, Any]:
+    """Return the line and its counts. Without agents it is empty, except in a menu bar, which hides empty lines."""
     rows = ordered(rows)
     counts = {sign: sum(row.state in states for row in rows) for sign, (states, _, _) in SIGNS.items()}
     down = [target.target for target in targets if target.health == "down"]
-    text = {"plain": _plain, "tmux": _tmux}[form](counts) if form != "swiftbar" else _swiftbar(rows, counts, down)
+    text = {"plain": _uncoloured, "tmux": _tmux}[form](counts) if form != "swiftbar" else _swiftbar(rows, counts, down)
     return {"text": text, "needs_action": sum(row.needs_action for row in rows), "total": len(rows), "down": down}
 
 
-def _plain(counts: dict[str, int]) -> str:
+def _uncoloured(counts: dict[str, int]) -> str:
     return " ".join(f"{count}{sign}" for sign, count in counts.items() if count)
 
 
@@ -41,9 +41,9 @@ def _tmux(counts: dict[str, int]) -> str:
 
 
 def _swiftbar(rows: list[Row], counts: dict[str, int], down: list[str]) -> str:
-    """A title, then a menu with one line for each agent. A bar in a text would begin SwiftBar's own parameters."""
+    """Return a title and a menu with one line for each agent. A bar in a text would begin SwiftBar's parameters."""
     loudest = next((sign for sign in ("✗", "▲") if counts[sign]), "")
-    lines = [f"{_plain(counts) or '○'}{_coloured(loudest)}", "---"]
+    lines = [f"{_uncoloured(counts) or '○'}{_coloured(loudest)}", "---"]
     for row in rows:
         sign = next(sign for sign, (states, _, _) in SIGNS.items() if row.state in states)
         place = f"{row.target}/{row.session_name}:{row.window_index}.{row.pane_index}"

@@ -1,6 +1,7 @@
-"""What could not be understood, counted by agent and version: a new release that draws or says something else is noticed here first.
+"""Drift: what could not be understood, counted by agent and version.
 
-Pure: it is handed what was claimed and decided, and the time. When a version drifts, a person is asked once, with the command that makes a report.
+A new release that draws or sends something else is noticed here first. Pure: it is given what was claimed and decided,
+and the time. When a version drifts, a person is asked once, with the command that makes a report.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from covey.fleet.agent_sources import NOT_UNDERSTOOD
 from covey.fleet.judge import STALE
 from covey.fleet.record import ASKED
-from covey.fleet.watched import NOT_UNDERSTOOD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -20,15 +21,16 @@ if TYPE_CHECKING:
     from covey.fleet.model import Claim, Verdict
     from covey.fleet.runtimes import Runtime
 
-    Tell = Callable[[str, str, dict[str, Any], float], None]
-    """Called with the kind of an event, its subject, its data, and when it was."""
+    Publish = Callable[[str, str, dict[str, Any], float], object]
+    """Called with the kind of an event, its subject, its data and its time."""
 
 SCREEN, HOOK, TRANSCRIPT, CONTRADICTION = "screen", "hook", "transcript", "contradiction"
 CONTRADICTION_S = 1.0
-"""Sources that contradict each other for longer than this do not merely follow each other."""
+"""Sources that contradict each other for a shorter time merely follow each other."""
 ALARM = {SCREEN: 3, HOOK: 3, TRANSCRIPT: 3, CONTRADICTION: 5}
-"""From so many on, a version drifts. One screen may be a dialog that nobody has seen yet; several are a release that draws something else."""
-WORDS = {
+"""From so many on, a version drifts. One screen may be a dialog that was never captured; several are a release that
+draws something else."""
+DESCRIPTIONS = {
     SCREEN: "screens that could not be read",
     HOOK: "hook events that are not known",
     TRANSCRIPT: "turns of which the transcript told nothing",
@@ -48,73 +50,75 @@ class Drifted(Struct, frozen=True, kw_only=True):
         return any(count >= ALARM[kind] for kind, count in self.counts.items())
 
     def __str__(self) -> str:
-        return ", ".join(f"{count} {WORDS[kind]}" for kind, count in self.counts.items())
+        return ", ".join(f"{count} {DESCRIPTIONS[kind]}" for kind, count in self.counts.items())
 
 
-class _Watch:
+class _RuntimeDrift:
     """What is remembered of one runtime."""
 
     def __init__(self) -> None:
         self.unread = False
         self.running = False
-        """Whether the screen shows that it works."""
+        """Whether the screen shows a running agent."""
         self.turns = 0
-        self.told_in_turn = False
-        """Whether the transcript has told anything since the turn began."""
+        self.transcript_in_turn = False
+        """Whether the transcript has said anything since the turn began."""
         self.contradicted_since: float | None = None
 
 
 class Drift:
-    """Counts for as long as the daemon runs. `titles` are the names of agents for people."""
+    """The counts since the daemon was started. `titles` are the names of agents for people."""
 
-    def __init__(self, tell: Tell, titles: dict[str, str]) -> None:
-        self._tell = tell
+    def __init__(self, publish: Publish, titles: dict[str, str]) -> None:
+        self._publish = publish
         self._titles = titles
         self._counts: Counter[tuple[str, str, str]] = Counter()
         self._asked: set[tuple[str, str]] = set()
-        self._watches: dict[str, _Watch] = {}
+        self._runtimes: dict[str, _RuntimeDrift] = {}
         self.on_count: Callable[[str, str, str], None] = lambda _agent, _version, _kind: None
-        """Called for each thing that is counted, with agent, version and kind."""
+        """Called with agent, version and kind for each thing that is counted."""
 
     def claimed(self, runtime: Runtime, source: str, claim: Claim | None, sources: Collection[str], now: float) -> None:
-        """Take note of what a source claims. `sources` are the files that are followed for this agent."""
-        watch = self._watches.setdefault(runtime.runtime_id, _Watch())
+        """Note what a source claims. `sources` are the files that are followed for this agent."""
+        state = self._runtimes.setdefault(runtime.runtime_id, _RuntimeDrift())
         if source == TRANSCRIPT and claim is not None:
-            watch.told_in_turn = True
+            state.transcript_in_turn = True
         if source != SCREEN:
             return
         unread = claim is not None and claim.reason == NOT_UNDERSTOOD
-        if unread and not watch.unread:
+        if unread and not state.unread:
             self._count(runtime, SCREEN, now)
         running = claim is not None and claim.state == "running"
-        if running and not watch.running:
-            # What a transcript says may be written a little after the turn: the last one is judged when the next begins.
-            if watch.turns and not watch.told_in_turn and TRANSCRIPT in sources:
+        if running and not state.running:
+            # A transcript may be written a little after its turn, so a turn is judged when the next one begins.
+            if state.turns and not state.transcript_in_turn and TRANSCRIPT in sources:
                 self._count(runtime, TRANSCRIPT, now)
-            watch.turns, watch.told_in_turn = watch.turns + 1, False
-        watch.unread, watch.running = unread, running
+            state.turns += 1
+            state.transcript_in_turn = False
+        state.unread = unread
+        state.running = running
 
     def hook_not_known(self, runtime: Runtime, now: float) -> None:
-        """A hook delivered an event that nobody knows, or something that is no event."""
+        """Count a hook delivery whose event is not known."""
         self._count(runtime, HOOK, now)
 
     def judged(self, runtime: Runtime, verdict: Verdict, now: float) -> None:
-        """Take note of what was made of all claims."""
-        watch = self._watches.setdefault(runtime.runtime_id, _Watch())
+        """Note the verdict about a runtime."""
+        state = self._runtimes.setdefault(runtime.runtime_id, _RuntimeDrift())
         if not _contradicted(verdict):
-            watch.contradicted_since = None
-        elif watch.contradicted_since is None:
-            watch.contradicted_since = now
-        elif watch.contradicted_since < now - CONTRADICTION_S:
-            watch.contradicted_since = float("inf")  # counted, until it ends
+            state.contradicted_since = None
+        elif state.contradicted_since is None:
+            state.contradicted_since = now
+        elif state.contradicted_since < now - CONTRADICTION_S:
+            state.contradicted_since = float("inf")  # counted, until it ends
             self._count(runtime, CONTRADICTION, now)
 
     def ended(self, runtime_id: str) -> None:
-        self._watches.pop(runtime_id, None)
+        self._runtimes.pop(runtime_id, None)
 
     @property
     def counts(self) -> list[Drifted]:
-        """All that was counted, by agent and version."""
+        """The counts, by agent and version."""
         found: dict[tuple[str, str], dict[str, int]] = {}
         for (agent, version, kind), count in sorted(self._counts.items()):
             found.setdefault((agent, version), {})[kind] = count
@@ -127,13 +131,14 @@ class Drift:
         drifted = next(one for one in self.counts if (one.agent, one.version) == (agent, version))
         if drifted.alarming and (agent, version) not in self._asked:
             self._asked.add((agent, version))
-            self._tell(ASKED, f"drift:{agent}:{version}", self._question(runtime, drifted), now)
+            self._publish(ASKED, f"drift:{agent}:{version}", self._question(runtime, drifted), now)
 
     def _question(self, runtime: Runtime, drifted: Drifted) -> dict[str, Any]:
         named = f"{self._titles.get(runtime.agent, runtime.agent)} {runtime.version or 'of unknown version'}"
         return {
             "title": f"Covey no longer understands {named} well: {drifted}",
-            "detail": f"Its states may be unknown or wrong. This makes a report for Covey's maintainers:\ncovey adapters explain --pane {runtime.pane_id}",
+            "detail": "Its states may be unknown or wrong. This makes a report for Covey's maintainers:\n"
+            f"covey adapters explain --pane {runtime.pane_id}",
             "agent": runtime.agent,
             "version": runtime.version,
             "runtime_id": runtime.runtime_id,
@@ -142,7 +147,7 @@ class Drift:
 
 
 def _contradicted(verdict: Verdict) -> bool:
-    """Whether a source that is looked at again and again, and is as good as the one that decided, says otherwise."""
+    """Return whether a level at least as strong as the winner was overruled."""
     winner = verdict.winner
     return winner is not None and any(
         one.claim.level and one.claim.strength >= winner.strength and one.claim.state != "unknown"

@@ -1,7 +1,8 @@
-"""The state engine: signals in, verdicts out. It does no IO and knows no clock but the times it is given, so the same signals give the same states.
+"""The state engine: signals in, verdicts out.
 
-What is applied is decided in this order: duplicates are dropped, then what is older than the source's cursor, then what belongs to no living
-runtime; only then the judge weighs the claims.
+It does no IO and knows no clock but the times it is given, so the same signals give the same states. Whether a signal
+is applied is decided in this order: one of a runtime that does not live is dropped, then a duplicate, then one that is
+older than the source's cursor. Only then does the judge weigh the claims.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 
 APPLIED, DUPLICATE, LATE, UNBOUND = "applied", "duplicate", "late", "dropped_unbound"
 SET_BACK_S = 1.0
-"""What was told so far ahead of now was told by a clock that has been set back since."""
+"""A claim or cursor that is further ahead of now was stamped by a clock that has been set back since."""
 REMEMBERED = 10_000
 """Dedupe keys kept per runtime."""
 
 
 class Signal(Struct, frozen=True, kw_only=True):
-    """One thing a source said about a runtime. Without a claim the source has nothing to say any more."""
+    """What one source says about a runtime at one time. Without a claim, the source withdraws its last one."""
 
     runtime_id: str
     source: str
@@ -40,8 +41,8 @@ class Signal(Struct, frozen=True, kw_only=True):
     claim: Claim | None = None
 
 
-class _Book:
-    """What is known of one runtime."""
+class _RuntimeRecord:
+    """The claims, cursors and last verdict of one runtime."""
 
     def __init__(self) -> None:
         self.claims: dict[str, Claim] = {}
@@ -50,10 +51,13 @@ class _Book:
         self.verdict: Verdict | None = None
         self.version = 0
 
-    def keep_time(self, now: float) -> None:
-        """After the clock was set back nothing new may count as old: what was told before happened just before now, in its own order."""
-        told = [claim.at for claim in self.claims.values()] + [cursor.event_time for cursor in self.cursors.values()]
-        ahead = max(told, default=now) - now
+    def follow_clock(self, now: float) -> None:
+        """Move all claims to just before now, in their own order, if the clock was set back.
+
+        Otherwise new signals would count as old.
+        """
+        times = [claim.at for claim in self.claims.values()] + [cursor.event_time for cursor in self.cursors.values()]
+        ahead = max(times, default=now) - now
         if ahead > SET_BACK_S:
             self.claims = {
                 source: replace(claim, at=claim.at - ahead - SET_BACK_S) for source, claim in self.claims.items()
@@ -62,12 +66,14 @@ class _Book:
 
 
 class Engine:
+    """The claims about every runtime that was started, and the verdicts that follow from them."""
+
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self._books: dict[str, _Book] = {}
+        self._records: dict[str, _RuntimeRecord] = {}
 
     def start(self, runtime_id: str) -> None:
-        self._books.setdefault(runtime_id, _Book())
+        self._records.setdefault(runtime_id, _RuntimeRecord())
 
     def resume(
         self,
@@ -78,83 +84,85 @@ class Engine:
         verdict: Verdict | None = None,
         version: int = 0,
     ) -> None:
-        """Go on with a runtime of which these claims stood, after the last signal of each source."""
-        self._books[runtime_id] = book = _Book()
-        book.claims = {claim.source: claim for claim in claims}
-        book.cursors = {cursor.source: cursor for cursor in cursors}
-        book.seen = OrderedDict(((cursor.source, cursor.dedupe_key), None) for cursor in book.cursors.values())
-        book.verdict, book.version = verdict, version
+        """Continue with a runtime: its claims in force, and the last signal of each source."""
+        self._records[runtime_id] = record = _RuntimeRecord()
+        record.claims = {claim.source: claim for claim in claims}
+        record.cursors = {cursor.source: cursor for cursor in cursors}
+        record.seen = OrderedDict(((cursor.source, cursor.dedupe_key), None) for cursor in record.cursors.values())
+        record.verdict, record.version = verdict, version
 
     def claims(self, runtime_id: str) -> list[Claim]:
-        """What stands about a runtime."""
-        return list(self._books[runtime_id].claims.values())
+        """Return the claims in force about a runtime. KeyError if it was not started."""
+        return list(self._records[runtime_id].claims.values())
 
     def cursors(self, runtime_id: str) -> list[Signal]:
-        """The last signal that was applied from each source, without its claim."""
-        return [replace(cursor, claim=None) for cursor in self._books[runtime_id].cursors.values()]
+        """Return the last signal that was applied from each source, without its claim."""
+        return [replace(cursor, claim=None) for cursor in self._records[runtime_id].cursors.values()]
 
     def end(self, runtime_id: str) -> None:
-        self._books.pop(runtime_id, None)
+        self._records.pop(runtime_id, None)
 
     def __contains__(self, runtime_id: str) -> bool:
-        return runtime_id in self._books
+        return runtime_id in self._records
 
-    def take(self, signal: Signal) -> str:
-        """Apply a signal; says what became of it."""
-        book = self._books.get(signal.runtime_id)
-        if book is None:
+    def apply(self, signal: Signal) -> str:
+        """Apply a signal. Returns APPLIED, or why it was not: DUPLICATE, LATE or UNBOUND."""
+        record = self._records.get(signal.runtime_id)
+        if record is None:
             return UNBOUND
         key = (signal.source, signal.dedupe_key)
-        if key in book.seen:
+        if key in record.seen:
             return DUPLICATE
-        book.seen[key] = None
-        if len(book.seen) > REMEMBERED:
-            book.seen.popitem(last=False)
-        book.keep_time(signal.ingested_at)
-        cursor = book.cursors.get(signal.source)
+        record.seen[key] = None
+        if len(record.seen) > REMEMBERED:
+            record.seen.popitem(last=False)
+        record.follow_clock(signal.ingested_at)
+        cursor = record.cursors.get(signal.source)
         if cursor is not None and not newer(signal, cursor):
             return LATE
-        book.cursors[signal.source] = signal
+        record.cursors[signal.source] = signal
         if signal.claim is None:
-            book.claims.pop(signal.source, None)
+            record.claims.pop(signal.source, None)
         else:
-            book.claims[signal.source] = replace(signal.claim, at=min(signal.claim.at, signal.ingested_at))
+            record.claims[signal.source] = replace(signal.claim, at=min(signal.claim.at, signal.ingested_at))
         return APPLIED
 
-    def forget(self, source: str | None = None, *, levels: bool = True) -> None:
-        """Nothing can be seen for a while: what was a level is not known any more."""
-        for book in self._books.values():
-            for name, claim in list(book.claims.items()):
+    def drop_claims(self, source: str | None = None, *, levels: bool = True) -> None:
+        """Drop all level claims (or all edges), e.g. after losing a connection; of one `source` if it is given."""
+        for record in self._records.values():
+            for name, claim in list(record.claims.items()):
                 if claim.level == levels and source in {None, name}:
-                    del book.claims[name]
+                    del record.claims[name]
 
-    def settle(self, runtime_id: str, now: float) -> tuple[Verdict, bool]:
-        """The runtime's verdict at a time, and whether its state is another than before."""
-        book = self._books[runtime_id]
-        verdict = judge(book.claims.values(), now, self.rules)
-        before, book.verdict = book.verdict, verdict
+    def evaluate(self, runtime_id: str, now: float) -> tuple[Verdict, bool]:
+        """Return the runtime's verdict at a time, and whether its state has changed since the last evaluation."""
+        record = self._records[runtime_id]
+        verdict = judge(record.claims.values(), now, self.rules)
+        before = record.verdict
+        record.verdict = verdict
         changed = before is None or (before.state, before.reason, before.detail, before.confidence) != (
             verdict.state,
             verdict.reason,
             verdict.detail,
             verdict.confidence,
         )
-        if before is not None and not changed and verdict.winner is None:  # nothing is known any longer than it was
-            book.verdict = verdict = replace(verdict, since=before.since)
-        book.version += changed
+        if before is not None and not changed and verdict.winner is None:  # it is unknown for as long as before
+            record.verdict = verdict = replace(verdict, since=before.since)
+        if changed:
+            record.version += 1
         return verdict, changed
 
     def version(self, runtime_id: str) -> int:
-        """How often the runtime's state has changed: what an action snapshot is checked against."""
-        return self._books[runtime_id].version
+        """Return how often the runtime's state has changed: what an action snapshot is checked against."""
+        return self._records[runtime_id].version
 
     def horizon(self, runtime_id: str, now: float) -> float | None:
-        """When to look at the runtime again although nothing new was heard."""
-        return horizon(self._books[runtime_id].claims.values(), now, self.rules)
+        """Return when to evaluate the runtime again although no signal comes; None if time alone changes nothing."""
+        return horizon(self._records[runtime_id].claims.values(), now, self.rules)
 
 
 def newer(signal: Signal, cursor: Signal) -> bool:
-    """Whether a signal comes after the last one applied from the same source."""
+    """Return whether a signal comes after the last one applied from the same source."""
     if signal.source_seq is not None and cursor.source_seq is not None and signal.source_seq != cursor.source_seq:
         return signal.source_seq > cursor.source_seq
     return (signal.event_time, signal.ingested_at, signal.event_id) > (

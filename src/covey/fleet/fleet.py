@@ -1,7 +1,8 @@
-"""The fleet inside the daemon: sources in, rows and events out.
+"""The fleet inside the daemon: every agent that can be seen, on every target.
 
-Whatever a source says passes through the engine; when the verdict changes, the row changes and an event is published. Rows are in memory, and in the
-database as of the last event (`saved_agents`); the journal holds every signal that was applied and every change of state.
+Targets and tmux servers report agents that start, move and end; each agent's sources report claims; `LiveStates` makes
+rows and events of them. Rows are in memory, and in the database as of the last event (`saved_agents`); the journal
+holds every signal that was applied and every change of state.
 """
 
 from __future__ import annotations
@@ -12,48 +13,40 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from covey.fleet.agent_sources import AgentSources
 from covey.fleet.drift import Drift
-from covey.fleet.engine import Signal
 from covey.fleet.exits import Exits
-from covey.fleet.hooks import Hooks
+from covey.fleet.live_states import LiveStates
 from covey.fleet.live_versions import LiveVersions
 from covey.fleet.model import PROCESS
 from covey.fleet.outbox import Outbox
-from covey.fleet.record import ADDED, BEGUN, HEALTH, HEARD, PICTURE, REMOVED
-from covey.fleet.rows import UNREACHABLE
+from covey.fleet.record import ADDED, BEGUN, HEALTH, PICTURE, REMOVED
 from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started, Suspended
-from covey.fleet.saved_agents import change as saved_change
-from covey.fleet.states import Look, States
-from covey.fleet.target_watch import NOT_YET, TargetWatch
-from covey.fleet.targets import LOCAL
+from covey.fleet.target_watch import TargetWatch
+from covey.fleet.target_watches import TargetWatches
 from covey.fleet.view import with_servers
-from covey.fleet.watched import Watched
-from covey.kernel.ids import Ulids
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, Self
+    from typing import Self
 
     from covey.fleet.adapters.registry import Registry
-    from covey.fleet.hooks import Word
     from covey.fleet.judge import Rules
     from covey.fleet.model import Claim, Verdict
     from covey.fleet.place import Place
     from covey.fleet.runtimes import Change
     from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.server_watch import ServerWatch
-    from covey.fleet.targets import Known, Targets
-    from covey.fleet.view import Row, Target
+    from covey.fleet.targets import TargetRecord, Targets
+    from covey.fleet.view import Row, TargetStatus
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
 
 CATCH_UP_S = 2.0
 """Between attempts to write to a journal that could not be written."""
-VERIFY_S = 15.0
-"""What a file or a far node said before the restart stands so long without being said again."""
-SEEN_IN_PANE = frozenset({"title", "screen"})
-"""Levels that are looked at again as soon as the pane is seen."""
+READ_FROM_PANE = frozenset({"title", "screen"})
+"""Sources that are read again as soon as the pane is seen."""
 
 log = logging.getLogger("covey.fleet")
 
@@ -69,51 +62,49 @@ class Fleet:
         *,
         rules: Rules,
         book: Targets,
-        place: Callable[[Known], Place],
+        place: Callable[[TargetRecord], Place],
         saved: Sequence[SavedAgent] = (),
     ) -> None:
-        """`place` tells how a target is reached; `saved` are the agents that the last daemon knew."""
+        """`place` returns how a target is reached; `saved` are the agents that the last daemon knew."""
         self.registry = registry
         self.book = book
         self.runtimes = Runtimes(registry.identify, [one.runtime for one in saved])
-        self.watched: dict[str, Watched] = {}
+        self.sources: dict[str, AgentSources] = {}
+        """The agents that are observed, by runtime id."""
+        self.watches = TargetWatches(book)
+        self._clock = clock
+        self._place = place
         self._saved = saved
-        self._unverified: dict[str, set[str]] = {}
-        """Sources whose levels are known from the last daemon only."""
+        self._outbox = Outbox(events, self._not_written)
+        self.drift = Drift(self._outbox.append, {adapter.name: adapter.title for adapter in registry})
+        self.states = LiveStates(rules, clock, self._outbox, self.drift, self.sources, self.watches)
+        self.instance_id = self.states.new_id()
+        """A random id of this fleet instance; remote nodes use it to detect a restart."""
+        self.versions = LiveVersions(registry, self.runtimes, self.sources, self.states.refresh)
+        self.on_agent_started: Callable[[], None] = lambda: None
+        """Called after an agent was detected and can be given hook deliveries."""
+        self._exits = Exits(self._on_exit, clock)
+        self._published_health: dict[str, tuple[str, str]] = {}
+        """The health and the reason of each target as the journal has them."""
         self._unannounced: set[str] = set()
         """Agents whose `agent.started` could not be written."""
         self._catching_up: asyncio.Task[None] | None = None
-        self._outbox = Outbox(events, self._unwritten)
-        self._states = States(rules, self._look, self._tell_saved, lambda row: with_servers([row], self.targets())[0])
-        self._clock = clock
-        self._ids = Ulids(clock.time)
-        self.life = self._ids()
-        """Of this fleet, from its beginning to its end."""
-        self._place = place
-        self._targets: dict[str, tuple[TargetWatch, asyncio.Task[None]]] = {}
-        self._told: dict[str, tuple[str, str]] = {}
-        self._exits = Exits(self._exited, clock)
-        self._timers: dict[str, asyncio.TimerHandle] = {}
-        self.hooks = Hooks(self, events, clock)
         self._tasks: list[asyncio.Task[None]] = []
-        self.versions = LiveVersions(registry, self.runtimes, self.watched, self.moved)
-        self.drift = Drift(self._outbox.tell, {adapter.name: adapter.title for adapter in registry})
 
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(self._outbox.run(), name="fleet events")]
         for known in self.book.all:
-            self._begin_to_look(known)
+            self._start_watch(known)
         for saved in self._saved:
             self._resume(saved)
-        self._tasks.append(asyncio.create_task(self._verify(), name="levels of the last daemon"))
+        self._tasks.append(asyncio.create_task(self.states.drop_unconfirmed(), name="levels of the last daemon"))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for handle in self._timers.values():
-            handle.cancel()
-        for watched in self.watched.values():
-            watched.stop()
-        tasks = [*self._tasks, *(task for _, task in self._targets.values())]
+        self.states.stop()
+        for agent in self.sources.values():
+            agent.stop()
+        tasks = [*self._tasks, *self.watches.tasks]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -121,27 +112,45 @@ class Fleet:
         await self._exits.aclose()
         await self._outbox.aclose()
 
-    # What lists see.
+    # What is known.
 
     def rows(self) -> list[Row]:
-        return with_servers(self._states.rows.values(), self.targets())
+        return with_servers(self.states.rows.values(), self.targets())
 
-    def targets(self) -> list[Target]:
-        return [watch.target for watch, _ in self._targets.values()]
+    def targets(self) -> list[TargetStatus]:
+        return self.watches.statuses()
 
     def verdict(self, runtime_id: str) -> Verdict:
-        return self._states.verdicts[runtime_id]
+        return self.states.verdict(runtime_id)
 
-    def leave_picture(self, *, gap: bool = False) -> None:
-        """Put all that is known into the journal, between what happened before and what happens after. `gap`: some of what happened before is missing."""
-        told = [
+    def claims(self, runtime_id: str) -> list[Claim]:
+        """Return the claims in force about an agent; none if it is not observed."""
+        return self.states.claims(runtime_id)
+
+    def local_runtimes(self) -> list[Runtime]:
+        """Return the observed agents of this machine."""
+        local = self.watches.local_name
+        return [agent.runtime for agent in self.sources.values() if agent.runtime.target == local]
+
+    def new_id(self) -> str:
+        """Return an id that is greater than the id of every signal so far."""
+        return self.states.new_id()
+
+    # The journal.
+
+    def leave_picture(self, *, gap: bool = False) -> asyncio.Future[bool]:
+        """Write all that is known to the journal. `gap`: some events before it are missing there.
+
+        Returns whether the picture is in the journal, as soon as that is known.
+        """
+        targets = [
             {"target": target.target, "health": target.health, "reason": target.reason} for target in self.targets()
         ]
-        self._outbox.tell(PICTURE, "", {**self._states.picture(), "targets": told, "gap": gap}, self._now())
+        data = {**self.states.picture(), "targets": targets, "gap": gap}
+        return self._outbox.append(PICTURE, "", data, self.states.now())
 
-    # What the journal lacks after a full disk.
-
-    def _unwritten(self, kind: str, subject: str) -> None:
+    def _not_written(self, kind: str, subject: str) -> None:
+        """Note an event that the journal lacks, and make up for it when the journal can be written again."""
         if kind == BEGUN:
             self._unannounced.add(subject)
         if self._catching_up is None:
@@ -149,277 +158,145 @@ class Fleet:
             self._tasks.append(self._catching_up)
 
     async def _catch_up(self) -> None:
-        """As soon as the journal can be written again, say how things are, and who was never said to have started."""
+        """As soon as the journal can be written again, write a picture, and `agent.started` where it is missing."""
         written = False
         while not written:
             await self._clock.sleep(CATCH_UP_S)
-            self.leave_picture(gap=True)
-            written = await self._outbox.written
+            written = await self.leave_picture(gap=True)
         self._catching_up = None
-        for runtime_id in sorted(self._unannounced & self._states.rows.keys()):
-            row = self._states.rows[runtime_id]
-            self._tell_saved(BEGUN, runtime_id, {**row.as_dict(), "previous": None, "late": True}, self._now())
+        for runtime_id in sorted(self._unannounced & self.states.rows.keys()):
+            self.states.announce_late(runtime_id)
         self._unannounced.clear()
 
-    # Which targets are looked at.
+    # Targets.
 
-    def look_at(self, known: Known) -> None:
+    def add_target(self, known: TargetRecord) -> None:
         """Begin to watch a target that is new."""
-        self._begin_to_look(known)
-        target = self.target(known.name).target
-        data = {"target": known.name, "kind": known.kind, "health": target.health, "reason": target.reason}
-        self._outbox.tell(ADDED, known.name, data, self._now())
+        self._start_watch(known)
+        status = self.watches[known.name].status
+        data = {"target": known.name, "kind": known.kind, "health": status.health, "reason": status.reason}
+        self._outbox.append(ADDED, known.name, data, self.states.now())
 
-    def _begin_to_look(self, known: Known) -> None:
+    def _start_watch(self, known: TargetRecord) -> None:
         watch = TargetWatch(known.name, lambda: self._place(known), self, self._clock)
-        watch.last_seen, self._told[known.name] = known.last_seen_at, (known.health, "")
-        self._targets[known.name] = watch, asyncio.create_task(watch.run(), name=f"target {known.name}")
+        watch.last_seen = known.last_seen_at
+        self._published_health[known.name] = (known.health, "")
+        self.watches.start(watch)
 
-    async def forget(self, name: str) -> None:
-        """See nothing of a target any more. Its rows are gone at once; to take leave of it may take some seconds."""
-        watch, task = self._targets.pop(name)
-        watch.stop()
-        task.cancel()
-        self._told.pop(name, None)
+    async def remove_target(self, name: str) -> None:
+        """Stop watching a target. Its rows are gone at once; to close its connection may take some seconds."""
+        task = self.watches.stop(name)
+        self._published_health.pop(name, None)
         for socket in {runtime.socket for runtime in self.runtimes.all if runtime.target == name}:
-            self.changed(
+            self.on_runtime_changes(
                 replace(ended, why="target_removed")
                 for ended in self.runtimes.server_gone(name, socket, self._clock.time())
             )
-        self._outbox.tell(REMOVED, name, {"target": name}, self._now())
+        self._outbox.append(REMOVED, name, {"target": name}, self.states.now())
         await asyncio.wait({task})
 
-    def target(self, name: str) -> TargetWatch:
-        return self._targets[name][0]
-
-    async def reached(self, target: TargetWatch) -> None:
-        if target.name not in self._targets:
+    async def on_target_checked(self, watch: TargetWatch) -> None:
+        """Publish how a target is after it was tried, and note it in the database."""
+        if watch.name not in self.watches:
             return
-        self._tell(target)
-        self._states.update_questions(self._now())
+        self._publish_health(watch)
+        self.states.update_questions()
         try:
-            await self.book.seen(target.name, target.target.health, target.last_seen)
+            await self.book.seen(watch.name, watch.status.health, watch.last_seen)
         except StoreError as error:
-            log.warning(
-                "how a target is could not be written down", extra={"target": target.name, "reason": error.message}
-            )
+            log.warning("target health not persisted", extra={"target": watch.name, "reason": error.message})
 
-    def _tell(self, target: TargetWatch, socket: str | None = None) -> None:
-        """A target, or a server on it, is another than before: so may be the agents there."""
-        now = target.target
-        before, self._told[now.target] = self._told[now.target], (now.health, now.reason)
-        if before != self._told[now.target] or socket is not None:
+    def on_server_state(self, server: ServerWatch) -> None:
+        """Publish how a target is after one of its tmux servers has changed."""
+        if server.target in self.watches:
+            self._publish_health(self.watches[server.target], server.socket)
+
+    def _publish_health(self, watch: TargetWatch, socket: str | None = None) -> None:
+        """Evaluate the agents of a target, or of one server on it; publish the target's health if it has changed."""
+        status = watch.status
+        before = self._published_health[status.target]
+        changed = before != (status.health, status.reason)
+        self._published_health[status.target] = (status.health, status.reason)
+        if changed or socket is not None:
             for runtime in self.runtimes.all:
-                if runtime.target == now.target and socket in {None, runtime.socket}:
-                    self._settle(runtime.runtime_id)
-        if before != self._told[now.target]:
-            data = {"target": now.target, "health": now.health, "reason": now.reason, "previous": before[0]}
-            self._outbox.tell(HEALTH, now.target, data, self._now())
+                if runtime.target == status.target and socket in {None, runtime.socket}:
+                    self.states.evaluate(runtime.runtime_id)
+        if changed:
+            data = {"target": status.target, "health": status.health, "reason": status.reason, "previous": before[0]}
+            self._outbox.append(HEALTH, status.target, data, self.states.now())
 
-    # What hooks say.
+    # Agents.
 
-    def speaker(self, word: Word) -> str | None:
-        """Whose word it is: the agent above the hook's process; by its pane only where no pid tells. One that is not to be seen is looked for."""
-        local = self._local()
-        runtime = next(filter(None, (self.runtimes.speaking(local, pid) for pid in word.pids)), None)
-        if not word.pids and word.pane_id:
-            runtime = self.runtimes.in_pane(local, word.tmux.partition(",")[0], word.pane_id)
-        if runtime and runtime.agent == word.agent and runtime.runtime_id in self.watched:
-            return runtime.runtime_id
-        if local:
-            self.target(local).rescan()
-        return None
-
-    def hear(self, runtime_id: str, word: Word) -> asyncio.Future[bool] | None:
-        """Whether what an agent's hook says is in the journal, as soon as that is known; None: it is no news."""
-        watched = self.watched[runtime_id]
-        if not watched.knows(word.payload):
-            self.drift.hook_not_known(watched.runtime, self._now())
-        return watched.hook(word.payload, word.at, word.id)
-
-    @property
-    def sighted(self) -> bool:
-        """Whether every agent of this machine can be seen, and every pane has been looked at."""
-        local = self._local()
-        return not local or (self.target(local).target.health == "ok" and self.target(local).scanned)
-
-    def _local(self) -> str:
-        """The name of this machine among the targets; empty if it is none of them."""
-        return next((known.name for known in self.book.all if known.kind == LOCAL and known.name in self._targets), "")
-
-    # What nodes tell each other: of our own agents, and of those on other machines.
-
-    def own(self) -> list[Runtime]:
-        local = self._local()
-        return [watched.runtime for watched in self.watched.values() if watched.runtime.target == local]
-
-    def mark(self) -> str:
-        return self._ids()
-
-    def claims(self, runtime_id: str) -> list[Claim]:
-        return self._states.claims(runtime_id) if runtime_id in self.watched else []
-
-    def told(self, runtime_id: str, source: str, claim: Claim | None, at: float, seq: int) -> None:
-        self._say(runtime_id, source, claim, self._ids(), at, seq)
-
-    # What the watches of servers report.
-
-    def changed(self, changes: Iterable[Change]) -> None:
+    def on_runtime_changes(self, changes: Iterable[Change]) -> None:
+        """Begin and end to observe agents as they start, move, are suspended and end."""
         for change in changes:
             runtime = change.runtime
             if isinstance(change, Started):
-                self._begin(runtime)
+                self._start(runtime)
             elif isinstance(change, Ended):
                 self._end(runtime, change.why)
-            elif isinstance(change, Moved):
-                self._watch_again(runtime)
-            elif isinstance(change, Suspended) and (watched := self.watched.get(runtime.runtime_id)):
-                watched.runtime = runtime
-                watched.suspend(self._now(), suspended=runtime.suspended)
+            elif agent := self.sources.get(runtime.runtime_id):
+                agent.runtime = runtime
+                if isinstance(change, Moved):
+                    self.states.evaluate(runtime.runtime_id)
+                elif isinstance(change, Suspended):
+                    agent.on_suspended(self.states.now(), suspended=runtime.suspended)
 
-    def _watch_again(self, runtime: Runtime) -> None:
-        if runtime.runtime_id in self.watched:
-            self.watched[runtime.runtime_id].runtime = runtime
-            self._settle(runtime.runtime_id)
+    def on_pane_changed(self, runtime_id: str) -> None:
+        """Rebuild the row of an agent whose pane has another title, name or place."""
+        self.states.refresh(runtime_id)
 
-    def stands(self, server: ServerWatch) -> None:
-        if server.target in self._targets:
-            self._tell(self.target(server.target), server.socket)
+    def on_remote_claim(self, runtime_id: str, source: str, claim: Claim | None, at: float, seq: int) -> None:
+        """Apply the claim of a source on another machine; None withdraws its last one."""
+        self.states.apply(runtime_id, source, claim, self.new_id(), at, seq)
 
-    def moved(self, runtime_id: str) -> None:
-        """A pane has another title, name or place: its row is another, but no news."""
-        self._states.moved(runtime_id, self._now())
-
-    def _begin(self, runtime: Runtime) -> None:
-        watched = self._watch(runtime)
-        self._states.start(runtime.runtime_id, self._now())
+    def _start(self, runtime: Runtime) -> None:
+        agent = self._observe(runtime)
+        self.states.start(runtime.runtime_id)
         if runtime.suspended:
-            watched.suspend(self._now(), suspended=True)
-        self.versions.begin(runtime, self._now, here=runtime.target == self._local())
-        watched.start()
-        self.hooks.agent_seen()
-        self.target(runtime.target).seen()
+            agent.on_suspended(self.states.now(), suspended=True)
+        self.versions.begin(runtime, self.states.now, here=runtime.target == self.watches.local_name)
+        agent.start()
+        self.on_agent_started()
+        self.watches[runtime.target].agent_detected()
 
-    def _watch(self, runtime: Runtime, levels: Iterable[Claim] = ()) -> Watched:
-        def say(source: str, claim: Claim | None, key: str, at: float) -> asyncio.Future[bool] | None:
-            watched = self.watched[runtime.runtime_id]
-            self.drift.claimed(watched.runtime, source, claim, watched.sources, self._now())
-            caveat = watched.adapter.caveat
-            return self._say(
-                runtime.runtime_id, source, replace(claim, caveat=caveat) if claim and caveat else claim, key, at
-            )
-
-        here = runtime.target == self._local()
-        watched = Watched(runtime, self.registry.adapters[runtime.agent], say, self._clock, here=here, levels=levels)
-        self.watched[runtime.runtime_id] = watched
+    def _observe(self, runtime: Runtime, levels: Iterable[Claim] = ()) -> AgentSources:
+        here = runtime.target == self.watches.local_name
+        adapter = self.registry.adapters[runtime.agent]
+        agent = AgentSources(runtime, adapter, self.states.apply_claim, self._clock, here=here, levels=levels)
+        self.sources[runtime.runtime_id] = agent
         if here:
             self._exits.watch(runtime.runtime_id, runtime.pid, runtime.process_started)
-        return watched
-
-    # What the last daemon knew.
+        return agent
 
     def _resume(self, saved: SavedAgent) -> None:
-        """Go on with an agent where the last daemon left it. Whether it is still there is seen at the next look at its pane, or from the kernel."""
-        runtime_id = saved.runtime.runtime_id
+        """Continue with an agent where the last daemon left it.
+
+        Whether it is still there is seen at the next scan of its pane, or reported by the kernel.
+        """
+        runtime = saved.runtime
+        if runtime.agent not in self.registry.adapters or runtime.target not in self.watches:
+            # Its description or its target was removed meanwhile.
+            self.states.resume(saved)
+            self.runtimes.forget(runtime.runtime_id)
+            self.states.end(runtime.runtime_id, "removed")
+            return
         levels = [claim for claim in saved.claims if claim.level]
-        if saved.runtime.agent in self.registry.adapters and saved.runtime.target in self._targets:
-            watched = self._watch(
-                saved.runtime, [claim for claim in levels if claim.source in {*SEEN_IN_PANE, PROCESS}]
-            )
-            self._unverified[runtime_id] = {claim.source for claim in levels} - SEEN_IN_PANE - {PROCESS}
-            self._states.resume(saved, self._now())
-            self._come_back(runtime_id, self._now())
-            self.versions.begin(saved.runtime, self._now, here=saved.runtime.target == self._local())
-            watched.start()
-        else:  # its description or its target was removed meanwhile
-            self._states.resume(saved, self._now())
-            self.runtimes.forget(runtime_id)
-            self._states.end(runtime_id, "removed", self._now())
-
-    async def _verify(self) -> None:
-        """After a while, let go of what nobody has said again."""
-        await self._clock.sleep(VERIFY_S)
-        for runtime_id, sources in self._unverified.items():
-            for source in sorted(sources) if runtime_id in self.watched else ():
-                now = self._clock.time()
-                self._say(runtime_id, source, None, f"{source} {now}", now)
-        self._unverified = {}
-
-    def _tell_saved(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
-        """Tell an event of an agent, and have the database follow in the same transaction."""
-        watched = self.watched.get(subject)
-        claim = (
-            next((one for one in self.claims(subject) if one.source == data["source"]), None) if kind == HEARD else None
-        )
-        self._outbox.tell(
-            kind, subject, data, at, saved_change(kind, watched.runtime if watched else None, subject, data, at, claim)
-        )
+        read_again = {*READ_FROM_PANE, PROCESS}
+        agent = self._observe(runtime, [claim for claim in levels if claim.source in read_again])
+        self.states.resume(saved, unconfirmed={claim.source for claim in levels} - read_again)
+        self.versions.begin(runtime, self.states.now, here=runtime.target == self.watches.local_name)
+        agent.start()
 
     def _end(self, runtime: Runtime, why: str) -> None:
-        watched = self.watched.pop(runtime.runtime_id, None)
-        if watched is None:
+        agent = self.sources.pop(runtime.runtime_id, None)
+        if agent is None:
             return
-        watched.stop()
+        agent.stop()
         self.drift.ended(runtime.runtime_id)
         self._exits.forget(runtime.runtime_id)
-        if timer := self._timers.pop(runtime.runtime_id, None):
-            timer.cancel()
-        self._states.end(runtime.runtime_id, why, self._now())
+        self.states.end(runtime.runtime_id, why)
 
-    def _exited(self, runtime_id: str) -> None:
-        """The kernel says that the process has ended."""
-        self.changed(self.runtimes.exited(runtime_id, self._clock.time()))
-
-    # From claims to states: a step reads the clock once.
-
-    def _now(self) -> float:
-        """The time as the journal keeps it."""
-        return round(self._clock.time(), 3)
-
-    def _look(self, runtime_id: str) -> Look | None:
-        watched = self.watched.get(runtime_id)
-        if watched is None:
-            return None
-        runtime = watched.runtime
-        target = self.target(runtime.target)
-        lost = target.out_of_reach(runtime.socket)
-        before = self._states.rows.get(runtime_id)
-        if lost == NOT_YET and before is not None:  # after a restart: as it was, until the target was looked at
-            lost = before.detail if before.reason == UNREACHABLE else None
-        return Look(runtime, target.pane(runtime.socket, runtime.pane_id), lost)
-
-    def _say(
-        self, runtime_id: str, source: str, claim: Claim | None, key: str, at: float, seq: int | None = None
-    ) -> asyncio.Future[bool] | None:
-        now = self._now()
-        if runtime_id in self._unverified:
-            self._unverified[runtime_id].discard(source)
-        signal = Signal(
-            runtime_id=runtime_id,
-            source=source,
-            dedupe_key=key,
-            event_id=self._ids(),
-            event_time=min(at, now),
-            ingested_at=now,
-            source_seq=seq,
-            claim=claim,
-        )
-        if not self._states.hear(signal):
-            return None
-        self._come_back(runtime_id, now)
-        return self._outbox.written
-
-    def _settle(self, runtime_id: str) -> None:
-        """See whether something has changed by itself."""
-        if runtime_id in self.watched:
-            now = self._now()
-            self._states.settle(runtime_id, now)
-            self._come_back(runtime_id, now)
-
-    def _come_back(self, runtime_id: str, now: float) -> None:
-        """Look again when the state may change by itself."""
-        self.drift.judged(self.watched[runtime_id].runtime, self._states.verdicts[runtime_id], now)
-        if timer := self._timers.pop(runtime_id, None):
-            timer.cancel()
-        if (due := self._states.due(runtime_id, now)) is not None:
-            self._timers[runtime_id] = asyncio.get_running_loop().call_later(due - now, self._settle, runtime_id)
+    def _on_exit(self, runtime_id: str) -> None:
+        """End a runtime whose process has ended, as the kernel reports."""
+        self.on_runtime_changes(self.runtimes.exited(runtime_id, self._clock.time()))

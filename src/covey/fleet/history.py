@@ -1,4 +1,4 @@
-"""What the fleet leaves in the journal for later, and what `covey replay` answers from it."""
+"""What the fleet writes to the journal for later, and the answers of `covey replay` from it."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from typing import Self
 
     from covey.fleet.judge import Rules
-    from covey.fleet.picture import Told
+    from covey.fleet.picture import StateSummary
     from covey.fleet.replay import Late, Mismatch
     from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.targets import Targets
-    from covey.fleet.view import Target
+    from covey.fleet.view import TargetStatus
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
     from covey.kernel.journal import Reader
 
-LOOK_EVERY_S = 60.0
+CHECK_EVERY_S = 60.0
 PICTURE_EVERY_S = 3600.0
-"""A journal that was pruned tells nothing of an agent that has been quiet since, up to the next picture."""
+"""A journal that was pruned holds nothing of an agent that has been quiet since, up to the next picture."""
 PICTURE_AFTER = 5000
-"""Events after which a picture is due earlier: so many are read, about, to see the fleet at any moment."""
+"""Events after which a picture is due earlier: about so many are read to see the fleet at any moment."""
 PAGE = 2000
-"""Events between two breaths: others want to read too."""
+"""Events that are read at a time, so that others can read in between."""
 SHOWN = 100
 """Differences that an answer lists; it counts all of them."""
 
@@ -52,8 +52,8 @@ log = logging.getLogger("covey.fleet")
 class Pictured(Protocol):
     """What a picture is taken of."""
 
-    def leave_picture(self) -> None:
-        """Put all that is known into the journal."""
+    def leave_picture(self) -> object:
+        """Write all that is known to the journal."""
         ...
 
 
@@ -70,7 +70,10 @@ class History:
     async def kept(
         cls, events: Events, clock: Clock, rules: Rules, book: Targets, saved: Sequence[SavedAgent] = ()
     ) -> AsyncIterator[Self]:
-        """The journal with marks from when until when the fleet is looked at, which is to happen inside. `saved`: whom the last daemon knew."""
+        """Mark in the journal from when until when the fleet is watched: inside this context. Yields the history.
+
+        `saved` are the agents that the last daemon knew.
+        """
         history = cls(events, clock, rules)
         began = {
             "rules": to_builtins(rules),
@@ -81,7 +84,7 @@ class History:
         }
         try:
             await events.append(STARTED, data=began, source="fleet", time=history._now())
-        except EventSizeError:  # so many agents that `replay` knows them from their next changes only
+        except EventSizeError:  # there are so many agents that `replay` knows them from their next changes only
             few = {name: began[name] for name in ("rules", "targets")}
             await events.append(STARTED, data=few, source="fleet", time=history._now())
         try:
@@ -90,20 +93,20 @@ class History:
             try:
                 await events.append(STOPPED, source="fleet", time=history._now())
             except (EventsError, StoreError) as error:
-                log.warning("the journal lacks a mark of the fleet", extra={"kind": STOPPED, "reason": error.message})
+                log.warning("fleet event not stored", extra={"kind": STOPPED, "reason": error.message})
 
     async def picture(self, fleet: Pictured) -> None:
-        """Have a picture of the fleet left now and then."""
+        """Have a picture of the fleet written from time to time, until cancelled."""
         cursor, since = self._events.cursor, self._clock.monotonic()
         while True:
-            await self._clock.sleep(LOOK_EVERY_S)
+            await self._clock.sleep(CHECK_EVERY_S)
             now = self._clock.monotonic()
             if self._events.cursor - cursor >= PICTURE_AFTER or now - since >= PICTURE_EVERY_S:
                 cursor, since = self._events.cursor, now
                 fleet.leave_picture()
 
-    async def replay(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
-        """The answer to `covey replay`."""
+    async def replay(self, params: Mapping[str, Any], targets: Sequence[TargetStatus]) -> dict[str, Any]:
+        """Return the answer to `covey replay`. Raises AgentError for parameters that the journal cannot answer."""
         if bool(params["at"]) == bool(params["check"]):
             raise user_error(
                 "say either --at or --check",
@@ -117,7 +120,7 @@ class History:
             )
         return await self._checked(params, targets) if params["check"] else await self._shown(params, targets)
 
-    async def _shown(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
+    async def _shown(self, params: Mapping[str, Any], targets: Sequence[TargetStatus]) -> dict[str, Any]:
         now = self._now()
         at = self._past(params["at"], "at", now)
         picture, first = await self._events.look(lambda journal: _pictured(journal, at))
@@ -130,13 +133,14 @@ class History:
                 f"Covey did not look at {timestamp(at)}: it had been stopped at {timestamp(picture.stopped_at)}",
                 code=EXIT_NOT_FOUND,
                 error="E_NOT_RECORDED",
-                suggestion=f"Pass a time before that, or after the next start: covey replay --at {timestamp(picture.stopped_at - 0.001)}",
+                suggestion="Pass a time before that, or after the next start: "
+                f"covey replay --at {timestamp(picture.stopped_at - 0.001)}",
                 recoverable=True,
                 field="at",
             )
         return {**panes(picture.rows(at), then, filters, at), "generated_at": timestamp(now), "at": timestamp(at)}
 
-    async def _checked(self, params: Mapping[str, Any], targets: Sequence[Target]) -> dict[str, Any]:
+    async def _checked(self, params: Mapping[str, Any], targets: Sequence[TargetStatus]) -> dict[str, Any]:
         filters = Filters.of(params, targets)
         if filters != Filters():
             raise user_error("--check looks at all agents", "Leave out the filters.", error="flag_error", field="check")
@@ -177,7 +181,7 @@ class History:
         return at
 
     def _now(self) -> float:
-        """The time as the journal keeps it."""
+        """Return the time as the journal keeps it."""
         return round(self._clock.time(), 3)
 
 
@@ -185,7 +189,10 @@ class History:
 
 
 def _pictured(journal: Reader, at: float) -> tuple[Picture, float | None]:
-    """The fleet at a moment, and the first moment that the journal knows of. If the clock was set back and showed it twice: as it was the second time."""
+    """Return the fleet at a moment, and the first moment that the journal knows.
+
+    If the clock was set back and showed the moment twice, the fleet is returned as it was the second time.
+    """
     picture, upto = Picture(), journal.upto(at)
     begin = journal.last(_WHOLE, upto)
     if begin is None:
@@ -197,7 +204,7 @@ def _pictured(journal: Reader, at: float) -> tuple[Picture, float | None]:
 
 
 def _beginning(journal: Reader, since: float | None) -> tuple[float | None, int]:
-    """The first moment that the journal knows of, and after which cursor to begin in order to know what followed since a moment."""
+    """Return the first moment that the journal knows, and after which cursor to begin to know what followed `since`."""
     first = next(journal.stretch(_DERIVED), None)
     if first is None:
         return None, 0
@@ -211,7 +218,7 @@ def _derive(journal: Reader, again: Rederivation, after: int, upto: int) -> None
 
 
 def not_recorded(at: float, first: float | None, field: str) -> AgentError:
-    """The journal does not reach back to a moment; `first` is the first that it does reach."""
+    """Return the error for a moment before the journal begins; `first` is the first moment that it knows."""
     begins = "" if first is None else timestamp(first)
     reach = f"it begins at {begins}" if begins else "it holds nothing of the fleet"
     return AgentError(
@@ -230,8 +237,8 @@ def _mismatch(one: Mismatch) -> dict[str, Any]:
         "runtime_id": one.runtime_id,
         "at": timestamp(one.at),
         "why": one.why,
-        "recorded": _told(one.recorded),
-        "derived": _told(one.derived),
+        "recorded": _summary(one.recorded),
+        "derived": _summary(one.derived),
     }
 
 
@@ -240,9 +247,9 @@ def _late(one: Late) -> dict[str, Any]:
         "runtime_id": one.runtime_id,
         "due": timestamp(one.due),
         "late_ms": round((one.seen - one.due) * 1000),
-        "derived": _told(one.derived),
+        "derived": _summary(one.derived),
     }
 
 
-def _told(told: Told | None) -> dict[str, str] | None:
-    return None if told is None else asdict(told)
+def _summary(state: StateSummary | None) -> dict[str, str] | None:
+    return None if state is None else asdict(state)

@@ -1,7 +1,7 @@
-"""How claims become a verdict: pure, over values and a given time.
+"""How claims become a verdict. Pure: claims and a time in, a verdict out.
 
-Freshness first: an edge that is long past says nothing any more. Then refutation: of two claims that cannot both be true, one beats the
-other. What is left agrees, and precedence picks the most telling of it.
+Freshness first: an edge that is long past is stale. Then refutation: of two claims that cannot both be true, one beats
+the other. The claims that are left agree, and precedence picks the most significant of them.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class Rules(Struct, frozen=True, kw_only=True):
     edge_ttl: float = 3600.0
     """An edge is stale after this."""
     settle: float = 0.3
-    """A weaker level must have stood this long before it refutes what the agent itself said."""
+    """A weaker level must have lasted this long before it refutes what the agent itself said."""
     stands: float = 0.5
-    """A dialog that is still there so long after somebody said that the agent works on has not been answered."""
+    """A dialog that is still there so long after an edge said that the agent is running has not been answered."""
     completed_for: float = 120.0
     """A completed turn is fresh for so long; then the agent is idle."""
 
 
 def judge(claims: Iterable[Claim], now: float, rules: Rules) -> Verdict:
-    """The state that the claims amount to."""
+    """Return the verdict that follows from the claims."""
     claims = sorted(claims, key=lambda claim: (claim.source, claim.at, claim.state))
     fresh = [claim for claim in claims if claim.level or now - claim.at <= rules.edge_ttl]
     lost = [Overruled(claim, STALE) for claim in claims if claim not in fresh]
@@ -55,20 +55,23 @@ def judge(claims: Iterable[Claim], now: float, rules: Rules) -> Verdict:
     first = [claim for claim in fresh if not any(refuted(claim, other, now, rules) for other in fresh)]
     if not first:  # each of them is beaten by another: believe the strongest, then the youngest
         first = [max(fresh, key=lambda claim: (claim.strength, claim.at, -RANK[claim.state]))]
-    standing = []
-    for claim in fresh:  # who was beaten by a loser only, and agrees with those who stand, stands as well
+    unrefuted = []
+    for claim in fresh:  # one that only a loser refuted, and that agrees with the first, is not refuted either
         against = next((one for one in first if _conflict(claim, one)), None)
         if against is None:
-            standing.append(claim)
+            unrefuted.append(claim)
         else:
             lost.append(Overruled(claim, refuted(claim, against, now, rules) or f"{against.source} knows better"))
-    winner = min(standing, key=lambda claim: (RANK[claim.state], -claim.strength, -claim.at))
-    agreeing = tuple(claim for claim in standing if claim is not winner)
+    winner = min(unrefuted, key=lambda claim: (RANK[claim.state], -claim.strength, -claim.at))
+    agreeing = tuple(claim for claim in unrefuted if claim is not winner)
     return _verdict(winner, agreeing, tuple(lost), now, rules)
 
 
 def _blind(fresh: list[Claim]) -> Verdict | None:
-    """The verdict where a source says that the state cannot be known: only if nobody knows more, or if that source is sure."""
+    """Return the verdict where a source says that the state cannot be known; None if other sources know more.
+
+    A source that is sure that the state cannot be known is believed in any case.
+    """
     unknown = [claim for claim in fresh if claim.state == "unknown"]
     sure = [claim for claim in unknown if claim.strength >= SURE]
     if not unknown or (len(unknown) < len(fresh) and not sure):
@@ -89,7 +92,7 @@ def _blind(fresh: list[Claim]) -> Verdict | None:
 
 
 def refuted(claim: Claim, other: Claim, now: float, rules: Rules) -> str:
-    """Why `claim` falls before `other`; nothing when it does not."""
+    """Return why `other` refutes `claim`; empty if it does not."""
     if not _conflict(claim, other):
         return ""
     if claim.level and other.level and claim.strength != other.strength:
@@ -99,16 +102,17 @@ def refuted(claim: Claim, other: Claim, now: float, rules: Rules) -> str:
     level, edge = (claim, other) if claim.level else (other, claim)
     if edge.strength == TENTATIVE:
         return f"{other.source} knows better" if claim is edge else ""
-    # A level that has not moved since the edge has not noticed it, and cannot refute it; a weak one must have stood for a moment.
+    # A level that has not changed since the edge does not reflect it, and cannot refute it. A weak one must last.
     moved = level.at > edge.at and (level.strength >= edge.strength or now - level.at >= rules.settle)
-    moved |= level.state in WAITING and level.strength >= edge.strength and now - edge.at >= rules.stands
+    unanswered = level.state in WAITING and level.strength >= edge.strength and now - edge.at >= rules.stands
+    moved = moved or unanswered
     if moved == (other is level):
         return f"{other.source} has changed since" if moved else f"{other.source} is newer"
     return ""
 
 
 def horizon(claims: Iterable[Claim], now: float, rules: Rules) -> float | None:
-    """When the verdict may change although nobody says anything new."""
+    """Return when the verdict may change although no claim does; None if it cannot."""
     moments = [
         moment
         for claim in claims
@@ -122,17 +126,20 @@ def horizon(claims: Iterable[Claim], now: float, rules: Rules) -> float | None:
 
 
 def _turn_ended(claim: Claim) -> bool:
-    """Whether a level was seen to go from running to rest. One that names an interruption was not completed."""
+    """Return whether a level changed from running to idle. One that names an interruption did not complete a turn."""
     return claim.level and claim.state == "idle" and claim.previous == "running" and "interrupt" not in claim.reason
 
 
 def _age(claim: Claim) -> tuple[float, int]:
-    """Younger is greater; of the same age, the state that matters more."""
+    """Return a key for comparing ages: younger is greater; of the same age, the state with precedence."""
     return claim.at, -RANK[claim.state]
 
 
 def _conflict(one: Claim, other: Claim) -> bool:
-    """Whether two claims cannot both be true. Two ways to be at rest can, unless both were told: then the later one counts."""
+    """Return whether two claims cannot both be true.
+
+    `idle` agrees with the other states at rest; `completed` and `error` contradict each other.
+    """
     if one.state == other.state:
         return False
     if one.state in REST and other.state in REST:
@@ -164,12 +171,15 @@ def _verdict(
 
 
 def _confidence(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...]) -> str:
-    """High when the agent said it, or two sources agree; a step lower when somebody credible says otherwise, or when it may have been misread."""
+    """Return `high` if the agent itself said it, or two sources agree, else `medium`.
+
+    It is a step lower if a level that is at least as strong was overruled, and if the winner may have been misread.
+    """
     supported = winner.strength >= SURE or any(claim.source != winner.source for claim in agreeing)
     doubted = any(
         one.claim.level and one.claim.strength >= winner.strength
         for one in lost
         if one.why != STALE and one.claim.state != "unknown"
     )
-    steps = supported + (not doubted) - bool(winner.caveat)
-    return ("low", "medium", "high")[max(steps, 0)]
+    in_favour = [supported, not doubted, not winner.caveat].count(True)
+    return ("low", "low", "medium", "high")[in_favour]

@@ -1,4 +1,4 @@
-"""The screen of a running agent with what it runs in, for a report."""
+"""The screen of a running agent, with its terminal and versions, for a report."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ ABOUT = "#{version} #{pane_width}x#{pane_height} #{pane_in_mode}"
 
 
 async def live_screen(fleet: Fleet, ref: str) -> dict[str, Any]:
-    """What `adapters explain` needs of the agent that `ref` names. AgentError if there is none, or if tmux does not show its pane."""
+    """Return what `adapters explain` needs of the agent that `ref` names.
+
+    Raises AgentError if there is none, or if tmux does not show its pane.
+    """
     row = resolve(ref, fleet.rows())
-    target = fleet.target(row.target)
+    watch = fleet.watches[row.target]
     try:
-        screen = await target.command(row.socket, "capture-pane", "-p", "-e", "-t", row.pane_id)
-        version, size, in_mode = (await target.command(row.socket, "display-message", "-p", "-t", row.pane_id, ABOUT))[
+        screen = await watch.command(row.socket, "capture-pane", "-p", "-e", "-t", row.pane_id)
+        version, size, in_mode = (await watch.command(row.socket, "display-message", "-p", "-t", row.pane_id, ABOUT))[
             0
         ].split(" ")
-        terminal = await target.command(row.socket, "show-options", "-gv", "default-terminal")
+        terminal = await watch.command(row.socket, "show-options", "-gv", "default-terminal")
     except (TmuxError, IndexError, ValueError) as error:
         raise tool_error(f"the pane {row.pane_id} cannot be looked at: {error}", "See `covey target list`.") from error
     verdict = fleet.verdict(row.runtime_id)
@@ -51,5 +54,7 @@ async def live_screen(fleet: Fleet, ref: str) -> dict[str, Any]:
 
 
 def _source(claim: Claim, decided: str) -> dict[str, Any]:
-    told = claim.evidence or claim.reason
-    return {"source": claim.source, "state": claim.state, "evidence": f"{told} ({decided})" if decided else told}
+    evidence = claim.evidence or claim.reason
+    if decided:
+        evidence = f"{evidence} ({decided})"
+    return {"source": claim.source, "state": claim.state, "evidence": evidence}

@@ -1,4 +1,4 @@
-"""The versions of the agents that run: looked up off the event loop, and put to use when they are known."""
+"""The versions of the running agents: looked up outside the event loop, and used as soon as they are known."""
 
 from __future__ import annotations
 
@@ -14,27 +14,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from covey.fleet.adapters.registry import Registry
+    from covey.fleet.agent_sources import AgentSources
     from covey.fleet.processes import Process
     from covey.fleet.runtimes import Runtime, Runtimes
-    from covey.fleet.watched import Watched
 
 
 class LiveVersions:
-    """`changed` is called with the id of a runtime whose version has become known, and the adapter is then the one of that version."""
+    """Looks up versions. `changed` is called with the id of a runtime whose version has become known.
+
+    Its adapter is then the one of that version.
+    """
 
     def __init__(
-        self, registry: Registry, runtimes: Runtimes, watched: dict[str, Watched], changed: Callable[[str], None]
+        self, registry: Registry, runtimes: Runtimes, sources: dict[str, AgentSources], changed: Callable[[str], None]
     ) -> None:
         self.programs = ProgramVersions(os.environ)
         self._registry = registry
         self._runtimes = runtimes
-        self._watched = watched
+        self._sources = sources
         self._changed = changed
         self._lookups: set[asyncio.Task[None]] = set()
 
     def begin(self, runtime: Runtime, now: Callable[[], float], *, here: bool) -> None:
-        """Find out the version of an agent, without keeping anybody waiting. Only of one on this machine (`here`) are there files to look at."""
-        self._watched[runtime.runtime_id].on_version = lambda version: self._use(runtime.runtime_id, version, now())
+        """Look up the version of an agent in the background; only on this machine (`here`) are there files to read."""
+        self._sources[runtime.runtime_id].on_version = lambda version: self._use(runtime.runtime_id, version, now())
         if runtime.version:
             self._use(runtime.runtime_id, runtime.version, now())
             return
@@ -45,6 +48,7 @@ class LiveVersions:
             task.add_done_callback(self._lookups.discard)
 
     async def aclose(self) -> None:
+        """Cancel the lookups that are under way."""
         for task in self._lookups:
             task.cancel()
         await asyncio.gather(*self._lookups, return_exceptions=True)
@@ -52,13 +56,13 @@ class LiveVersions:
     async def _find(self, runtime: Runtime, process: Process, now: Callable[[], float]) -> None:
         adapter = self._registry.adapters[runtime.agent]
         found = await asyncio.to_thread(running_version, process, runtime.started_at, adapter, self.programs)
-        watched = self._watched.get(runtime.runtime_id)
-        if found and watched is not None and not watched.version:  # a file of the agent itself knows better
+        agent = self._sources.get(runtime.runtime_id)
+        if found and agent is not None and not agent.version:  # a version from the agent's own files is more reliable
             self._use(runtime.runtime_id, found, now())
 
     def _use(self, runtime_id: str, version: str, now: float) -> None:
-        watched = self._watched[runtime_id]
-        caveat = self._registry.adapters[watched.runtime.agent].at(version).caveat
-        watched.runtime = self._runtimes.know_version(runtime_id, version, caveat)
-        watched.use_version(version, now)
+        agent = self._sources[runtime_id]
+        caveat = self._registry.adapters[agent.runtime.agent].at(version).caveat
+        agent.runtime = self._runtimes.set_version(runtime_id, version, caveat)
+        agent.use_version(version, now)
         self._changed(runtime_id)

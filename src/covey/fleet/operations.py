@@ -20,17 +20,18 @@ from covey.fleet.adapters.registry import load
 from covey.fleet.bar import bar
 from covey.fleet.fleet import Fleet
 from covey.fleet.history import History
+from covey.fleet.ingest.ingest import HookIngest
 from covey.fleet.integrate.spool import Spool
 from covey.fleet.judge import Rules
 from covey.fleet.live_screen import live_screen
 from covey.fleet.references import resolve
+from covey.fleet.remote_feed import RemoteFeed
 from covey.fleet.settings import SETTINGS
 from covey.fleet.target_operations import TargetOperations, places
 from covey.fleet.targets import MIGRATION, Targets
-from covey.fleet.telling import Telling
 from covey.fleet.view import Filters, panes, sessions, summary, windows
-from covey.fleet.wait import Wait
-from covey.fleet.watch import Watch
+from covey.fleet.wait_stream import WaitStream
+from covey.fleet.watch_stream import WatchStream
 from covey.fleet.why import why
 from covey.kernel.operations import check_cursor
 from covey.kernel.subsystem import Opened, Subsystem
@@ -68,8 +69,10 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         Tasks(context.clock, context.metrics) as tasks,
     ):
         spool = Spool(Path(context.seat.directory) / "spool")
-        operations = FleetOperations(context, fleet, history, spool)
-        tasks.keep("spool", lambda: fleet.hooks.replay(spool))
+        ingest = HookIngest(fleet, context.events, context.clock)
+        fleet.on_agent_started = ingest.agent_detected
+        operations = FleetOperations(context, fleet, history, ingest, spool)
+        tasks.keep("spool", lambda: ingest.drain(spool))
         tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
         yield Opened(operations.handlers(), operations.status)
 
@@ -88,10 +91,11 @@ FLEET = Subsystem(
 class FleetOperations:
     """The handlers, each a method that takes a call and returns a result."""
 
-    def __init__(self, context: Context, fleet: Fleet, history: History, spool: Spool) -> None:
+    def __init__(self, context: Context, fleet: Fleet, history: History, ingest: HookIngest, spool: Spool) -> None:
         self._context = context
         self._fleet = fleet
         self._history = history
+        self._ingest = ingest
         self._spool = spool
         context.metrics.counter(DRIFT, "What could not be understood, by agent, version and kind.")
         fleet.drift.on_count = lambda agent, version, kind: context.metrics.count(
@@ -151,18 +155,20 @@ class FleetOperations:
     async def watch(self, call: Call) -> AsyncIterator[Batch]:
         if call.resume_after is not None:
             await check_cursor(self._context.events, self._context.store, call.resume_after)
-        return Watch(self._fleet, self._context.events, self._context.clock, call.params, call.resume_after).batches()
+        return WatchStream(
+            self._fleet, self._context.events, self._context.clock, call.params, call.resume_after
+        ).batches()
 
     async def wait(self, call: Call) -> AsyncIterator[Batch]:
-        return Wait(self._fleet, self._context.events, self._context.clock, call.params).batches()
+        return WaitStream(self._fleet, self._context.events, self._context.clock, call.params).batches()
 
     async def why(self, call: Call) -> dict[str, Any]:
         row = resolve(call.params["ref"], self._fleet.rows())
-        told = self._fleet.target(row.target).target.node.startswith("ok")
-        return why(row, self._fleet.verdict(row.runtime_id), self._context.clock.time(), in_full=told)
+        in_full = self._fleet.watches[row.target].status.node.startswith("ok")
+        return why(row, self._fleet.verdict(row.runtime_id), self._context.clock.time(), in_full=in_full)
 
     async def signals(self, call: Call) -> AsyncIterator[Batch]:
-        return Telling(self._fleet, self._context.events, self._context.clock, call.params).batches()
+        return RemoteFeed(self._fleet, self._context.events, self._context.clock, call.params).batches()
 
     async def bar(self, call: Call) -> dict[str, Any]:
         targets = self._fleet.targets()
@@ -220,12 +226,11 @@ class FleetOperations:
 
     async def hooks(self, call: Call) -> dict[str, Any]:
         agent, payload = call.params["agent"], call.params["payload"]
-        word = self._fleet.hooks.read(agent, call.headers, payload)
-        if word is None or await self._fleet.hooks.take(word):
+        delivery = self._ingest.parse(agent, call.headers, payload)
+        if delivery is None or await self._ingest.deliver(delivery):
             return {}
-        if word.id or not await asyncio.to_thread(
-            self._spool.put, agent, call.headers, payload, word.at
-        ):  # who gives an id has a spool
+        has_spool = bool(delivery.id)  # a sender that gives an id has a spool
+        if has_spool or not await asyncio.to_thread(self._spool.put, agent, call.headers, payload, delivery.at):
             raise AgentError(
                 "the hook cannot be taken in now",
                 code=EXIT_CANCELLED,

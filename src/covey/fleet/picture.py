@@ -1,7 +1,8 @@
 """The fleet as it was: the journal read up to a moment. Pure: events in, rows out.
 
-A row is in the journal when its state changes. That the same was heard once more is no news and is there as a signal only; judged again it tells since
-when the state stands and on what evidence. What a pane was called and where it was is known as of the last change.
+A row is in the journal when its state changes. A signal that confirms the state is there without a row; evaluated
+again it gives the evidence, and since when the state has lasted. The name and place of a pane are known as of the last
+change.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from covey.fleet.judge import Rules
 from covey.fleet.model import Claim
 from covey.fleet.record import ADDED, BEGUN, CHANGED, ENDED, HEALTH, HEARD, PICTURE, REMOVED, STARTED, STOPPED
 from covey.fleet.rows import UNREACHABLE, judged
-from covey.fleet.view import Evidence, Row, Target
+from covey.fleet.view import Evidence, Row, TargetStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from covey.kernel.event import Event
 
 
-class Told(Struct, frozen=True):
-    """What makes a state another one."""
+class StateSummary(Struct, frozen=True):
+    """The fields of a state that make it differ from another one."""
 
     state: str
     reason: str
@@ -37,24 +38,25 @@ class Told(Struct, frozen=True):
 
 
 class Picture:
-    """The rows and their targets as of the last event that was added. The first must be one with which reading can begin."""
+    """The rows and their targets as of the last event that was added. The first event must be one of `record.WHOLE`."""
 
     def __init__(self) -> None:
-        self.targets: dict[str, Target] = {}
+        self.targets: dict[str, TargetStatus] = {}
         self.since: float | None = None
         """From when on all rows are known; None before that."""
         self.stopped_at: float | None = None
-        """Nobody has looked since."""
+        """Since when no daemon has been watching; None while one is."""
         self._rows: dict[str, Row] = {}
         self._engine = Engine(Rules())
 
     def add(self, event: Event) -> None:
+        """Read the next event of the journal."""
         if event.kind in {BEGUN, CHANGED}:
             self._rows[event.subject] = row_of(event.data)
             if event.kind == BEGUN and not event.data.get("late"):
                 self._engine.resume(event.subject, ())
         elif event.kind == HEARD:
-            self._hear(event)
+            self._apply(event)
         elif event.kind == ENDED:
             self._rows.pop(event.subject, None)
             self._engine.end(event.subject)
@@ -66,7 +68,7 @@ class Picture:
             self._begin(event)
 
     def rows(self, moment: float) -> list[Row]:
-        """The rows at a moment after the last event and before the next."""
+        """Return the rows at a moment after the last event and before the next."""
         return [self._judged(row, moment) for row in self._rows.values()]
 
     def _begin(self, event: Event) -> None:
@@ -76,25 +78,25 @@ class Picture:
         self.since = event.time if self.since is None else self.since
         self.stopped_at = event.time if event.kind == STOPPED else None
 
-    def _hear(self, event: Event) -> None:
+    def _apply(self, event: Event) -> None:
         row = self._rows.get(event.subject)
         if row is None:
             return
-        with contextlib.suppress(ValidationError):  # `replay --check` tells of it; what was told stands
-            self._engine.take(convert(event.data, Signal))
-        if row.reason != UNREACHABLE and event.data.get("applied", True):  # what came too late confirms nothing
+        with contextlib.suppress(ValidationError):  # `replay --check` lists it; the recorded row stays
+            self._engine.apply(convert(event.data, Signal))
+        if row.reason != UNREACHABLE and event.data.get("applied", True):  # a late signal confirms nothing
             self._rows[event.subject] = replace(row, as_of=event.time)
 
     def _judged(self, row: Row, moment: float) -> Row:
         if row.runtime_id not in self._engine:
             return row
-        verdict, _ = self._engine.settle(row.runtime_id, moment)
-        told = Told(row.state, row.reason, row.confidence, row.detail)
-        return judged(row, verdict) if verdict.winner is not None and told_of(verdict) == told else row
+        verdict, _ = self._engine.evaluate(row.runtime_id, moment)
+        recorded = StateSummary(row.state, row.reason, row.confidence, row.detail)
+        return judged(row, verdict) if verdict.winner is not None and summary_of(verdict) == recorded else row
 
 
 def as_of(events: Iterable[Event], moment: float) -> list[Row]:
-    """The rows at a moment. If the clock was set back and showed it twice: the second time."""
+    """Return the rows at a moment; if the clock was set back and showed it twice, at the second time."""
     known = list(events)
     upto = max((place for place, event in enumerate(known, 1) if event.time <= moment), default=0)
     picture = Picture()
@@ -104,7 +106,7 @@ def as_of(events: Iterable[Event], moment: float) -> list[Row]:
 
 
 def engine_of(data: Mapping[str, Any], rules: Rules) -> Engine:
-    """The engine as an event has it with which reading can begin; `rules` if it names none."""
+    """Return the engine that an event of `record.WHOLE` describes; with `rules` if it names none."""
     engine = Engine(convert(data["rules"], Rules) if "rules" in data else rules)
     for runtime_id in data.get("claims", {}):
         resume(engine, runtime_id, data)
@@ -112,40 +114,41 @@ def engine_of(data: Mapping[str, Any], rules: Rules) -> Engine:
 
 
 def resume(engine: Engine, runtime_id: str, data: Mapping[str, Any]) -> None:
-    """Have an engine go on with a runtime as an event has it with which reading can begin."""
+    """Let an engine continue with a runtime as an event of `record.WHOLE` describes it."""
     cursors = data.get("cursors", {}).get(runtime_id, ())
     engine.resume(runtime_id, convert(data["claims"][runtime_id], list[Claim]), convert(cursors, list[Signal]))
 
 
 def row_of(data: Mapping[str, Any]) -> Row:
-    """The row that an event carries."""
+    """Return the row that an event carries."""
     fields = {name: data[name] for name in Row.__struct_fields__ if name in data}
     evidence = tuple(
-        Evidence(one["source"], one["state"], one["evidence"], read(one["at"])) for one in data["evidence"]
+        Evidence(one["source"], one["state"], one["evidence"], parse_timestamp(one["at"])) for one in data["evidence"]
     )
     return Row(
         **{
             **fields,
             **data["identity"],
-            "since": read(data["since"]),
-            "as_of": read(data["as_of"]),
+            "since": parse_timestamp(data["since"]),
+            "as_of": parse_timestamp(data["as_of"]),
             "evidence": evidence,
         }
     )
 
 
-def read(stamp: str) -> float:
-    """A moment as events have it, in milliseconds."""
+def parse_timestamp(stamp: str) -> float:
+    """Return the seconds since 1970 of a timestamp in an event, which has milliseconds."""
     return datetime.fromisoformat(stamp).timestamp()
 
 
-def told_of(verdict: Verdict) -> Told:
-    return Told(verdict.state, verdict.reason, verdict.confidence, verdict.detail)
+def summary_of(verdict: Verdict) -> StateSummary:
+    return StateSummary(verdict.state, verdict.reason, verdict.confidence, verdict.detail)
 
 
-def told_by(data: Mapping[str, Any]) -> Told:
-    return Told(data["state"], data["reason"], data["confidence"], data["detail"])
+def recorded_summary(data: Mapping[str, Any]) -> StateSummary:
+    """Return the state that an event or a saved row carries."""
+    return StateSummary(data["state"], data["reason"], data["confidence"], data["detail"])
 
 
-def _target(data: Mapping[str, Any]) -> Target:
-    return Target(target=data["target"], health=data["health"], reason=data["reason"])
+def _target(data: Mapping[str, Any]) -> TargetStatus:
+    return TargetStatus(target=data["target"], health=data["health"], reason=data["reason"])

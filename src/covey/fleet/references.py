@@ -1,6 +1,7 @@
-"""How an agent is named: `runtime:<id>`, `pane:<target>/<session>/<window>/<pane>`, and the short forms that people type.
+"""References to agents: `runtime:<id>`, `pane:<target>/<session>/<window>/<pane>`, and the short forms for people.
 
-Wherever a target may stand, so may one of its tmux servers: `<target>@<server>`, the server by the name of its socket (`tmux -L <server>`).
+In place of a target, a reference may name one of its tmux servers: `<target>@<server>`, the server by the name of its
+socket (`tmux -L <server>`).
 
 AgentError
 ├── ReferenceNotFound    E_REF_NOT_FOUND: nothing has this name
@@ -22,18 +23,21 @@ if TYPE_CHECKING:
     from covey.fleet.view import Row
 
 SHOWN = 8
-"""Candidates that the error of an ambiguous name describes."""
+"""Candidates that the error about an ambiguous reference describes."""
 SHORTEST_PREFIX = 4
-"""Letters of a runtime id that are taken for one: fewer would be a typing mistake."""
+"""Letters that are taken for the beginning of a runtime id: fewer would be a typing mistake."""
 
 _PLACE = re.compile(r"(?P<session>[^:]+):(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?")
 _PANE_ID = re.compile(r"%[0-9]+")
 _PREFIX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},}}")
-_GRAMMAR = "A name is %14, api, api:2.1, host/api:2.1, host@work/api:2.1 (in `tmux -L work`), pane:host/api/@2/%14 or runtime:<id>."
+_GRAMMAR = (
+    "A name is %14, api, api:2.1, host/api:2.1, host@work/api:2.1 (in `tmux -L work`), pane:host/api/@2/%14 "
+    "or runtime:<id>."
+)
 
 
 class ReferenceNotFound(AgentError):  # noqa: N818 - a state of the world
-    """Nothing has this name."""
+    """No agent has this name."""
 
     def __init__(self, message: str, suggestion: str) -> None:
         super().__init__(
@@ -47,18 +51,18 @@ class ReferenceNotFound(AgentError):  # noqa: N818 - a state of the world
 
 
 class ReferenceAmbiguous(AgentError):  # noqa: N818 - as above
-    """Several have this name: none of them is meant."""
+    """Several agents have this name."""
 
     def __init__(self, reference: str, candidates: Sequence[Row]) -> None:
         named = names(candidates)
-        told = "; ".join(
+        described = "; ".join(
             f"{name} ({_described(row)})" for name, row in list(zip(named, candidates, strict=True))[:SHOWN]
         )
         super().__init__(
             f"{reference[:120]!r} names {len(candidates)} agents",
             code=EXIT_USER_ERROR,
             error="E_REF_AMBIGUOUS",
-            suggestion=f"Use the name of one of them: {told}",
+            suggestion=f"Use the name of one of them: {described}",
             recoverable=True,
             valid_values=named,
             field="ref",
@@ -66,17 +70,16 @@ class ReferenceAmbiguous(AgentError):  # noqa: N818 - as above
 
 
 def resolve(reference: str, rows: Iterable[Row]) -> Row:
-    """The one row that a reference names."""
+    """Return the one row that a reference names. Raises ReferenceNotFound or ReferenceAmbiguous."""
     rows = list(rows)
-    named = _reader(reference)
+    named = _matcher(reference)
     found = [row for row in rows if named(row)]
     if not found:
         raise ReferenceNotFound(
             f"no agent is called {reference[:120]!r}", f"See `covey ps` for those that there are. {_GRAMMAR}"
         )
-    if (
-        len({(row.target, row.socket, row.pane_id) for row in found}) == 1
-    ):  # of those in one pane, the one in front rather than a suspended one
+    if len({(row.target, row.socket, row.pane_id) for row in found}) == 1:
+        # Of those in one pane, the one in the foreground rather than a suspended one.
         found = [row for row in found if row.reason != "suspended"] or found
     if len(found) > 1:
         raise ReferenceAmbiguous(reference, found)
@@ -84,18 +87,18 @@ def resolve(reference: str, rows: Iterable[Row]) -> Row:
 
 
 def names(rows: Sequence[Row]) -> list[str]:
-    """A name for each row that is nobody else's. Two tmux servers on one target can hold the same session, window and pane id."""
+    """Return a unique name for each row. Two tmux servers on one target can have the same session, window and pane."""
     refs = Counter(row.ref for row in rows)
     return [row.ref if refs[row.ref] == 1 else f"runtime:{row.runtime_id}" for row in rows]
 
 
 def _described(row: Row) -> str:
-    """What tells an agent from another one of the same name."""
+    """Return what distinguishes an agent from others of the same name."""
     return f"{row.agent}, {row.state} in {row.cwd or '?'}, tmux {server_name(row.socket) or '?'}"
 
 
-def _reader(reference: str) -> Callable[[Row], bool]:
-    """Whether a row has this name."""
+def _matcher(reference: str) -> Callable[[Row], bool]:
+    """Return a function that tests whether a row has this name."""
     kind, _, rest = reference.partition(":")
     if kind == "runtime" and rest:
         return lambda row: row.runtime_id == rest or (len(rest) >= SHORTEST_PREFIX and row.runtime_id.startswith(rest))
@@ -122,10 +125,10 @@ def _short(reference: str) -> Callable[[Row], bool]:
 
 
 def _targets(row: Row) -> set[str]:
-    """How the target of a row may be written: alone, or with its tmux server."""
+    """Return how the target of a row may be written: alone, or with its tmux server."""
     return {row.target, f"{row.target}@{server_name(row.socket)}"}
 
 
 def _sessions(row: Row) -> set[str]:
-    """How the session of a row may be written."""
+    """Return how the session of a row may be written."""
     return {row.session_name, *(f"{target}/{row.session_name}" for target in _targets(row))}

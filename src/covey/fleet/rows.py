@@ -1,4 +1,4 @@
-"""A row out of what is known: the runtime, the verdict about it, and the pane as it is or was."""
+"""Rows, made of a runtime, the verdict about it, and its pane as it is or was."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ if TYPE_CHECKING:
     from covey.tmux.listing import Pane
 
 UNREACHABLE = "target_unreachable"
-"""The reason of a state that cannot be known, because nothing comes through from where the agent is."""
+"""The reason of a state that cannot be known, because the agent's target or tmux server cannot be reached."""
 
 
 def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | None, as_of: float) -> Row:
-    """Of a pane that cannot be looked at now, the row says how it was before. Times are in whole milliseconds, as events have them."""
+    """Return the row of a runtime. Of a pane that cannot be seen now, it shows how the pane was `before`.
+
+    Times are in whole milliseconds, as events have them.
+    """
     seen = pane or before
+    cwd = pane.path if pane else ""
+    if pane is None and before is not None:
+        cwd = before.cwd
     row = Row(
         target=runtime.target,
         session_name=seen.session_name if seen else "",
@@ -34,7 +40,7 @@ def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | 
         since=0.0,
         as_of=before.as_of if before and verdict.reason == UNREACHABLE else as_of,
         detail=verdict.detail,
-        cwd=pane.path if pane else before.cwd if before else "",
+        cwd=cwd,
         pid=runtime.pid,
         window_name=seen.window_name if seen else "",
         window_index=seen.window_index if seen else 0,
@@ -49,6 +55,6 @@ def row_of(runtime: Runtime, verdict: Verdict, pane: Pane | None, before: Row | 
 
 
 def judged(row: Row, verdict: Verdict) -> Row:
-    """A row with what a verdict says beside the state: since when, and on what evidence."""
+    """Return a row with what a verdict adds to the state: since when, and the evidence."""
     evidence = tuple(replace(one, at=round(one.at, 3)) for one in evidence_of(verdict))
     return replace(row, since=round(verdict.since, 3), evidence=evidence)

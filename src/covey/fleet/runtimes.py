@@ -1,4 +1,4 @@
-"""Runtimes: which agent process sits in which pane. Pure: panes and processes in, changes out."""
+"""Runtimes: which agent process runs in which pane. Pure: panes and processes in, changes out."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from covey.fleet.ingest.delivery import HookDelivery
     from covey.fleet.processes import Process, ProcessTable
 
 RELAYS = frozenset({"sudo", "su", "doas", "script", "asciinema"})
-"""Programs that run another one on a terminal of its own and pass every key on to it. Any other program with terminals inside may show
-something else, or several, so an agent in one of those is not in the pane."""
+"""Programs that run another one on a terminal of its own and pass every key on to it. Any other program with terminals
+inside may show something else, or several, so an agent in one of those is not in the pane."""
 
 
 class Identify(Protocol):
-    """What the adapters know: whether a process, described with arguments and program, is an agent that a person talks to, and which."""
+    """Returns which agent a process is, described with arguments and program; None if it is not one that people use."""
 
     def __call__(self, process: Process, /) -> str | None: ...
 
@@ -31,11 +32,11 @@ class Occupant(Struct, frozen=True):
     process: Process
     """The outermost process of the agent: it lives as long as the agent does."""
     body: tuple[int, ...]
-    """Pids that speak for the agent, outermost first: a launcher and the program that it launched. What its tools start is not among them."""
+    """The pids of the agent, outermost first: a launcher and the program that it launched, but none of its tools."""
 
 
 class Server(Struct, frozen=True):
-    """A tmux server: one of possibly many on a target. A restarted one has the same socket, and another pid or start."""
+    """A tmux server, one of possibly many on a target. A restarted one has the same socket and another pid or start."""
 
     target: str
     socket: str
@@ -44,8 +45,8 @@ class Server(Struct, frozen=True):
     """What tmux calls `start_time`."""
 
 
-class Pane(Struct, frozen=True):
-    """A pane of a server, as listed."""
+class PaneProcess(Struct, frozen=True):
+    """The first process of a pane, as tmux lists it."""
 
     pane_id: str
     pid: int
@@ -66,7 +67,10 @@ class Epoch(Struct, frozen=True):
 
 
 class Runtime(Struct, frozen=True, kw_only=True):
-    """One agent process in one pane, from its start to its end. What it does meanwhile (clear, resume, another session) is the same runtime."""
+    """One agent process in one pane, from its start to its end.
+
+    It stays the same runtime when the agent clears, resumes or begins another session.
+    """
 
     runtime_id: str
     target: str
@@ -80,16 +84,16 @@ class Runtime(Struct, frozen=True, kw_only=True):
     """In the ticks of the machine's process table."""
     started_at: float
     suspended: bool = False
-    """Stopped, as by Ctrl-Z: it lives, but does nothing until it is continued."""
+    """Whether it is stopped, as by Ctrl-Z: it lives, but does nothing until it is continued."""
     ended_at: float | None = None
     version: str = ""
     """Of the agent; empty where it is not known."""
     version_note: str = ""
-    """What is to be said about that version, e.g. that it was never measured."""
+    """A caveat about that version, e.g. that it was never measured."""
 
 
 class Started(Struct, frozen=True):
-    """An agent has come to the front of its pane: a new one, or one with the same id that was in the background for a while."""
+    """An agent came to the foreground of its pane: a new one, or one with the same id that was in the background."""
 
     runtime: Runtime
 
@@ -103,15 +107,16 @@ class Moved(Struct, frozen=True):
 
 
 class Ended(Struct, frozen=True):
-    """The agent is no longer what the pane talks to."""
+    """The agent left the foreground of its pane."""
 
     runtime: Runtime
     why: str
-    """`exited`, `replaced` (it turned into another agent), `background` (it runs on, but another program is in front) or `pane_gone`."""
+    """`exited`, `replaced` (it turned into another agent), `background` (it runs on behind another program) or
+    `pane_gone`."""
 
 
 class Suspended(Struct, frozen=True):
-    """The agent was stopped, or goes on: see `runtime.suspended`."""
+    """The agent was stopped or continued: see `runtime.suspended`."""
 
     runtime: Runtime
 
@@ -120,10 +125,10 @@ Change = Started | Moved | Ended | Suspended
 
 
 class Runtimes:
-    """The book of runtimes that are in front of their panes, and of those that were suspended there."""
+    """The runtimes in the foreground of their panes, and those that were suspended there."""
 
     def __init__(self, identify: Identify, known: Iterable[Runtime] = ()) -> None:
-        """`known`: what the book held when the daemon went down. Those that are still there are not started again."""
+        """`known` are the runtimes of the last daemon. Those that are still there are not started again."""
         self._identify = identify
         self._runtimes = {runtime.runtime_id: runtime for runtime in known}
         self._occupants: dict[str, Occupant] = {}
@@ -137,49 +142,63 @@ class Runtimes:
         return self._runtimes.get(runtime_id)
 
     def process(self, runtime_id: str) -> Process | None:
-        """The agent's outermost process, as it was described at the last look."""
+        """Return the agent's outermost process, as the last scan described it; None before the first."""
         found = self._occupants.get(runtime_id)
         return found.process if found else None
 
-    def know_version(self, runtime_id: str, version: str, note: str) -> Runtime:
-        """Note an agent's version; returns its runtime with it. KeyError if there is no such runtime."""
+    def set_version(self, runtime_id: str, version: str, note: str) -> Runtime:
+        """Note an agent's version. Returns its runtime with it; KeyError if there is no such runtime."""
         runtime = self._runtimes[runtime_id] = replace(self._runtimes[runtime_id], version=version, version_note=note)
         return runtime
 
     def in_pane(self, target: str, socket: str, pane_id: str) -> Runtime | None:
-        """The runtime in a pane: the one in front rather than a suspended one."""
+        """Return the runtime in a pane, one in the foreground rather than a suspended one; None if there is none."""
         place = (target, socket, pane_id)
         found = [
             runtime for runtime in self._runtimes.values() if (runtime.target, runtime.socket, runtime.pane_id) == place
         ]
         return min(found, key=lambda runtime: runtime.suspended, default=None)
 
-    def speaking(self, target: str, pid: int) -> Runtime | None:
-        """The runtime that a process speaks for: its agent, not what the agent runs as a tool (which may be an agent of the same kind)."""
+    def of_process(self, target: str, pid: int) -> Runtime | None:
+        """Return the runtime that a process belongs to; None if there is none.
+
+        What an agent runs as a tool does not belong to it, because that may be an agent of the same kind.
+        """
         for runtime_id, runtime in self._runtimes.items():
             occupant = self._occupants.get(runtime_id)
             if runtime.target == target and pid in (occupant.body if occupant else (runtime.pid,)):
                 return runtime
         return None
 
-    def update(self, server: Server, panes: Iterable[Pane], table: ProcessTable, now: float) -> list[Change]:
-        """Bring the book up to date with all panes of one server. Call it only when the server has answered: one that is silent may live.
+    def owner_of(self, delivery: HookDelivery, target: str) -> Runtime | None:
+        """Return the runtime that sent a delivery: by pid ancestry, or by pane where no pid is given. None if unknown.
 
-        The table must be of the server's machine and not older than the list of panes. Other servers' runtimes stay as they are.
+        `target` is the machine that the hook ran on.
+        """
+        if delivery.pids:
+            runtime = next(filter(None, (self.of_process(target, pid) for pid in delivery.pids)), None)
+        else:
+            runtime = self.in_pane(target, delivery.socket, delivery.pane_id) if delivery.pane_id else None
+        return runtime if runtime and runtime.agent == delivery.agent else None
+
+    def update(self, server: Server, panes: Iterable[PaneProcess], table: ProcessTable, now: float) -> list[Change]:
+        """Compare the runtimes of one server with all its panes. Returns what has changed.
+
+        Call it only when the server has answered: one that is silent may live. The table must be of the server's
+        machine and not older than the list of panes. Other servers' runtimes stay as they are.
         """
         epochs: dict[str, str] = {}
         found: dict[str, tuple[Runtime, Occupant]] = {}
-        for pane in {
-            pane.pane_id: pane for pane in panes
-        }.values():  # a window that is linked into two sessions is listed twice
+        unique = {pane.pane_id: pane for pane in panes}  # a window that is linked into two sessions is listed twice
+        for pane in unique.values():
             if (first := table.get(pane.pid)) is None:
                 continue
             epochs[pane.pane_id] = str(Epoch(server.pid, server.started, pane.pane_id, first.pid, first.started))
             front = occupant(pane.pid, table, self._identify)
-            for sitting in [*([front] if front else []), *suspended(pane.pid, table, self._identify, front)]:
-                runtime = _runtime(server, pane, epochs[pane.pane_id], sitting, table, now)
+            for one in [*([front] if front else []), *suspended(pane.pid, table, self._identify, front)]:
+                runtime = _runtime(server, pane, epochs[pane.pane_id], one, table, now)
                 if runtime.runtime_id not in self._exited:
-                    found[runtime.runtime_id] = (runtime, sitting)
+                    found[runtime.runtime_id] = (runtime, one)
         lost = [runtime for runtime in self._of(server.target, server.socket) if runtime.runtime_id not in found]
         ended = [self._end(runtime, _why(runtime, found, epochs, table), now) for runtime in lost]
         self._exited = {
@@ -187,14 +206,14 @@ class Runtimes:
             for key, gone in self._exited.items()
             if gone.target != server.target or table.holds(gone.pid, gone.process_started)
         }
-        return [*ended, *self._take(found)]
+        return [*ended, *self._record(found)]
 
     def forget(self, runtime_id: str) -> None:
-        """Take a runtime out of the book."""
+        """Remove a runtime without a change."""
         self._runtimes.pop(runtime_id, None)
 
     def exited(self, runtime_id: str, now: float) -> list[Change]:
-        """The process has ended, says the kernel. A table that was read a moment before does not bring it back."""
+        """End a runtime whose process has ended, as the kernel reports. An older table does not bring it back."""
         runtime = self._runtimes.get(runtime_id)
         if runtime is None:
             return []
@@ -202,16 +221,16 @@ class Runtimes:
         return [self._end(runtime, "exited", now)]
 
     def server_gone(self, target: str, socket: str, now: float) -> list[Change]:
-        """The server has ended for certain, and all its panes with it."""
+        """End all runtimes of a server that has certainly ended."""
         return [self._end(runtime, "pane_gone", now) for runtime in self._of(target, socket)]
 
     def _of(self, target: str, socket: str) -> list[Runtime]:
         return [runtime for runtime in self._runtimes.values() if (runtime.target, runtime.socket) == (target, socket)]
 
-    def _take(self, found: dict[str, tuple[Runtime, Occupant]]) -> list[Change]:
+    def _record(self, found: dict[str, tuple[Runtime, Occupant]]) -> list[Change]:
         changes: list[Change] = []
-        for runtime_id, (runtime, sitting) in found.items():
-            self._occupants[runtime_id] = sitting
+        for runtime_id, (runtime, one) in found.items():
+            self._occupants[runtime_id] = one
             known = self._runtimes.get(runtime_id)
             if known is None:
                 self._runtimes[runtime_id] = runtime
@@ -231,7 +250,10 @@ class Runtimes:
 
 
 def occupant(pane_pid: int, table: ProcessTable, identify: Identify) -> Occupant | None:
-    """The agent that a pane has in front: the outermost one, for what an agent starts belongs to it. None if a shell or another program is in front."""
+    """Return the agent in the foreground of a pane: the outermost one, because what an agent starts belongs to it.
+
+    None if a shell or another program is in the foreground.
+    """
     pane, job = table.get(pane_pid), table.foreground(pane_pid)
     if pane is None or not job:
         return None
@@ -252,7 +274,7 @@ def occupant(pane_pid: int, table: ProcessTable, identify: Identify) -> Occupant
 
 
 def suspended(pane_pid: int, table: ProcessTable, identify: Identify, front: Occupant | None) -> list[Occupant]:
-    """The agents that a shell in a pane has suspended. What the agent in front has started is its own affair."""
+    """Return the agents that a shell in a pane has suspended, without those that the agent in front has started."""
     pane = table.get(pane_pid)
     if pane is None:
         return []
@@ -269,21 +291,23 @@ def suspended(pane_pid: int, table: ProcessTable, identify: Identify, front: Occ
 
 
 def identity(boot: str, target: str, epoch: str, agent: str, process: Process) -> str:
-    """The same for the same process in the same pane, whoever asks and however often; another after an exec of another agent."""
+    """Return the runtime id: the same for one process in one pane, another after an exec of another agent."""
     parts = (boot, target, epoch, agent, str(process.pid), str(process.started))
     return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
 
 
-def _runtime(server: Server, pane: Pane, epoch: str, sitting: Occupant, table: ProcessTable, now: float) -> Runtime:
-    process = sitting.process
+def _runtime(
+    server: Server, pane: PaneProcess, epoch: str, occupant: Occupant, table: ProcessTable, now: float
+) -> Runtime:
+    process = occupant.process
     return Runtime(
-        runtime_id=identity(table.boot, server.target, epoch, sitting.agent, process),
+        runtime_id=identity(table.boot, server.target, epoch, occupant.agent, process),
         target=server.target,
         socket=server.socket,
         window_id=pane.window_id,
         pane_id=pane.pane_id,
         pane_epoch=epoch,
-        agent=sitting.agent,
+        agent=occupant.agent,
         pid=process.pid,
         process_started=process.started,
         started_at=now - table.age(process),
@@ -292,7 +316,10 @@ def _runtime(server: Server, pane: Pane, epoch: str, sitting: Occupant, table: P
 
 
 def _above(process: Process, pane: Process, table: ProcessTable) -> list[Process]:
-    """From the pane's first process down to the parent of the job in front. An agent among them has lent its terminal to a tool."""
+    """Return the processes from the pane's first one down to the parent of the foreground job.
+
+    An agent among them has lent its terminal to a tool.
+    """
     line: list[Process] = []
     while process.pid != pane.pid:
         parent = table.get(process.parent)

@@ -1,6 +1,6 @@
-"""The agents in the database: who they are, their states, and what each source said last. A daemon that starts goes on from here.
+"""The agents in the database, with their states and the last claim of each source, for the next daemon to continue.
 
-Each change is written in the transaction of the event that tells of it, so the tables and the journal never disagree.
+Each change is written in the transaction of its event, so the tables and the journal never disagree.
 """
 
 from __future__ import annotations
@@ -52,14 +52,16 @@ CREATE TABLE agent_source (
     PRIMARY KEY (runtime_id, source)
 ) STRICT;
 """
-"""`asked`: whether a person was asked for it. `row`: as events have it. `claim`: what the source claims, if anything; `cursor`: its last signal."""
+"""`asked`: whether a person was asked for it. `row`: as events have it. `claim`: what the source claims, if anything;
+`cursor`: its last signal."""
 
 _FIELDS = tuple(
     name for name in Runtime.__struct_fields__ if name not in {"ended_at", "suspended", "version", "version_note"}
 )
 _RUNTIME = f"INSERT OR REPLACE INTO agent_runtime ({', '.join(_FIELDS)}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608 - our own names
 _STATE = (
-    "INSERT INTO agent_state (runtime_id, state, reason, state_version, last_seen_at, asked, row) SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6 "
+    "INSERT INTO agent_state (runtime_id, state, reason, state_version, last_seen_at, asked, row) "
+    "SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6 "
     "WHERE EXISTS (SELECT 1 FROM agent_runtime WHERE runtime_id = ?1) "
     "ON CONFLICT (runtime_id) DO UPDATE SET state = ?2, reason = ?3, state_version = ?4, last_seen_at = ?5, row = ?6"
 )
@@ -83,26 +85,29 @@ class SavedAgent(Struct, frozen=True, kw_only=True):
 def change(
     kind: str, runtime: Runtime | None, subject: str, data: Mapping[str, Any], at: float, claim: Claim | None
 ) -> Callable[[sqlite3.Connection], None] | None:
-    """What an event of the fleet changes in the tables; None if nothing. `claim`: what the source of a signal claims now, with all that the engine knows."""
+    """Return what an event of the fleet changes in the tables; None if nothing.
+
+    `claim` is what the source of a signal claims now, as the engine has it.
+    """
     if kind == HEARD and data["applied"]:
         cursor = encode({**data, "claim": None})
         values = (subject, data["source"], None if claim is None else encode(to_builtins(claim)), cursor)
 
-        def heard(connection: sqlite3.Connection) -> None:
+        def write_signal(connection: sqlite3.Connection) -> None:
             connection.execute(_SOURCE, values)
             connection.execute("UPDATE agent_state SET last_seen_at = ? WHERE runtime_id = ?", (at, subject))
 
-        return heard
+        return write_signal
     if kind in {BEGUN, CHANGED} and runtime is not None:
         identity = tuple(getattr(runtime, name) for name in _FIELDS)
         state = (subject, data["state"], data["reason"], data["state_version"], at, encode(data))
 
-        def changed(connection: sqlite3.Connection) -> None:
+        def write_state(connection: sqlite3.Connection) -> None:
             if kind == BEGUN:
                 connection.execute(_RUNTIME, identity)
             connection.execute(_STATE, state)
 
-        return changed
+        return write_state
     if kind == ENDED:
         return lambda connection: _run(connection, "DELETE FROM agent_runtime WHERE runtime_id = ?", (subject,))
     if kind in {ASKED, SETTLED}:
@@ -116,7 +121,7 @@ def _run(connection: sqlite3.Connection, statement: str, values: tuple[Any, ...]
 
 
 def load(connection: sqlite3.Connection) -> list[SavedAgent]:
-    """Every agent that the last daemon knew."""
+    """Return every agent that the last daemon knew."""
     claims: dict[str, list[Claim]] = {}
     cursors: dict[str, list[Signal]] = {}
     for runtime_id, claim, cursor in connection.execute(
@@ -125,12 +130,14 @@ def load(connection: sqlite3.Connection) -> list[SavedAgent]:
         cursors.setdefault(runtime_id, []).append(convert(loads(cursor), Signal))
         if claim is not None:
             claims.setdefault(runtime_id, []).append(convert(loads(claim), Claim))
-    query = f"SELECT {', '.join(f'r.{name}' for name in _FIELDS)}, asked, row FROM agent_runtime r JOIN agent_state USING (runtime_id) ORDER BY r.rowid"  # noqa: S608
+    columns = ", ".join(f"r.{name}" for name in _FIELDS)
+    tables = "agent_runtime r JOIN agent_state USING (runtime_id)"
+    query = f"SELECT {columns}, asked, row FROM {tables} ORDER BY r.rowid"  # noqa: S608 - our own names
     found = []
     for *identity, asked, row in connection.execute(query):
         fields = dict(zip(_FIELDS, identity, strict=True))
-        whose = fields["runtime_id"]
-        stopped = any(claim.source == PROCESS for claim in claims.get(whose, ()))
+        runtime_id = fields["runtime_id"]
+        stopped = any(claim.source == PROCESS for claim in claims.get(runtime_id, ()))
         saved = row_of(loads(row))
         runtime = convert(
             {**fields, "suspended": stopped, "version": saved.version, "version_note": saved.version_note}, Runtime
@@ -139,8 +146,8 @@ def load(connection: sqlite3.Connection) -> list[SavedAgent]:
             SavedAgent(
                 runtime=runtime,
                 row=saved,
-                claims=tuple(claims.get(whose, ())),
-                cursors=tuple(cursors.get(whose, ())),
+                claims=tuple(claims.get(runtime_id, ())),
+                cursors=tuple(cursors.get(runtime_id, ())),
                 asked=bool(asked),
             )
         )

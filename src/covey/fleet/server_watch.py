@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Protocol
 
 from covey.fleet.processes import ProcessesError
-from covey.fleet.runtimes import Change, Pane, Runtimes, Server
+from covey.fleet.runtimes import Change, PaneProcess, Runtimes, Server
 from covey.tmux.changes import Liveness
 from covey.tmux.errors import TmuxError, TmuxUnreachableError
 from covey.tmux.watch import Watch
@@ -15,44 +15,46 @@ from covey.tmux.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from covey.fleet.agent_sources import AgentSources
     from covey.fleet.place import Place
-    from covey.fleet.watched import Watched
     from covey.kernel.clock import Clock
     from covey.tmux import changes, listing
     from covey.tmux.changes import Standing
 
-LATER_S = (0.3, 1.0, 3.0)
-"""When to look at the processes again after something began in a pane: a launcher's program comes late."""
-LEAST_S = 0.05
-"""Between two looks at the same screen."""
+RESCAN_S = (0.3, 1.0, 3.0)
+"""When to read the processes again after a program began in a pane: a launcher's program comes late."""
+CAPTURE_EVERY_S = 0.05
+"""The least time between two captures of the same screen."""
 
 log = logging.getLogger("covey.fleet")
 
 
-class Station(Protocol):
-    """What a server's watch reports to."""
+class ServerListener(Protocol):
+    """What a server watch reports to."""
 
     runtimes: Runtimes
 
     @property
-    def watched(self) -> Mapping[str, Watched]: ...
-    def changed(self, changes: Iterable[Change]) -> None: ...
-    def stands(self, server: ServerWatch) -> None: ...
-    def moved(self, runtime_id: str) -> None: ...
+    def sources(self) -> Mapping[str, AgentSources]: ...
+    def on_runtime_changes(self, changes: Iterable[Change]) -> None: ...
+    def on_server_state(self, server: ServerWatch) -> None: ...
+    def on_pane_changed(self, runtime_id: str) -> None: ...
 
 
 class ServerWatch:
-    def __init__(self, target: str, place: Place, socket: str, station: Station, clock: Clock) -> None:
+    """One tmux server on a target, watched over its restarts while `run` runs."""
+
+    def __init__(self, target: str, place: Place, socket: str, listener: ServerListener, clock: Clock) -> None:
         self.target = target
         self.socket = socket
         self.standing: Standing | None = None
-        """How it stands with the server; None until that is known."""
+        """Whether the server can be reached; None until that is known."""
         self.scanned = False
-        """Whether the processes in its panes have been looked at."""
+        """Whether the processes in its panes have been read."""
         self.trouble = ""
-        """Why the processes in its panes cannot be seen, if they cannot."""
+        """Why the processes in its panes cannot be read; empty if they can."""
         self._place = place
-        self._station = station
+        self._listener = listener
         self._clock = clock
         self._watch: Watch | None = None
         self._seen: dict[str, listing.Pane] = {}
@@ -68,7 +70,7 @@ class ServerWatch:
         return self._watch.panes if self._watch else {}
 
     async def command(self, *words: str) -> list[str]:
-        """Run one tmux command in this server and return its lines; TmuxUnreachableError while it is not watched."""
+        """Run one tmux command in this server and return its lines. Raises TmuxUnreachableError if not watched."""
         if self._watch is None:
             raise TmuxUnreachableError(f"the tmux server at {self.socket} is not watched now")
         return await self._watch.command(*words)
@@ -85,15 +87,15 @@ class ServerWatch:
                 async for change in watch:
                     if change.kind == "server":
                         self.standing = change.standing
-                        self._station.stands(self)
+                        self._listener.on_server_state(self)
                     if change.standing.liveness is Liveness.GONE:
                         self._seen.clear()
-                        self._station.changed(
-                            self._station.runtimes.server_gone(self.target, self.socket, self._clock.time())
+                        self._listener.on_runtime_changes(
+                            self._listener.runtimes.server_gone(self.target, self.socket, self._clock.time())
                         )
                     elif change.standing.liveness is Liveness.ALIVE:
-                        self._news(change)
-                        self._read(change.screens, watch)
+                        self._on_change(change)
+                        self._on_screens(change.screens, watch)
             finally:
                 for chore in chores:
                     chore.cancel()
@@ -101,30 +103,35 @@ class ServerWatch:
                     timer.cancel()
                 self._watch = None
 
-    def _news(self, change: changes.Change) -> None:
+    def _on_change(self, change: changes.Change) -> None:
+        """Pass on new titles and places, and note which panes are to be captured and whether to scan."""
         begun, now = False, self._clock.time()
         for pane in change.panes:
-            before, self._seen[pane.id] = self._seen.get(pane.id), pane
-            begun |= before is None or (before.pid, before.command) != (pane.pid, pane.command)
-            if (before is None or _shown(before) != _shown(pane)) and (watched := self._watched(pane.id)):
-                watched.title(pane.title, now)
-                self._station.moved(watched.runtime.runtime_id)
+            before = self._seen.get(pane.id)
+            self._seen[pane.id] = pane
+            begun = begun or before is None or (before.pid, before.command) != (pane.pid, pane.command)
+            if (before is None or _shown(before) != _shown(pane)) and (agent := self._agent_in(pane.id)):
+                agent.on_title(pane.title, now)
+                self._listener.on_pane_changed(agent.runtime.runtime_id)
         ended = [pane_id for pane_id in change.gone if self._seen.pop(pane_id, None)]
         if begun or ended:
             self.rescan()
             loop = asyncio.get_running_loop()
             self._again = [timer for timer in self._again if timer.when() > loop.time()]
             if not self._again:
-                self._again = [loop.call_later(later, self.rescan) for later in LATER_S]
+                self._again = [loop.call_later(later, self.rescan) for later in RESCAN_S]
         perhaps = change.touched.union(pane.id for pane in change.panes) - change.screens.keys()
-        self._look_at(pane_id for pane_id in perhaps if self._watched(pane_id))
+        self._capture_soon(pane_id for pane_id in perhaps if self._agent_in(pane_id))
 
     def rescan(self) -> None:
-        """Look soon what is in front in each pane."""
+        """Read the processes of all panes soon."""
         self._stale.set()
 
     async def _keep_scanning(self, watch: Watch) -> None:
-        """Scan when something may be another, resting as long as it took: a machine where much begins and ends has better things to do."""
+        """Scan whenever that was asked for, and rest after each scan for as long as it took.
+
+        A machine on which many programs begin and end needs its time for them.
+        """
         while True:
             await self._stale.wait()
             self._stale.clear()
@@ -135,24 +142,23 @@ class ServerWatch:
             except (ProcessesError, TmuxError) as error:
                 self.trouble = str(error)
             if self.trouble != before:
-                self._station.stands(self)
+                self._listener.on_server_state(self)
             await self._clock.sleep(self._clock.monotonic() - began)
 
     async def _scan(self, watch: Watch) -> None:
-        """Which agent is in which pane."""
+        """Find out which agent is in which pane. Raises ProcessesError or TmuxError if that is not possible."""
         identity = watch.standing.identity
         if identity is None or watch.standing.liveness is not Liveness.ALIVE:
             return
-        panes = [Pane(pane.id, pane.pid, pane.window_id) for pane in watch.panes.values()]
+        panes = [PaneProcess(pane.id, pane.pid, pane.window_id) for pane in watch.panes.values()]
         table = await self._place.processes([pane.pid for pane in panes])
         if watch.standing.identity != identity or watch.standing.liveness is not Liveness.ALIVE:
-            return  # meanwhile it is another server, or who knows
+            return  # meanwhile it is another server, or its state is not known
         server = Server(self.target, self.socket, identity.pid, identity.started)
-        self._station.changed(self._station.runtimes.update(server, panes, table, self._clock.time()))
+        self._listener.on_runtime_changes(self._listener.runtimes.update(server, panes, table, self._clock.time()))
         ours = self._ours()
-        if (
-            ours != self._followed
-        ):  # by runtime: the next server has the same pane ids, and so has the next agent in a pane
+        # Compared by runtime: the next server has the same pane ids, and so has the next agent in a pane.
+        if ours != self._followed:
             new = [
                 pane_id
                 for pane_id, runtime_id in ours.items()
@@ -161,65 +167,65 @@ class ServerWatch:
             self._followed = ours
             watch.follow(ours)
             for pane_id in new:
-                self._station.watched[ours[pane_id]].title(watch.panes[pane_id].title, self._clock.time())
-            self._look_at(ours)
+                self._listener.sources[ours[pane_id]].on_title(watch.panes[pane_id].title, self._clock.time())
+            self._capture_soon(ours)
 
     def _ours(self) -> dict[str, str]:
-        """Runtimes by pane; a suspended one does not draw there."""
+        """Return the runtimes of this server by pane, without suspended ones, which do not draw there."""
         return {
             runtime.pane_id: runtime.runtime_id
-            for runtime in self._station.runtimes.all
+            for runtime in self._listener.runtimes.all
             if (runtime.target, runtime.socket, runtime.suspended) == (self.target, self.socket, False)
-            and runtime.runtime_id in self._station.watched
+            and runtime.runtime_id in self._listener.sources
         }
 
-    def _watched(self, pane_id: str) -> Watched | None:
-        """The agent in a pane, as of the last scan, if it is still there."""
-        return self._station.watched.get(self._followed.get(pane_id, ""))
+    def _agent_in(self, pane_id: str) -> AgentSources | None:
+        """Return the agent in a pane, as of the last scan; None if it is not observed any more."""
+        return self._listener.sources.get(self._followed.get(pane_id, ""))
 
-    def _look_at(self, pane_ids: Iterable[str]) -> None:
+    def _capture_soon(self, pane_ids: Iterable[str]) -> None:
         self._due.update(pane_ids)
         if self._due:
             self._wake.set()
 
     async def _sample(self, watch: Watch) -> None:
-        """Read the screens that may have changed, each as often as it changes but not more often than it can be read in peace."""
-        looked: dict[str, float] = {}
+        """Capture the screens that may have changed, each at most every `CAPTURE_EVERY_S` seconds."""
+        captured: dict[str, float] = {}
         while True:
             await self._wake.wait()
             self._wake.clear()
             due, self._due = self._due, set()
             now = self._clock.monotonic()
-            looked = {pane_id: at for pane_id, at in looked.items() if now - at < LEAST_S}
-            if ripe := due - looked.keys():
-                looked.update(dict.fromkeys(ripe, now))
+            captured = {pane_id: at for pane_id, at in captured.items() if now - at < CAPTURE_EVERY_S}
+            if ripe := due - captured.keys():
+                captured.update(dict.fromkeys(ripe, now))
                 await self._capture(watch, ripe)
             if early := due - ripe:
-                await self._clock.sleep(min(looked[pane_id] for pane_id in early) + LEAST_S - now)
-                self._look_at(early)
+                await self._clock.sleep(min(captured[pane_id] for pane_id in early) + CAPTURE_EVERY_S - now)
+                self._capture_soon(early)
 
     async def _capture(self, watch: Watch, pane_ids: Iterable[str]) -> None:
         try:
             screens = await watch.captures(pane_ids)
         except TmuxError as error:
-            log.debug("screens could not be read", extra={"socket": self.socket, "reason": str(error)})
+            log.debug("screens not captured", extra={"socket": self.socket, "reason": str(error)})
             return
-        self._read(screens, watch)
+        self._on_screens(screens, watch)
 
-    def _read(self, screens: Mapping[str, str], watch: Watch) -> None:
-        """Pass on what panes show."""
+    def _on_screens(self, screens: Mapping[str, str], watch: Watch) -> None:
+        """Pass on what panes show, and which of them show a running agent."""
         for pane_id, screen in screens.items():
-            if (watched := self._watched(pane_id)) and (pane := watch.panes.get(pane_id)):
-                watched.screen(screen, pane.title, self._clock.time())
+            if (agent := self._agent_in(pane_id)) and (pane := watch.panes.get(pane_id)):
+                agent.on_screen(screen, pane.title, self._clock.time())
         if screens:
             self._working = (self._working - screens.keys()).union(
-                pane_id for pane_id in screens if (watched := self._watched(pane_id)) and watched.works
+                pane_id for pane_id in screens if (agent := self._agent_in(pane_id)) and agent.shows_running
             )
             watch.set_working(self._working)
 
 
 def _shown(pane: listing.Pane) -> tuple[object, ...]:
-    """What the row of an agent tells of its pane."""
+    """Return what the row of an agent shows of its pane."""
     return (
         pane.title,
         pane.path,

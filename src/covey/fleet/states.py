@@ -1,6 +1,8 @@
-"""From claims to rows: each step is taken at one moment, and whatever is news is told of that moment. Pure: it is handed the time and what to look at.
+"""The state of every runtime: signals in, events and rows out.
 
-The moment is a whole millisecond, as the journal keeps it. Whoever judges again, at the time of an event, what was heard until then comes to the same row.
+Pure: each step is given its time and what can be seen of the runtime (`RuntimeView`), and returns the events that
+follow from it, each with the time of the step. The time is in whole milliseconds, as the journal keeps it, so that
+evaluating the recorded signals again at the time of an event gives the same row.
 """
 
 from __future__ import annotations
@@ -27,164 +29,169 @@ if TYPE_CHECKING:
     from covey.fleet.view import Row
     from covey.tmux.listing import Pane
 
-    Tell = Callable[[str, str, dict[str, Any], float], None]
-    """Told: the kind of event, its subject, its data, and when it was."""
-
 HOOK = "hook"
-"""The source whose signals are recorded even when they come too late to count: nobody else has them."""
+"""The source whose signals are recorded even when they come too late to count: no other source repeats them."""
 TICK_S = 0.001
-"""What is due at a moment is seen for sure one millisecond after it."""
+"""What is due at a moment is certainly visible one millisecond after it."""
 
 
-class Look(NamedTuple):
-    """What there is to see of a runtime."""
+class RuntimeView(NamedTuple):
+    """What can be seen of a runtime now."""
 
     runtime: Runtime
     pane: Pane | None
     lost: str | None
-    """Why nothing can be said about it; None if all is well."""
+    """Why nothing can be known about it; None if its target and its tmux server can be reached."""
+
+
+class StateEvent(NamedTuple):
+    """An event for the journal that follows from a step."""
+
+    kind: str
+    subject: str
+    data: dict[str, Any]
+    at: float
 
 
 class States:
-    """The row and the verdict of every runtime that was started. `look` says how things are with one, or that it is not there.
+    """The row and the verdict of every runtime that was started. Each method that takes a step returns its events.
 
+    Where a method takes a `view`, None means that the runtime is not observed: nothing follows then.
     `with_server` returns a row with its tmux server where its target has several, for the text that people read.
     """
 
-    def __init__(
-        self,
-        rules: Rules,
-        look: Callable[[str], Look | None],
-        tell: Tell,
-        with_server: Callable[[Row], Row] = lambda row: row,
-    ) -> None:
+    def __init__(self, rules: Rules, with_server: Callable[[Row], Row] = lambda row: row) -> None:
         self.rows: dict[str, Row] = {}
         self.verdicts: dict[str, Verdict] = {}
         self._engine = Engine(rules)
         self._asked: dict[str, Row] = {}
         """Runtimes for which a person was asked, with the row that the question was last written from."""
         self._with_server = with_server
-        self._look = look
-        self._tell = tell
 
-    def start(self, runtime_id: str, now: float) -> None:
+    def start(self, runtime_id: str, view: RuntimeView | None, now: float) -> list[StateEvent]:
+        """Begin with a runtime about which nothing is claimed yet."""
         self._engine.start(runtime_id)
-        self.settle(runtime_id, now)
+        return self.evaluate(runtime_id, view, now)
 
-    def resume(self, saved: SavedAgent, now: float) -> None:
-        """Go on with an agent that was known before the daemon was started. Only what has changed since is told."""
+    def resume(self, saved: SavedAgent, view: RuntimeView | None, now: float) -> list[StateEvent]:
+        """Continue with an agent that the last daemon knew. Only what has changed since becomes an event."""
         row = saved.row
         verdict = Verdict(
             state=row.state, reason=row.reason, confidence=row.confidence, since=row.since, detail=row.detail
         )
         self._engine.resume(row.runtime_id, saved.claims, saved.cursors, verdict=verdict, version=row.state_version)
-        self.rows[row.runtime_id], self.verdicts[row.runtime_id] = row, verdict
+        self.rows[row.runtime_id] = row
+        self.verdicts[row.runtime_id] = verdict
         if saved.asked:
             self._asked[row.runtime_id] = row
-        self.settle(row.runtime_id, now)
-        self._attend(self.rows[row.runtime_id], now)
+        events = self.evaluate(row.runtime_id, view, now)
+        return events + self._update_question(self.rows[row.runtime_id], now)
 
-    def hear(self, signal: Signal) -> bool:
-        """Take a signal; returns whether it is recorded. One that counts confirms its row or makes it another.
+    def apply(self, signal: Signal, view: RuntimeView | None) -> list[StateEvent]:
+        """Apply a signal. Returns it as an event, then the events that follow; nothing if it is not to be recorded.
 
-        A hook that comes after a newer one was taken does not change the state, but it did happen, so it is recorded too.
+        A hook that comes after a newer one was applied does not change the state. It did happen, so it is recorded.
         """
-        outcome = self._engine.take(signal)
-        if outcome != APPLIED and (outcome, signal.source) != (LATE, HOOK):
-            return False
-        self._tell(HEARD, signal.runtime_id, {**to_builtins(signal), "applied": outcome == APPLIED}, signal.ingested_at)
+        outcome = self._engine.apply(signal)
+        if outcome != APPLIED and not (outcome == LATE and signal.source == HOOK):
+            return []
+        data = {**to_builtins(signal), "applied": outcome == APPLIED}
+        events = [StateEvent(HEARD, signal.runtime_id, data, signal.ingested_at)]
         if outcome == APPLIED:
-            self.settle(signal.runtime_id, signal.ingested_at, heard=True)
-        return True
+            events += self.evaluate(signal.runtime_id, view, signal.ingested_at, confirmed=True)
+        return events
 
-    def settle(self, runtime_id: str, now: float, *, heard: bool = False) -> None:
-        """See what the claims amount to, and tell if it is something else."""
-        seen = self._look(runtime_id)
-        if seen is None:
-            return
-        verdict, changed = self._engine.settle(runtime_id, now)
-        before, last = self.rows.get(runtime_id), self.verdicts.get(runtime_id)
-        lost = last if last and last.reason == UNREACHABLE else None
-        if seen.lost is not None:
-            verdict = Verdict(
-                state="unknown",
-                reason=UNREACHABLE,
-                confidence="low",
-                since=lost.since if lost else now,
-                detail=seen.lost,
-            )
-            changed = lost is None or lost.detail != seen.lost
-        else:
-            changed = changed or lost is not None
-        news = changed or before is None
+    def evaluate(
+        self, runtime_id: str, view: RuntimeView | None, now: float, *, confirmed: bool = False
+    ) -> list[StateEvent]:
+        """Judge the claims about a runtime again. `confirmed`: a source has just said something that counts."""
+        if view is None:
+            return []
+        verdict, changed = self._judge(runtime_id, view, now)
+        before = self.rows.get(runtime_id)
         self.verdicts[runtime_id] = verdict
-        row = row_of(seen.runtime, verdict, seen.pane, before, now if news or heard or before is None else before.as_of)
-        if news:
-            row = replace(row, state_version=before.state_version + 1 if before else 1)
-        self.rows[runtime_id] = row
-        if news:
-            self._tell(
-                CHANGED if before else BEGUN,
-                runtime_id,
-                {**row.as_dict(), "previous": before.state if before else None},
-                now,
-            )
-            self._attend(row, now)
+        changed = changed or before is None
+        as_of = now if changed or confirmed or before is None else before.as_of
+        row = row_of(view.runtime, verdict, view.pane, before, as_of)
+        if not changed:
+            self.rows[runtime_id] = row
+            return []
+        row = self.rows[runtime_id] = replace(row, state_version=before.state_version + 1 if before else 1)
+        data = {**row.as_dict(), "previous": before.state if before else None}
+        kind = CHANGED if before else BEGUN
+        return [StateEvent(kind, runtime_id, data, now), *self._update_question(row, now)]
 
-    def update_questions(self, now: float) -> None:
-        """Correct the questions that name their agent otherwise than now: a tmux server has come or gone on its target."""
-        for runtime_id in list(self._asked):
-            self._attend(self.rows[runtime_id], now)
+    def _judge(self, runtime_id: str, view: RuntimeView, now: float) -> tuple[Verdict, bool]:
+        """Return the verdict, and whether it differs from the last one. Nothing is known of what is out of reach."""
+        verdict, changed = self._engine.evaluate(runtime_id, now)
+        last = self.verdicts.get(runtime_id)
+        lost = last if last and last.reason == UNREACHABLE else None
+        if view.lost is None:
+            return verdict, changed or lost is not None
+        since = lost.since if lost else now
+        unreachable = Verdict(state="unknown", reason=UNREACHABLE, confidence="low", since=since, detail=view.lost)
+        return unreachable, lost is None or lost.detail != view.lost
 
-    def _attend(self, row: Row, now: float) -> None:
-        """Ask for a person when an agent begins to need one, correct what was asked, and take that back when nobody is needed."""
+    def update_questions(self, now: float) -> list[StateEvent]:
+        """Correct the questions that name their agent differently now: a tmux server came or went on its target."""
+        rows = [self.rows[runtime_id] for runtime_id in self._asked]
+        return [event for row in rows for event in self._update_question(row, now)]
+
+    def _update_question(self, row: Row, now: float) -> list[StateEvent]:
+        """Ask for a person when an agent begins to need one, correct the question, and withdraw it when it is over."""
         before = self._asked.get(row.runtime_id)
         if not row.needs_action:
-            if before is not None:
-                self._settled(row.runtime_id, f"it is {row.state.replace('_', ' ')} now", now)
-            return
+            if before is None:
+                return []
+            return [self._withdraw_question(row.runtime_id, f"it is {row.state.replace('_', ' ')} now", now)]
         row = self._with_server(row)
         same = same_question(before, row) if before is not None else None
         self._asked[row.runtime_id] = same or row
         if before is None or same is None:
-            self._tell(ASKED, key_of(row.runtime_id), asked(row), now)
-        elif asked(same) != asked(before):
-            self._tell(ASKED, key_of(row.runtime_id), {**asked(same), "same_question": True}, now)
+            return [StateEvent(ASKED, key_of(row.runtime_id), asked(row), now)]
+        if asked(same) != asked(before):
+            return [StateEvent(ASKED, key_of(row.runtime_id), {**asked(same), "same_question": True}, now)]
+        return []
 
-    def _settled(self, runtime_id: str, why: str, now: float) -> None:
+    def _withdraw_question(self, runtime_id: str, why: str, now: float) -> StateEvent:
         del self._asked[runtime_id]
-        self._tell(SETTLED, key_of(runtime_id), {"runtime_id": runtime_id, "why": why}, now)
+        return StateEvent(SETTLED, key_of(runtime_id), {"runtime_id": runtime_id, "why": why}, now)
 
     def due(self, runtime_id: str, now: float) -> float | None:
-        """When to settle again although nothing new was heard."""
+        """Return when to evaluate again although no signal comes; None if time alone changes nothing."""
         moment = self._engine.horizon(runtime_id, now - TICK_S)
         return None if moment is None else max(moment, now) + TICK_S
 
-    def moved(self, runtime_id: str, now: float) -> None:
-        """A pane has another title, name or place: its row is another, but no news, and confirms nothing. A question names the new place."""
-        before, seen = self.rows.get(runtime_id), self._look(runtime_id)
-        if before is not None and seen is not None:
-            row = self.rows[runtime_id] = row_of(
-                seen.runtime, self.verdicts[runtime_id], seen.pane, before, before.as_of
-            )
-            if runtime_id in self._asked:
-                self._attend(row, now)
+    def refresh(self, runtime_id: str, view: RuntimeView | None, now: float) -> list[StateEvent]:
+        """Rebuild a row whose pane has another title, name or place. No state event; `as_of` stays.
 
-    def end(self, runtime_id: str, why: str, now: float) -> None:
+        A question that is open is corrected, because it names the place.
+        """
+        before = self.rows.get(runtime_id)
+        if before is None or view is None:
+            return []
+        row = self.rows[runtime_id] = row_of(view.runtime, self.verdicts[runtime_id], view.pane, before, before.as_of)
+        return self._update_question(row, now) if runtime_id in self._asked else []
+
+    def end(self, runtime_id: str, why: str, now: float) -> list[StateEvent]:
+        """Forget a runtime that has ended."""
         self._engine.end(runtime_id)
         self.verdicts.pop(runtime_id, None)
         row = self.rows.pop(runtime_id, None)
+        events = []
         if runtime_id in self._asked:  # before the end: after it nothing is left that remembers the question
-            self._settled(runtime_id, "it has ended", now)
+            events.append(self._withdraw_question(runtime_id, "it has ended", now))
         if row is not None:
-            self._tell(ENDED, runtime_id, {**row.as_dict(), "previous": row.state, "why": why}, now)
+            data = {**row.as_dict(), "previous": row.state, "why": why}
+            events.append(StateEvent(ENDED, runtime_id, data, now))
+        return events
 
     def claims(self, runtime_id: str) -> list[Claim]:
-        """What stands about a runtime."""
+        """Return the claims about a runtime that are in force."""
         return self._engine.claims(runtime_id)
 
     def picture(self) -> dict[str, Any]:
-        """All that is needed to go on from here: the rows, and what they follow from."""
+        """Return all that is needed to continue from here: the rows, and the claims that they follow from."""
         return {
             "rules": to_builtins(self._engine.rules),
             "rows": [row.as_dict() for row in self.rows.values()],

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
     from covey.fleet.fleet import Fleet
     from covey.fleet.place import Place
-    from covey.fleet.targets import Known
+    from covey.fleet.targets import TargetRecord
     from covey.kernel.call import Call, Handler
 
 
 def places(
     patterns: Sequence[str], environment: Mapping[str, str], ssh_config: str, control_dir: Path
-) -> Callable[[Known], Place]:
-    """How targets are reached: this machine's tmux servers by the patterns of their sockets, others by ssh."""
+) -> Callable[[TargetRecord], Place]:
+    """Return how targets are reached: this machine's tmux servers by the patterns of their sockets, others by ssh."""
     options = ("-F", ssh_config) if ssh_config else ()
 
-    def place(known: Known) -> Place:
+    def place(known: TargetRecord) -> Place:
         if known.kind == LOCAL:
-            # Whoever names a folder or sockets wants those and no others.
+            # A folder or sockets that a person names are the only ones to be watched.
             return Here(patterns or [usual(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR"))
         return There(known.connection_ref, control_dir=control_dir, options=options)
 
@@ -51,13 +51,13 @@ class TargetOperations:
 
     async def add(self, call: Call) -> dict[str, Any]:
         known = await self._fleet.book.add(call.params["name"], call.params["kind"], call.params["ssh_target"] or "")
-        self._fleet.look_at(known)
+        self._fleet.add_target(known)
         return self._shown(known)
 
     async def connect(self, call: Call) -> dict[str, Any]:
         name = call.params["name"]
         self._fleet.book.get(name)
-        await self._fleet.target(name).connect()
+        await self._fleet.watches[name].connect()
         shown = self._shown(self._fleet.book.get(name))  # it may have been removed meanwhile
         if shown["health"] == "down":
             raise AgentError(
@@ -78,18 +78,18 @@ class TargetOperations:
     async def remove(self, call: Call) -> dict[str, Any]:
         name = call.params["name"]
         await self._fleet.book.remove(name)
-        await self._fleet.forget(name)
+        await self._fleet.remove_target(name)
         return {"target": name, "removed": True}
 
-    def _shown(self, known: Known) -> dict[str, Any]:
-        watch = self._fleet.target(known.name)
+    def _shown(self, known: TargetRecord) -> dict[str, Any]:
+        watch = self._fleet.watches[known.name]
         return {
             "target": known.name,
             "kind": known.kind,
             "ssh_target": known.connection_ref,
             "is_default": known.is_default,
-            "health": watch.target.health,
-            "reason": watch.target.reason,
-            "node": watch.target.node,
+            "health": watch.status.health,
+            "reason": watch.status.reason,
+            "node": watch.status.node,
             "last_seen_at": None if watch.last_seen is None else timestamp(watch.last_seen),
         }

@@ -1,4 +1,7 @@
-"""One target, watched: whether it can be reached, and every tmux server on it. It has tasks of its own, so it delays nobody else when it hangs."""
+"""One target, watched: whether it can be reached, and every tmux server on it.
+
+It has tasks of its own, so it delays no other target when it hangs.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ import logging
 from typing import TYPE_CHECKING, Protocol
 
 from covey import __version__
-from covey.fleet import far_node, server_watch
-from covey.fleet.far_node import FarNode
-from covey.fleet.server_watch import ServerWatch
-from covey.fleet.view import Target
+from covey.fleet import remote_node
+from covey.fleet.remote_node import RemoteNode, RemoteNodeListener
+from covey.fleet.server_watch import ServerListener, ServerWatch
+from covey.fleet.view import TargetStatus
 from covey.kernel.backoff import BackOff
 from covey.kernel.clock import sleep_until
 from covey.tmux.changes import Liveness
@@ -24,36 +27,40 @@ if TYPE_CHECKING:
     from covey.tmux import listing
 
 EVERY_S = 2.0
-"""Between looks for sockets, which also show that the target is there."""
+"""Between searches for sockets, which also show that the target is there."""
 RETRY_S, RETRY_LONGEST_S = 0.5, 30.0
 """Before a target that could not be reached is tried again: doubled each time, with jitter."""
 GOODBYE_S = 0.5
-"""How long another machine is given to hear that we leave; one that is well needs a few milliseconds, and one that hangs would take all."""
+"""How long another machine is given to end our programs there. One that answers needs a few milliseconds; one that
+hangs would use any limit up."""
 NOT_YET = "not looked at yet"
 
 log = logging.getLogger("covey.fleet")
 
 
-class Station(server_watch.Station, far_node.Station, Protocol):
-    """What a target's watch reports to."""
+class TargetListener(ServerListener, RemoteNodeListener, Protocol):
+    """What a target watch reports to."""
 
-    async def reached(self, target: TargetWatch) -> None:
-        """The target was tried, and `target` says how it is."""
+    async def on_target_checked(self, watch: TargetWatch) -> None:
+        """Note how a target is, after it was tried."""
         ...
 
 
 class TargetWatch:
-    """`run` is its life. `make` makes the way there when it is first needed; a `ValueError` says that there can be none."""
+    """Watches one target while `run` runs.
 
-    def __init__(self, name: str, make: Callable[[], Place], station: Station, clock: Clock) -> None:
+    `make` returns how the target is reached when that is first needed; it raises ValueError if it cannot be reached.
+    """
+
+    def __init__(self, name: str, make: Callable[[], Place], listener: TargetListener, clock: Clock) -> None:
         self.name = name
         self.last_seen: float | None = None
         self._make = make
-        self._station = station
+        self._listener = listener
         self._clock = clock
         self._servers: dict[str, tuple[ServerWatch, asyncio.Task[None]]] = {}
         self._closing: set[asyncio.Task[None]] = set()
-        self._node: FarNode | None = None
+        self._node: RemoteNode | None = None
         self._following: asyncio.Task[None] | None = None
         self._lost: str | None = NOT_YET
         self._tried = self._here = False
@@ -79,7 +86,7 @@ class TargetWatch:
                         log.exception("watching a target failed", extra={"target": self.name})
                     self._lose(str(error))
                     pause = back_off.fail()
-                await self._station.reached(self)
+                await self._listener.on_target_checked(self)
                 self._answer(asked)
                 if back_off.failures and place is not None:
                     await place.reset()
@@ -90,11 +97,11 @@ class TargetWatch:
             if self._closing:
                 await asyncio.wait(self._closing, timeout=None if place is None or place.here else GOODBYE_S)
             if place is not None:
-                await place.aclose()  # with the connection gone, nobody waits for an answer any more
+                await place.aclose()  # without a connection, nothing waits for an answer any more
             await asyncio.gather(*self._closing, return_exceptions=True)
 
     def stop(self) -> None:
-        """Hear of no server any more from now on."""
+        """Stop watching all servers, and the remote node."""
         for socket in list(self._servers):
             self._let_go(socket)
         if self._following is not None:
@@ -102,44 +109,45 @@ class TargetWatch:
             self._following = None
 
     async def connect(self) -> None:
-        """Try to reach it now; returns when that has succeeded or failed."""
+        """Try to reach the target now; returns when that has succeeded or failed."""
         tried = asyncio.get_running_loop().create_future()
         self._asked.append(tried)
         self._wake.set()
         await tried
 
     def rescan(self) -> None:
-        """An agent has spoken that was not seen: look at the processes again."""
+        """Read the processes of all servers again, because an agent has sent something that was not detected."""
         for server, _ in self._servers.values():
             server.rescan()
 
     @property
     def scanned(self) -> bool:
-        """Whether the processes of every tmux server on it have been looked at since the daemon was started."""
+        """Whether the processes of every tmux server on it have been read since the daemon was started."""
         return self._tried and all(server.scanned for server, _ in self._servers.values())
 
-    def seen(self) -> None:
-        """An agent of this target was seen: its own node may have spoken of it before."""
+    def agent_detected(self) -> None:
+        """Apply what the remote node said before about an agent that was detected now."""
         if self._node is not None:
-            self._node.seen()
+            self._node.agent_detected()
 
-    # How it is.
+    # How the target is.
 
     @property
-    def target(self) -> Target:
+    def status(self) -> TargetStatus:
+        """The target as lists show it."""
         health, reason = self._health()
-        return Target(
+        return TargetStatus(
             target=self.name,
             health=health,
             reason=reason,
             sockets=tuple(sorted(self._servers)),
-            node=self._whose_node(),
+            node=self._node_status(),
         )
 
-    def _whose_node(self) -> str:
+    def _node_status(self) -> str:
         if self._here:
             return f"ok {__version__}"
-        return self._node.node if self._node is not None and self._following is not None else far_node.NONE
+        return self._node.node if self._node is not None and self._following is not None else remote_node.NONE
 
     def _health(self) -> tuple[str, str]:
         if self._lost is not None:
@@ -152,11 +160,13 @@ class TargetWatch:
         ]
         poor = [server.standing.reason for server in servers if server.standing and server.standing.degraded]
         poor += [server.trouble for server in servers if server.trouble]
-        health = "down" if bad and len(bad) == len(servers) else "degraded" if bad or poor else "ok"
-        return health, next(iter((*bad, *poor)), "")
+        reason = next(iter((*bad, *poor)), "")
+        if bad and len(bad) == len(servers):
+            return "down", reason
+        return ("degraded" if bad or poor else "ok"), reason
 
     def out_of_reach(self, socket: str) -> str | None:
-        """Why nothing can be said about the agents in a tmux server; None if all is well."""
+        """Return why nothing can be known about the agents in a tmux server; None if it can be reached."""
         if self._lost is not None:
             return self._lost
         server = self._servers.get(socket)
@@ -170,7 +180,7 @@ class TargetWatch:
         return server[0].panes.get(pane_id) if server else None
 
     async def command(self, socket: str, *words: str) -> list[str]:
-        """Run one tmux command in one of its servers and return its lines; TmuxError if that cannot be done."""
+        """Run one tmux command in one of its servers and return its lines. Raises TmuxError if that fails."""
         server = self._servers.get(socket)
         if server is None:
             raise TmuxUnreachableError(f"the tmux server at {socket} is not watched now")
@@ -179,35 +189,42 @@ class TargetWatch:
     # What was found.
 
     def _found(self, place: Place, sockets: Iterable[str]) -> None:
+        """Watch every server whose socket was found, and end those that ended unseen."""
         self.last_seen = self._clock.time()
-        self._lost, self._tried = None, True
+        self._lost = None
+        self._tried = True
         for socket in sockets:
             if socket not in self._servers:
-                server = ServerWatch(self.name, place, socket, self._station, self._clock)
+                server = ServerWatch(self.name, place, socket, self._listener, self._clock)
                 self._servers[socket] = (
                     server,
                     asyncio.create_task(self._attend(server), name=f"tmux {self.name} {socket}"),
                 )
         self._here = place.here
-        for socket in {runtime.socket for runtime in self._station.runtimes.all if runtime.target == self.name} - {
+        for socket in {runtime.socket for runtime in self._listener.runtimes.all if runtime.target == self.name} - {
             *sockets,
             *self._servers,
         }:
-            # Of a server that ended while no daemon was there to see it.
-            self._station.changed(self._station.runtimes.server_gone(self.name, socket, self._clock.time()))
+            # Its server ended while no daemon was running.
+            self._listener.on_runtime_changes(
+                self._listener.runtimes.server_gone(self.name, socket, self._clock.time())
+            )
         if not place.here:
             self._forget_others(set(sockets))
-            self._listen(place)
+            self._follow_node(place)
 
-    def _listen(self, place: Place) -> None:
-        """To a Covey there, if there is one."""
+    def _follow_node(self, place: Place) -> None:
+        """Follow the Covey on that machine, if there is one."""
         if self._following is None:
-            self._node = self._node or FarNode(self.name, self._station, self._clock, self.rescan)
+            self._node = self._node or RemoteNode(self.name, self._listener, self._clock, self.rescan)
             self._following = asyncio.create_task(self._attend_node(self._node, place), name=f"node {self.name}")
 
     def _forget_others(self, sockets: set[str]) -> None:
-        """Where nobody can see whether a socket is listened at, a server is gone when its socket is, unless it says otherwise."""
-        runtimes = self._station.runtimes
+        """End the servers whose sockets are gone, unless they still answer.
+
+        On another machine it cannot be seen whether a process listens at a socket.
+        """
+        runtimes = self._listener.runtimes
         for socket in {
             *self._servers,
             *(runtime.socket for runtime in runtimes.all if runtime.target == self.name),
@@ -215,11 +232,12 @@ class TargetWatch:
             server = self._servers.get(socket)
             if server is None or server[0].standing is None or server[0].standing.liveness is not Liveness.ALIVE:
                 self._let_go(socket)
-                self._station.changed(runtimes.server_gone(self.name, socket, self._clock.time()))
+                self._listener.on_runtime_changes(runtimes.server_gone(self.name, socket, self._clock.time()))
 
     def _lose(self, reason: str) -> None:
-        """It cannot be reached: what its servers are doing is not known, and they are looked for anew when it is back."""
-        self._lost, self._tried = reason, True
+        """Note that the target cannot be reached. Its servers are searched for again when it is back."""
+        self._lost = reason
+        self._tried = True
         self.stop()
 
     def _let_go(self, socket: str) -> None:
@@ -227,17 +245,17 @@ class TargetWatch:
             self._close(server[1])
 
     def _close(self, task: asyncio.Task[None]) -> None:
-        task.cancel()  # it may take a moment to say goodbye, or find that nobody listens
+        task.cancel()  # to end its programs there may take a moment, or fail
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    async def _attend_node(self, node: FarNode, place: Place) -> None:
+    async def _attend_node(self, node: RemoteNode, place: Place) -> None:
         try:
             await node.run(place.executor)
         except asyncio.CancelledError:
             raise
         except Exception:
-            log.exception("listening to a far node failed", extra={"target": self.name})
+            log.exception("following a remote node failed", extra={"target": self.name})
 
     async def _attend(self, server: ServerWatch) -> None:
         try:
@@ -246,12 +264,15 @@ class TargetWatch:
             raise
         except Exception:
             log.exception("watching a tmux server failed", extra={"target": self.name, "socket": server.socket})
-            self._station.changed(self._station.runtimes.server_gone(self.name, server.socket, self._clock.time()))
+            self._listener.on_runtime_changes(
+                self._listener.runtimes.server_gone(self.name, server.socket, self._clock.time())
+            )
         if self._servers.get(server.socket, (None,))[0] is server:
             del self._servers[server.socket]
 
     def _answer(self, asked: list[asyncio.Future[None]]) -> None:
+        """Let calls of `connect` return."""
         for tried in list(asked):
             self._asked.remove(tried)
-            if not tried.done():  # whoever asked may have left
+            if not tried.done():  # the caller may have been cancelled
                 tried.set_result(None)

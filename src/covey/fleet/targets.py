@@ -1,4 +1,4 @@
-"""The book of targets: which machines are looked at. It stands in the database; of a machine behind ssh it holds the alias and nothing else.
+"""The targets in the database: which machines are watched. Of a machine behind ssh, only the alias is kept.
 
 AgentError
 ├── TargetExists         E_TARGET_EXISTS: the name is taken, or the machine is known under another
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LOCAL, SSH = "local", "ssh"
 SEEN_EVERY_S = 60.0
-"""How exactly the database knows when a target was last seen, while nothing else changes."""
+"""How often it is written that a target was seen, while nothing else changes."""
 MIGRATION = """
 CREATE TABLE target (
     target_id      INTEGER PRIMARY KEY,
@@ -36,12 +36,13 @@ CREATE TABLE target (
     last_seen_at   REAL,
     updated_at     REAL NOT NULL
 ) STRICT;
-INSERT INTO target (target_name, kind, connection_ref, is_default, health, updated_at) VALUES ('host', 'local', '', 1, 'ok', 0);
+INSERT INTO target (target_name, kind, connection_ref, is_default, health, updated_at)
+VALUES ('host', 'local', '', 1, 'ok', 0);
 """
-"""This machine is a target from the beginning; whoever removes it, or gives it another name, is not contradicted at the next start."""
+"""This machine is a target from the beginning. If it is removed or renamed, the next start does not add it again."""
 
 _SSH_TARGET = re.compile(r"[\w\[][\w.@:%\[\]/+-]*")
-"""Without what a shell would take for more than a name: an alias may get into commands that people copy."""
+"""An alias without characters that mean something to a shell: it may get into commands that people copy."""
 _PASSWORD = re.compile(r"^(?:[a-z]+://)?[^@/\[]*:[^@]*@")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 _READ = "SELECT target_name, kind, connection_ref, is_default, health, last_seen_at FROM target ORDER BY target_id"
@@ -52,7 +53,7 @@ _SEEN = "UPDATE target SET health = ?, last_seen_at = ?, updated_at = ? WHERE ta
 
 
 class TargetExists(AgentError):  # noqa: N818 - a state of the world
-    """It is there already."""
+    """The name is taken, or the machine is a target already."""
 
     def __init__(self, message: str, field: str = "name") -> None:
         suggestion = "See `covey target list`; `covey target remove` forgets one."
@@ -75,8 +76,8 @@ class TargetInvalid(AgentError):  # noqa: N818 - as above
         )
 
 
-class Known(Struct, frozen=True, kw_only=True):
-    """A target as the book has it."""
+class TargetRecord(Struct, frozen=True, kw_only=True):
+    """A target as the database has it."""
 
     name: str
     kind: str
@@ -89,18 +90,18 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Targets:
-    """All of them, in the order in which they were added. At most one is this machine."""
+    """All targets, in the order in which they were added. At most one is this machine."""
 
-    def __init__(self, store: Store, clock: Clock, known: list[Known]) -> None:
+    def __init__(self, store: Store, clock: Clock, known: list[TargetRecord]) -> None:
         self._store = store
         self._clock = clock
         self._known = {one.name: one for one in known}
 
     @classmethod
     async def open(cls, store: Store, clock: Clock) -> Targets:
-        def read(connection: sqlite3.Connection) -> list[Known]:
+        def read(connection: sqlite3.Connection) -> list[TargetRecord]:
             return [
-                Known(
+                TargetRecord(
                     name=name, kind=kind, connection_ref=ref, is_default=bool(default), health=health, last_seen_at=seen
                 )
                 for name, kind, ref, default, health, seen in connection.execute(_READ)
@@ -109,20 +110,20 @@ class Targets:
         return cls(store, clock, await store.read(read))
 
     @property
-    def all(self) -> list[Known]:
+    def all(self) -> list[TargetRecord]:
         return list(self._known.values())
 
-    def get(self, name: str) -> Known:
-        """`E_TARGET_NOT_FOUND` if there is none of that name."""
+    def get(self, name: str) -> TargetRecord:
+        """Return the target of that name. Raises AgentError (`E_TARGET_NOT_FOUND`) if there is none."""
         if name not in self._known:
             raise target_not_found(name, self._known)
         return self._known[name]
 
-    async def add(self, name: str, kind: str, alias: str = "") -> Known:
-        """A new target, in the database when this returns."""
+    async def add(self, name: str, kind: str, alias: str = "") -> TargetRecord:
+        """Add a target; it is in the database when this returns. Raises TargetInvalid or TargetExists."""
         if not _NAME.fullmatch(name):
             raise TargetInvalid(
-                f"{name[:80]!r} is no name for a target",
+                f"{name[:80]!r} cannot be the name of a target",
                 "Use letters, digits, dots, dashes and underscores; at most 63.",
                 "name",
             )
@@ -139,7 +140,7 @@ class Targets:
             )
         if alias and not _SSH_TARGET.fullmatch(alias):
             raise TargetInvalid(
-                f"{alias[:80]!r} is no ssh alias", "Pass what you would give to ssh: ssh <alias>.", "ssh_target"
+                f"{alias[:80]!r} is not an ssh alias", "Pass what you would give to ssh: ssh <alias>.", "ssh_target"
             )
         if name in self._known:
             raise TargetExists(f"there is a target {name!r} already")
@@ -147,7 +148,7 @@ class Targets:
             if (other.kind, other.connection_ref) == (kind, alias):
                 machine = f"ssh {alias}" if alias else "this machine"
                 raise TargetExists(f"{machine} is the target {other.name!r} already", "ssh_target" if alias else "kind")
-        known = self._known[name] = Known(name=name, kind=kind, connection_ref=alias, is_default=kind == LOCAL)
+        known = self._known[name] = TargetRecord(name=name, kind=kind, connection_ref=alias, is_default=kind == LOCAL)
         row = (name, kind, alias, known.is_default, known.health, self._clock.time())
         try:
             await self._store.write(lambda connection: connection.execute(_ADD, row).rowcount)
@@ -157,7 +158,7 @@ class Targets:
         return known
 
     async def remove(self, name: str) -> None:
-        """Forget one, for good when this returns."""
+        """Remove a target, from the database when this returns. Raises AgentError if there is none of that name."""
         known = self.get(name)
         del self._known[name]
         try:
@@ -169,7 +170,7 @@ class Targets:
             raise
 
     async def seen(self, name: str, health: str, at: float | None) -> None:
-        """How a target is. Written when its health is another, and once in a while that it was seen."""
+        """Note how a target is. Written when its health has changed, and from time to time that it was seen."""
         known = self._known.get(name)
         if known is None or (
             known.health == health and (at is None or at - (known.last_seen_at or 0.0) < SEEN_EVERY_S)

@@ -1,4 +1,4 @@
-"""What lists show: rows filtered, ordered and rolled up. Pure: rows, targets and a moment in, plain answers out."""
+"""The answers of lists: rows filtered, ordered and rolled up. Pure: rows, targets and a moment in, dictionaries out."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ class Evidence(Struct, frozen=True):
     at: float
 
     def as_dict(self, now: float | None = None) -> dict[str, Any]:
-        told = {"source": self.source, "state": self.state, "evidence": self.evidence, "at": timestamp(self.at)}
-        return told if now is None else {**told, "age_ms": age_ms(self.at, now)}
+        fields = {"source": self.source, "state": self.state, "evidence": self.evidence, "at": timestamp(self.at)}
+        return fields if now is None else {**fields, "age_ms": age_ms(self.at, now)}
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One agent in one pane, as lists tell of it. Times are seconds since 1970; answers have them as text and as an age."""
+    """One agent in one pane, as lists show it.
+
+    Times are seconds since 1970; answers have them as text and as an age.
+    """
 
     target: str
     session_name: str
@@ -60,7 +63,7 @@ class Row(Struct, frozen=True, kw_only=True):
     version: str = ""
     """Of the agent; empty where it is not known."""
     version_note: str = ""
-    """What is to be said about that version: that it was never measured."""
+    """A caveat about that version, e.g. that it was never measured."""
     server: str = ""
     """The name of its socket where the target has several tmux servers, else nothing."""
     state_version: int = 0
@@ -82,9 +85,9 @@ class Row(Struct, frozen=True, kw_only=True):
         return self.state in NEEDS_ACTION
 
     def as_dict(self, now: float | None = None) -> dict[str, Any]:
-        """For an answer at `now`; without it, for an event, which has no age."""
+        """Return the row for an answer at `now`; without it, for an event, which has no age."""
         fields = asdict(self)
-        told = {
+        answer = {
             "identity": {name: fields.pop(name) for name in ("target", "session_name", "window_id", "pane_id")},
             "ref": self.ref,
             **fields,
@@ -93,17 +96,17 @@ class Row(Struct, frozen=True, kw_only=True):
             "needs_action": self.needs_action,
             "evidence": [evidence.as_dict(now) for evidence in self.evidence],
         }
-        return told if now is None else {**told, "age_ms": age_ms(self.since, now)}
+        return answer if now is None else {**answer, "age_ms": age_ms(self.since, now)}
 
 
-class Target(Struct, frozen=True, kw_only=True):
-    """A place where agents run, and how well it can be reached."""
+class TargetStatus(Struct, frozen=True, kw_only=True):
+    """How well a machine where agents run can be reached."""
 
     target: str
     health: str = "ok"
     reason: str = ""
     sockets: tuple[str, ...] = ()
-    """The tmux servers that were looked at."""
+    """The sockets of the tmux servers that are watched."""
     node: str = ""
     """The Covey there, as far as it helps: `ok <version>` or `none`."""
 
@@ -113,7 +116,7 @@ def server_name(socket: str) -> str:
     return socket.rpartition("/")[2]
 
 
-def with_servers(rows: Iterable[Row], targets: Iterable[Target]) -> list[Row]:
+def with_servers(rows: Iterable[Row], targets: Iterable[TargetStatus]) -> list[Row]:
     """Rows that name their tmux server where their target has several."""
     several = {target.target for target in targets if len(target.sockets) > 1}
     return [
@@ -136,7 +139,7 @@ class Filters(Struct, frozen=True, kw_only=True):
     needs_action: bool = False
 
     @classmethod
-    def of(cls, params: Mapping[str, Any], targets: Iterable[Target]) -> Filters:
+    def of(cls, params: Mapping[str, Any], targets: Iterable[TargetStatus]) -> Filters:
         """The filters among the parameters of an operation, checked against the targets that there are."""
         if params.get("target") and params.get("all_targets"):
             raise user_error(
@@ -179,7 +182,7 @@ def states(values: Sequence[str]) -> tuple[str, ...]:
     for word in found or values:  # nothing but blanks and commas names no state, and is not the same as asking for none
         if word not in STATES:
             raise user_error(
-                f"{word[:60]!r} is no state",
+                f"{word[:60]!r} is not a state",
                 f"States are {', '.join(STATES)}.",
                 error="argument_error",
                 field="state",
@@ -206,7 +209,11 @@ def age_ms(since: float, now: float) -> int:
 
 
 def ordered(rows: Iterable[Row], sort: str = "needs") -> list[Row]:
-    """Rows in order. `needs`: who needs a person first, the longest waiting at the top; then by precedence, what changed last at the top."""
+    """Return rows in order.
+
+    `needs`: agents that need a person first, the longest waiting at the top; then by precedence of the state, the
+    latest change at the top.
+    """
 
     def key(row: Row) -> tuple[Any, ...]:
         needs = (0, 0, row.since) if row.needs_action else (1, RANK[row.state], -row.since)
@@ -237,14 +244,19 @@ def summary(rows: Sequence[Row], targets: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def panes(
-    rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, *, sort: str = "needs"
+    rows: Iterable[Row], targets: Iterable[TargetStatus], filters: Filters, now: float, *, sort: str = "needs"
 ) -> dict[str, Any]:
     """One item for each agent."""
     return _answer(rows, targets, filters, now, lambda found: [row.as_dict(now) for row in ordered(found, sort)])
 
 
 def windows(
-    rows: Iterable[Row], targets: Iterable[Target], filters: Filters, now: float, *, with_agent_status: bool = False
+    rows: Iterable[Row],
+    targets: Iterable[TargetStatus],
+    filters: Filters,
+    now: float,
+    *,
+    with_agent_status: bool = False,
 ) -> dict[str, Any]:
     """One item for each window with an agent: its top state, how many wait and how many run."""
 
@@ -271,7 +283,7 @@ def windows(
 
 def sessions(
     rows: Iterable[Row],
-    targets: Iterable[Target],
+    targets: Iterable[TargetStatus],
     filters: Filters,
     now: float,
     *,
@@ -310,7 +322,7 @@ def sessions(
 
 def _answer(
     rows: Iterable[Row],
-    targets: Iterable[Target],
+    targets: Iterable[TargetStatus],
     filters: Filters,
     now: float,
     items: Callable[[list[Row]], list[dict[str, Any]]],

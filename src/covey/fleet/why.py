@@ -1,4 +1,4 @@
-"""Why a row is in its state: the verdict, retold for people. Pure."""
+"""Why a row is in its state: the verdict in words for people. Pure."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ if TYPE_CHECKING:
 
 
 def evidence_of(verdict: Verdict) -> tuple[Evidence, ...]:
-    """What a row shows of a verdict: the winner, then those that agree."""
+    """Return what a row shows of a verdict: the winner, then the claims that agree."""
     claims = [claim for claim in (verdict.winner, *verdict.agreeing) if claim is not None]
     return tuple(Evidence(claim.source, claim.state, claim.evidence or claim.reason, claim.at) for claim in claims)
 
 
 def why(row: Row, verdict: Verdict, now: float, *, in_full: bool = True) -> dict[str, Any]:
-    """A row with everything that was said about it: what decided, what agrees, what was overruled and why. `in_full`: a Covey runs on its machine."""
+    """Return a row with all claims about it: which decided, which agree, which were overruled and why.
 
-    def told(claim: Claim) -> dict[str, Any]:
-        shown = Evidence(claim.source, claim.state, claim.evidence or claim.reason, claim.at)
-        return {**shown.as_dict(now), "detail": claim.detail}
+    `in_full`: a Covey runs on its machine, so its hooks and files are known.
+    """
+
+    def shown(claim: Claim) -> dict[str, Any]:
+        evidence = Evidence(claim.source, claim.state, claim.evidence or claim.reason, claim.at)
+        return {**evidence.as_dict(now), "detail": claim.detail}
 
     newest = sorted(verdict.agreeing, key=lambda claim: -claim.at)
     return {
         "item": row.as_dict(now),
-        "because": told(verdict.winner) if verdict.winner else None,
-        "agrees": [told(claim) for claim in newest],
+        "because": shown(verdict.winner) if verdict.winner else None,
+        "agrees": [shown(claim) for claim in newest],
         "overruled": [
-            {**told(one.claim), "why": one.why} for one in sorted(verdict.overruled, key=lambda one: -one.claim.at)
+            {**shown(one.claim), "why": one.why} for one in sorted(verdict.overruled, key=lambda one: -one.claim.at)
         ],
         "caveat": "; ".join(filter(None, (row.version_note, "" if in_full else ELSEWHERE))),
         "would_change": WOULD_CHANGE_UNKNOWN.get(row.reason, WOULD_CHANGE[row.state]).format(pane=row.pane_id),
@@ -51,5 +54,6 @@ WOULD_CHANGE_UNKNOWN = {
     "target_unreachable": "the target answering again",
     "suspended": "its continuation, with fg in its shell, or its end",
     "starting": "its first screen that can be read",
-    "unsupported_signal": "a screen that is understood; `covey adapters explain --pane {pane}` makes a report of this one",
+    "unsupported_signal": "a screen that is understood; "
+    "`covey adapters explain --pane {pane}` makes a report of this one",
 }

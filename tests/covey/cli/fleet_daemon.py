@@ -21,8 +21,8 @@ from covey.fleet.bar import bar
 from covey.fleet.judge import Rules, judge
 from covey.fleet.references import resolve
 from covey.fleet.view import Filters, target_not_found
-from covey.fleet.wait import Wait
-from covey.fleet.watch import Watch
+from covey.fleet.wait_stream import WaitStream
+from covey.fleet.watch_stream import WatchStream
 from covey.fleet.why import why
 from covey.kernel.call import Call, Handler
 from covey.kernel.daemon import Daemon
@@ -47,7 +47,7 @@ class Fleet:
     def rows(self) -> list[view.Row]:
         return self.book
 
-    def targets(self) -> list[view.Target]:
+    def targets(self) -> list[view.TargetStatus]:
         return TARGETS
 
     async def listed(self, call: Call) -> object:
@@ -63,10 +63,10 @@ class Fleet:
         return why(resolve(call.params["ref"], self.rows()), judge([], time.time(), Rules()), time.time())
 
     async def watch(self, call: Call) -> object:
-        return Watch(self, self.daemon.events, self.daemon.clock, call.params, call.resume_after).batches()
+        return WatchStream(self, self.daemon.events, self.daemon.clock, call.params, call.resume_after).batches()
 
     async def wait(self, call: Call) -> object:
-        return Wait(self, self.daemon.events, self.daemon.clock, call.params).batches()
+        return WaitStream(self, self.daemon.events, self.daemon.clock, call.params).batches()
 
     async def bar(self, call: Call) -> object:
         return bar(self.rows(), TARGETS, call.params["format"])

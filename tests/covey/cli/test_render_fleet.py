@@ -16,7 +16,7 @@ from covey.cli.render_fleet import Paint
 from covey.fleet import view
 from covey.fleet.judge import Rules, judge
 from covey.fleet.model import SEEN, SURE, Claim
-from covey.fleet.view import Filters, Row, Target
+from covey.fleet.view import Filters, Row, TargetStatus
 from covey.fleet.why import why
 from covey.kernel.answer import encode
 from tests.covey.fleet.fleets import NOW, ROWS, TARGETS, row, sketch
@@ -24,7 +24,7 @@ from tests.covey.fleet.fleets import NOW, ROWS, TARGETS, row, sketch
 NARROW, WIDE = Paint(80, colour=False), Paint(120, colour=False)
 
 
-def answer(rows: list[Row], filters: Filters | None = None, targets: list[Target] = TARGETS) -> Any:
+def answer(rows: list[Row], filters: Filters | None = None, targets: list[TargetStatus] = TARGETS) -> Any:
     """As the command line gets it."""
     return json.loads(encode(view.panes(rows, targets, filters or Filters(), NOW)))
 
@@ -178,7 +178,9 @@ def test_wide_has_every_column() -> None:
 
 
 def test_several_broken_targets_leave_room_for_the_next_step() -> None:
-    broken = [Target(target=f"build-server-{number}", health="down", reason="ssh timed out") for number in range(3)]
+    broken = [
+        TargetStatus(target=f"build-server-{number}", health="down", reason="ssh timed out") for number in range(3)
+    ]
     line = render_fleet.panes(answer(sketch(), targets=[*TARGETS[:2], *broken]), NARROW).split("\n")[-1]
     assert line == "6 agents on 3 targets · 2 need you · 3 targets not ok      covey why vm1/web:1.0"
 

@@ -22,7 +22,10 @@ APPROVAL = next(FOLDER.glob("cursor/*/approval-shell")) / "screen.txt"
 
 
 class Far:
-    """`installed`: the covey command is found there. Its home is the host's own in any case, and none of the person who runs the tests."""
+    """A host behind ssh. `installed`: the covey command is found there.
+
+    Its home is the host's own in any case, and not that of the person who runs the tests.
+    """
 
     def __init__(self, folder: Path, alias: str, *, installed: bool = False) -> None:
         self.alias = alias
@@ -43,7 +46,7 @@ class Far:
         return (self.sshd.folder / "ssh_config").read_text()
 
     def agent(self, session: str) -> str:
-        """Start something that is an agent by its name, and shows what one shows that waits for an approval; its pane."""
+        """Start a program that is an agent by its name and shows an approval dialog. Returns its pane."""
         script = f"cat {shlex.quote(str(APPROVAL))}; exec -a cursor-agent sleep 1000"
         return self.room.tmux(
             "new-session", "-d", "-s", session, "-x", "120", "-y", "40", "-P", "-F", "#{pane_id}", "bash", "-c", script

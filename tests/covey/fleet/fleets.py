@@ -8,15 +8,15 @@ from typing import Any
 from hypothesis import strategies as st
 
 from covey.fleet.model import STATES
-from covey.fleet.view import Evidence, Row, Target
+from covey.fleet.view import Evidence, Row, TargetStatus
 
 NOW = 1_767_225_600.0
 """2026-01-01T00:00:00Z"""
 
 TARGETS = [
-    Target(target="host", sockets=("/tmp/tmux-1000/default",)),
-    Target(target="vm1"),
-    Target(target="vm3", health="down", reason="ssh timed out"),
+    TargetStatus(target="host", sockets=("/tmp/tmux-1000/default",)),
+    TargetStatus(target="vm1"),
+    TargetStatus(target="vm3", health="down", reason="ssh timed out"),
 ]
 
 

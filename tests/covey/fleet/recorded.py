@@ -1,8 +1,12 @@
-"""A fleet in small, without IO: signals in, rows and a journal out, by the states that the daemon keeps. Time is moved by hand."""
+"""A small fleet without IO: signals in, rows and a journal out, by the states that the daemon keeps.
+
+Time is moved by hand.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import to_builtins
@@ -10,10 +14,10 @@ from msgspec import to_builtins
 from covey.fleet.engine import Signal
 from covey.fleet.judge import Rules
 from covey.fleet.model import Claim
-from covey.fleet.picture import Told, told_by
+from covey.fleet.picture import StateSummary, recorded_summary
 from covey.fleet.replay import Rederivation, Step
 from covey.fleet.runtimes import Runtime
-from covey.fleet.states import Look, States
+from covey.fleet.states import RuntimeView, StateEvent, States
 from covey.fleet.view import Row
 from covey.kernel.event import Event, encode
 from tests.covey.fleet.fleets import NOW
@@ -23,14 +27,17 @@ RULES = Rules(edge_ttl=5.0, settle=0.3, completed_for=2.0)
 
 
 class Recorded:
-    """A wall clock that may be set and a clock that never goes back, both in microseconds; timers go by the second one, as in an event loop."""
+    """A wall clock that may be set and a clock that never goes back, both in microseconds.
+
+    Timers use the second one, as in an event loop.
+    """
 
     def __init__(self, rules: Rules = RULES) -> None:
         self.events: list[Event] = []
-        self.told: list[tuple[str, Told]] = []
+        self.told: list[tuple[str, StateSummary]] = []
         self.pictures: dict[float, dict[str, Row]] = {}
         """The rows at moments at which something was done: as they were at the end of each."""
-        self.states = States(rules, self._look, self._tell)
+        self.states = States(rules)
         self._wall = round(NOW * 1_000_000)
         self._passed = 0
         self._timers: dict[str, int] = {}
@@ -50,7 +57,7 @@ class Recorded:
         return self.states.rows
 
     def write(self, kind: str, subject: str, data: dict[str, Any]) -> None:
-        self._tell(kind, subject, data, self.now)
+        self._append([StateEvent(kind, subject, data, self.now)])
         self._seen()
 
     def picture(self) -> None:
@@ -62,13 +69,13 @@ class Recorded:
 
     def start(self, runtime: str) -> None:
         if runtime not in self.rows:
-            self.states.start(runtime, self.now)
+            self._append(self.states.start(runtime, self._view(runtime), self.now))
             self._seen()
 
     def end(self, runtime: str) -> None:
         if runtime in self.rows:
             self._timers.pop(runtime, None)
-            self.states.end(runtime, "exited", self.now)
+            self._append(self.states.end(runtime, "exited", self.now))
             self._seen()
 
     def say(
@@ -89,10 +96,11 @@ class Recorded:
             ingested_at=now,
             claim=claim,
         )
-        heard = self.states.hear(signal)
-        if heard:
-            self._come_back(runtime, now)
-        return heard
+        events = self.states.apply(signal, self._view(runtime))
+        self._append(events)
+        if events:
+            self._schedule(runtime, now)
+        return bool(events)
 
     def reach(self, runtime: str, *, reached: bool, why: str = "ssh timed out") -> None:
         """Whether the agent's target answers."""
@@ -100,7 +108,7 @@ class Recorded:
         if not reached:
             self._lost[runtime] = why
         if runtime in self.rows:
-            self._settle(runtime)
+            self._evaluate(runtime)
 
     def sleep(self, milliseconds: float, late: int = 0) -> None:
         """Let time pass. What is due meanwhile is looked at `late` milliseconds after."""
@@ -109,7 +117,7 @@ class Recorded:
             moment, runtime = min(due)
             self._pass(max(moment + late * 1000 - self._passed, 0))
             del self._timers[runtime]
-            self._settle(runtime)
+            self._evaluate(runtime)
         self._pass(until - self._passed)
         self._seen()
 
@@ -121,18 +129,18 @@ class Recorded:
         self._passed += microseconds
         self._wall += microseconds
 
-    def _settle(self, runtime: str) -> None:
+    def _evaluate(self, runtime: str) -> None:
         now = self.now
-        self.states.settle(runtime, now)
-        self._come_back(runtime, now)
+        self._append(self.states.evaluate(runtime, self._view(runtime), now))
+        self._schedule(runtime, now)
 
-    def _come_back(self, runtime: str, now: float) -> None:
+    def _schedule(self, runtime: str, now: float) -> None:
         self._timers.pop(runtime, None)
         if (due := self.states.due(runtime, now)) is not None:
             self._timers[runtime] = self._passed + round((due - now) * 1_000_000)
         self._seen()
 
-    def _look(self, runtime: str) -> Look:
+    def _view(self, runtime: str) -> RuntimeView:
         seen = Runtime(
             runtime_id=runtime,
             target="host",
@@ -145,13 +153,14 @@ class Recorded:
             process_started=1,
             started_at=NOW,
         )
-        return Look(seen, None, self._lost.get(runtime))
+        return RuntimeView(seen, None, self._lost.get(runtime))
 
-    def _tell(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
-        number = len(self.events) + 1
-        self.events.append(Event(number, str(number), at, kind, subject, json.loads(encode(data)), "fleet"))
-        if kind in {"agent.started", "agent.state"}:
-            self.told.append((subject, told_by(data)))
+    def _append(self, events: Iterable[StateEvent]) -> None:
+        for kind, subject, data, at in events:
+            number = len(self.events) + 1
+            self.events.append(Event(number, str(number), at, kind, subject, json.loads(encode(data)), "fleet"))
+            if kind in {"agent.started", "agent.state"}:
+                self.told.append((subject, recorded_summary(data)))
 
     def _seen(self) -> None:
         self.pictures[self.now] = dict(self.rows)

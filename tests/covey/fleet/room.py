@@ -72,7 +72,10 @@ class Room:
         until(lambda: not ProcessTable.read().get(pid))
 
     def close(self) -> None:
-        """End the server and what its panes have started: a program in a session of its own does not hear of the end of its terminal."""
+        """End the server and what its panes have started.
+
+        A program in a session of its own is not told that its terminal has ended.
+        """
         told = subprocess.run(
             ["tmux", "-S", str(self.socket), "list-panes", "-a", "-F", "#{pane_pid}"],
             capture_output=True,

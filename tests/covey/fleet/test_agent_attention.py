@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from covey.fleet.model import Claim
 from covey.fleet.references import resolve
 from covey.fleet.runtimes import Runtime
 from covey.fleet.saved_agents import SavedAgent
-from covey.fleet.states import Look, States
+from covey.fleet.states import RuntimeView, StateEvent, States
 from covey.fleet.view import Row, server_name
 from tests.covey.fleet.fleets import NOW
 from tests.covey.tmux.test_changes import PANE
@@ -33,7 +34,10 @@ RUNTIME = Runtime(
 
 
 class Agent:
-    """The states of one agent, whose screen and whose place a test sets; `questions` are the events for the attention queue."""
+    """The states of one agent, whose screen and place a test sets.
+
+    `questions` are the events for the attention queue.
+    """
 
     def __init__(self) -> None:
         self.questions: list[tuple[str, dict[str, Any]]] = []
@@ -41,10 +45,18 @@ class Agent:
         self.pane = replace(PANE, session_name="api")
         self.now = NOW
         self.states = self.made()
-        self.states.start(RUNTIME.runtime_id, self.now)
+        self.append(self.states.start(RUNTIME.runtime_id, self.view, self.now))
 
     def made(self) -> States:
-        return States(Rules(settle=0.0), lambda _: Look(RUNTIME, self.pane, None), self._tell, self._with_server)
+        return States(Rules(settle=0.0), self._with_server)
+
+    @property
+    def view(self) -> RuntimeView:
+        return RuntimeView(RUNTIME, self.pane, None)
+
+    def append(self, events: Iterable[StateEvent]) -> None:
+        """Keep the questions among the events of a step."""
+        self.questions += [(event.kind, event.data) for event in events if event.kind.startswith("attention.")]
 
     def shows(self, state: str, detail: str = "") -> None:
         self.now += 1
@@ -59,7 +71,9 @@ class Agent:
             ingested_at=self.now,
             claim=claim,
         )
-        assert self.states.hear(signal)
+        events = self.states.apply(signal, self.view)
+        assert events
+        self.append(events)
 
     @property
     def titles(self) -> list[tuple[str, bool]]:
@@ -70,10 +84,6 @@ class Agent:
 
     def _with_server(self, row: Row) -> Row:
         return replace(row, server=server_name(row.socket)) if self.several_servers else row
-
-    def _tell(self, kind: str, _subject: str, data: dict[str, Any], _at: float) -> None:
-        if kind.startswith("attention."):
-            self.questions.append((kind, data))
 
 
 ASKS = "claude host/api:0.0 asks for approval"
@@ -105,8 +115,8 @@ def test_a_question_names_the_place_to_which_its_agent_was_moved() -> None:
     agent = Agent()
     agent.shows("waiting_approval", "make")
     agent.pane = replace(agent.pane, session_name="other", window_id="@7", window_index=3)
-    agent.states.moved(RUNTIME.runtime_id, agent.now)
-    agent.states.moved(RUNTIME.runtime_id, agent.now)
+    agent.append(agent.states.refresh(RUNTIME.runtime_id, agent.view, agent.now))
+    agent.append(agent.states.refresh(RUNTIME.runtime_id, agent.view, agent.now))
     assert agent.titles == [(f"{ASKS}: make", True), ("claude host/other:3.0 asks for approval: make", False)]
     assert agent.questions[-1][1]["ref"] == agent.states.rows[RUNTIME.runtime_id].ref
 
@@ -114,9 +124,9 @@ def test_a_question_names_the_place_to_which_its_agent_was_moved() -> None:
 def test_a_question_names_the_tmux_server_as_soon_as_there_are_several() -> None:
     agent = Agent()
     agent.shows("waiting_approval", "make")
-    agent.states.update_questions(agent.now)
+    agent.append(agent.states.update_questions(agent.now))
     agent.several_servers = True
-    agent.states.update_questions(agent.now)
+    agent.append(agent.states.update_questions(agent.now))
     assert agent.titles == [(f"{ASKS}: make", True), ("claude host@one/api:0.0 asks for approval: make", False)]
     assert agent.questions[-1][1]["ref"] == "pane:host@one/api/@0/%0"
 
@@ -139,5 +149,5 @@ def test_a_restart_asks_nothing_again() -> None:
         claims=tuple(agent.states.claims(RUNTIME.runtime_id)),
         asked=True,
     )
-    agent.made().resume(saved, agent.now)
+    agent.append(agent.made().resume(saved, agent.view, agent.now))
     assert agent.titles == [(f"{ASKS}: make", True)]

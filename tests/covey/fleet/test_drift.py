@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from covey.fleet.agent_sources import NOT_UNDERSTOOD
 from covey.fleet.drift import ALARM, Drift
 from covey.fleet.model import DERIVED, SEEN, SURE, Claim, Overruled, Verdict
 from covey.fleet.runtimes import Runtime
-from covey.fleet.watched import NOT_UNDERSTOOD
 
 FILES = {"transcript"}
 

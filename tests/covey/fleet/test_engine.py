@@ -48,61 +48,61 @@ def engine(*runtimes: str) -> Engine:
 
 def test_a_signal_changes_the_state_and_its_version_once() -> None:
     it = engine()
-    assert it.settle("r", NOW)[0].state == "unknown"
-    assert it.take(signal(1)) == APPLIED
-    verdict, changed = it.settle("r", NOW)
+    assert it.evaluate("r", NOW)[0].state == "unknown"
+    assert it.apply(signal(1)) == APPLIED
+    verdict, changed = it.evaluate("r", NOW)
     assert (verdict.state, changed, it.version("r")) == ("running", True, 2)
-    assert it.settle("r", NOW)[1] is False
+    assert it.evaluate("r", NOW)[1] is False
     assert it.version("r") == 2
 
 
 def test_a_signal_that_comes_twice_counts_once() -> None:
     it = engine()
-    assert [it.take(signal(1)), it.take(signal(1))] == [APPLIED, DUPLICATE]
+    assert [it.apply(signal(1)), it.apply(signal(1))] == [APPLIED, DUPLICATE]
 
 
 def test_old_news_from_a_source_is_dropped_but_does_not_starve_another_source() -> None:
     it = engine()
-    it.take(signal(5, "waiting_approval"))
-    assert it.take(signal(4, "running")) == LATE
-    assert it.take(signal(3, "running", source="transcript")) == APPLIED
+    it.apply(signal(5, "waiting_approval"))
+    assert it.apply(signal(4, "running")) == LATE
+    assert it.apply(signal(3, "running", source="transcript")) == APPLIED
 
 
 def test_a_sequence_number_orders_before_the_clock_does() -> None:
     it = engine()
-    it.take(signal(1, "running", at=50, seq=7))
-    assert it.take(signal(2, "completed", at=40, seq=8)) == APPLIED
-    assert it.take(signal(3, "running", at=60, seq=6)) == LATE
+    it.apply(signal(1, "running", at=50, seq=7))
+    assert it.apply(signal(2, "completed", at=40, seq=8)) == APPLIED
+    assert it.apply(signal(3, "running", at=60, seq=6)) == LATE
 
 
 def test_a_runtime_that_is_not_there_takes_nothing() -> None:
     it = engine()
-    assert it.take(signal(1, runtime="other")) == UNBOUND
+    assert it.apply(signal(1, runtime="other")) == UNBOUND
     it.end("r")
-    assert it.take(signal(1)) == UNBOUND
+    assert it.apply(signal(1)) == UNBOUND
 
 
 def test_a_source_can_take_its_word_back() -> None:
     it = engine()
-    it.take(signal(1, "idle", source="screen"))
-    it.take(signal(2, None, source="screen"))
-    assert it.settle("r", NOW)[0].reason == "no_signal"
+    it.apply(signal(1, "idle", source="screen"))
+    it.apply(signal(2, None, source="screen"))
+    assert it.evaluate("r", NOW)[0].reason == "no_signal"
 
 
 def test_when_nothing_can_be_seen_levels_are_forgotten_and_edges_remain() -> None:
     it = engine()
-    it.take(signal(1, "idle", source="screen"))
-    it.take(signal(2, "running", source="hook"))
-    it.forget()
-    assert it.settle("r", NOW)[0].state == "running"
-    assert it.settle("r", NOW)[0].overruled == ()
+    it.apply(signal(1, "idle", source="screen"))
+    it.apply(signal(2, "running", source="hook"))
+    it.drop_claims()
+    assert it.evaluate("r", NOW)[0].state == "running"
+    assert it.evaluate("r", NOW)[0].overruled == ()
 
 
 def test_the_memory_for_duplicates_is_bounded() -> None:
     it = engine()
     for number in range(REMEMBERED + 10):
-        it.take(signal(number))
-    assert it.take(replace(signal(0), ingested_at=REMEMBERED + 10.0)) == LATE, (
+        it.apply(signal(number))
+    assert it.apply(replace(signal(0), ingested_at=REMEMBERED + 10.0)) == LATE, (
         "forgotten as a duplicate, but still old news"
     )
 
@@ -122,12 +122,12 @@ def test_duplicated_and_reordered_streams_converge_on_the_same_state(
     signals = [signal(number, state, source=source) for number, state, source in stream]
     straight, crooked = engine(), engine()
     for one in sorted(signals, key=lambda one: one.event_time):
-        straight.take(one)
+        straight.apply(one)
     disturbed = signals + signals[:copies]
     random.shuffle(disturbed)  # type: ignore[attr-defined]
     for place, one in enumerate(disturbed):
-        crooked.take(replace(one, ingested_at=NOW - len(disturbed) + place))
-    assert straight.settle("r", NOW)[0] == crooked.settle("r", NOW)[0]
+        crooked.apply(replace(one, ingested_at=NOW - len(disturbed) + place))
+    assert straight.evaluate("r", NOW)[0] == crooked.evaluate("r", NOW)[0]
 
 
 @given(STREAM)
@@ -136,8 +136,8 @@ def test_the_same_stream_gives_the_same_states_at_every_step(stream: list[tuple[
         it = engine()
         found = []
         for number, state, source in stream:
-            it.take(signal(number, state, source=source))
-            found.append(it.settle("r", NOW)[0].state)
+            it.apply(signal(number, state, source=source))
+            found.append(it.evaluate("r", NOW)[0].state)
         return found
 
     assert states() == states()
@@ -149,8 +149,8 @@ def test_what_is_said_about_one_agent_says_nothing_about_another(
 ) -> None:
     alone, together = engine("a"), engine("a", "b")
     for number, state, source in one:
-        alone.take(signal(number, state, source=source, runtime="a"))
-        together.take(signal(number, state, source=source, runtime="a"))
+        alone.apply(signal(number, state, source=source, runtime="a"))
+        together.apply(signal(number, state, source=source, runtime="a"))
     for number, state, source in other:
-        together.take(signal(number, state, source=source, runtime="b"))
-    assert alone.settle("a", NOW)[0] == together.settle("a", NOW)[0]
+        together.apply(signal(number, state, source=source, runtime="b"))
+    assert alone.evaluate("a", NOW)[0] == together.evaluate("a", NOW)[0]

@@ -154,31 +154,31 @@ def said(clock: ManualClock, source: str, state: str, number: int, *, at: float 
 def test_a_clock_that_is_set_does_not_make_news_old(jump: float) -> None:
     clock, engine = ManualClock(), Engine(Rules())
     engine.start("r")
-    engine.take(said(clock, "screen", "running", 1))
-    engine.take(said(clock, "hook", "running", 2))
-    assert engine.settle("r", clock.time())[0].state == "running"
+    engine.apply(said(clock, "screen", "running", 1))
+    engine.apply(said(clock, "hook", "running", 2))
+    assert engine.evaluate("r", clock.time())[0].state == "running"
     clock.set_wall(clock.time() + jump)
-    assert engine.settle("r", clock.time())[0].state == "running"
+    assert engine.evaluate("r", clock.time())[0].state == "running"
     clock.advance(0.5)
-    assert engine.take(said(clock, "hook", "waiting_approval", 3)) == APPLIED
-    assert engine.settle("r", clock.time())[0].state == "waiting_approval"
+    assert engine.apply(said(clock, "hook", "waiting_approval", 3)) == APPLIED
+    assert engine.evaluate("r", clock.time())[0].state == "waiting_approval"
     clock.advance(0.5)
-    assert engine.take(said(clock, "screen", "idle", 4)) == APPLIED
+    assert engine.apply(said(clock, "screen", "idle", 4)) == APPLIED
     clock.advance(1.0)
-    assert engine.settle("r", clock.time())[0].state == "idle", "the screen has moved since"
+    assert engine.evaluate("r", clock.time())[0].state == "idle", "the screen has moved since"
 
 
 def test_a_hook_from_the_future_does_not_hold_the_state_until_then() -> None:
     clock, engine = ManualClock(), Engine(Rules())
     engine.start("r")
-    engine.take(said(clock, "screen", "idle", 1))
+    engine.apply(said(clock, "screen", "idle", 1))
     clock.advance(1.0)
-    engine.take(said(clock, "hook", "running", 2, at=clock.time() + 1e6))
-    assert engine.settle("r", clock.time())[0].state == "running"
+    engine.apply(said(clock, "hook", "running", 2, at=clock.time() + 1e6))
+    assert engine.evaluate("r", clock.time())[0].state == "running"
     clock.advance(1.0)
-    engine.take(said(clock, "screen", "waiting_approval", 3))
+    engine.apply(said(clock, "screen", "waiting_approval", 3))
     clock.advance(1.0)
-    assert engine.settle("r", clock.time())[0].state == "waiting_approval"
+    assert engine.evaluate("r", clock.time())[0].state == "waiting_approval"
 
 
 def test_a_broken_description_of_an_agent_leaves_the_others_working_and_is_told(fleet: Fleet) -> None:

@@ -1,4 +1,7 @@
-"""A journal that cannot be written for a while: what began meanwhile is told afterwards, and the check finds that something is missing."""
+"""A journal that cannot be written for a while.
+
+Agents that began meanwhile are announced afterwards, and the check finds that something is missing.
+"""
 
 from __future__ import annotations
 

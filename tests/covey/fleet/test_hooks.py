@@ -349,7 +349,10 @@ GARBAGE = [
     b"9" * 5_000,
     b'{"hook_event_name": []}',
     b'{"hook_event_name": "preToolUse", "conversation_id": {"a": 1}, "session_id": 7}',
-    b'{"hook_event_name": "preToolUse", "conversation_id": "c", "tool_name": "\\ud800", "tool_input": {"command": "\\udfff\\u0000"}}',
+    (
+        b'{"hook_event_name": "preToolUse", "conversation_id": "c", "tool_name": "\\ud800",'
+        b' "tool_input": {"command": "\\udfff\\u0000"}}'
+    ),
     b'{"hook_event_name": "stop", "conversation_id": "../../..", "session_id": "..", "status": []}',
     b'{"hook_event_name": "preToolUse", "conversation_id": "c", "tool_input": [[[]]], "tool_use_id": 1e400}',
     b"x" * (2 << 20),

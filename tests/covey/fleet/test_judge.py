@@ -44,9 +44,7 @@ def test_one_claim_is_the_verdict_with_its_evidence() -> None:
     assert verdict.winner == hook("waiting_approval", 90, "Bash: ls")
 
 
-def test_what_is_only_seen_on_the_screen_is_believed_with_less_confidence_and_with_more_when_another_source_agrees() -> (
-    None
-):
+def test_what_only_the_screen_shows_is_believed_with_less_confidence_and_more_when_another_source_agrees() -> None:
     assert judge([screen("running", 90)], 100, RULES).confidence == "medium"
     title = Claim(source="title", state="running", at=89, level=True, strength=SEEN)
     assert judge([screen("running", 90), title], 100, RULES).confidence == "high"

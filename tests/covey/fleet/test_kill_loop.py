@@ -26,7 +26,10 @@ from tests.covey.fleet.room import until
 from tests.covey.fleet.test_hooks import drain, install
 
 KILLS = 80
-PAYLOAD = '{"hook_event_name":"preToolUse","conversation_id":"c","tool_use_id":"%s","tool_name":"Shell","tool_input":{"command":"%s"}}'
+PAYLOAD = (
+    '{"hook_event_name":"preToolUse","conversation_id":"c",'
+    '"tool_use_id":"%s","tool_name":"Shell","tool_input":{"command":"%s"}}'
+)
 FORKS = """
 import os, signal, sys
 from covey.node.__main__ import main
@@ -50,7 +53,10 @@ def fleet(covey: Covey) -> Iterator[Fleet]:
 
 
 class Daemons:
-    """Starts daemons one after the other, each a fork of a process that has imported everything: eighty starts of Python would take minutes."""
+    """Starts daemons one after the other, each a fork of a process that has imported everything.
+
+    Eighty starts of Python would take minutes.
+    """
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
@@ -102,17 +108,18 @@ class Daemons:
 
 
 def speak(fleet: Fleet, pane: str, letter: str, prefix: str) -> None:
-    """Have the agent in a pane call the real hook again and again, each time with the next number, until a file tells it to stop."""
+    """Have the agent in a pane call the real hook repeatedly, each time with the next number, until a file exists."""
     folder, command = fleet.covey.folder, script.command(fleet.covey.home, "cursor")
     payload = PAYLOAD % (f"{letter}$n", f"{letter}$n")
     (folder / f"{letter}.sh").write_text(
-        f"n=0\nwhile [ ! -e {folder}/stop ]; do n=$((n+1)); cat <<EOF | {prefix} {command}\n{payload}\nEOF\necho $n >{folder}/{letter}.said; done\n"
+        f"n=0\nwhile [ ! -e {folder}/stop ]; do n=$((n+1)); cat <<EOF | {prefix} {command}\n{payload}\nEOF\n"
+        f"echo $n >{folder}/{letter}.said; done\n"
     )
     fleet.type(pane, f". {folder}/{letter}.sh; echo over >{folder}/{letter}.over")
 
 
 class Poster(threading.Thread):
-    """Somebody without a spool of his own, who posts what an agent's hook says without an id, and notes what was accepted."""
+    """A sender without a spool, which posts what an agent's hook says without an id, and notes what was accepted."""
 
     def __init__(self, fleet: Fleet, pid: int) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.fleet.references import ReferenceAmbiguous, ReferenceNotFound, names, resolve
-from covey.fleet.view import Row, Target, with_servers
+from covey.fleet.view import Row, TargetStatus, with_servers
 from tests.covey.fleet.fleets import ROWS, row, sketch
 
 
@@ -105,9 +105,9 @@ def test_a_tmux_server_may_be_named_with_its_target() -> None:
             resolve(reference, [work, home])
         assert "claude, running in /src/api, tmux work" in caught.value.suggestion
         assert "codex, running in /src/web, tmux home" in caught.value.suggestion
-    told = with_servers([work, home], [Target(target="host", sockets=("/tmp/tmux-1/home", "/tmp/tmux-1/work"))])
+    told = with_servers([work, home], [TargetStatus(target="host", sockets=("/tmp/tmux-1/home", "/tmp/tmux-1/work"))])
     assert names(told) == ["pane:host@work/api/@2/%14", "pane:host@home/api/@2/%14"]
-    assert with_servers([work], [Target(target="host", sockets=("/tmp/tmux-1/work",))]) == [work]
+    assert with_servers([work], [TargetStatus(target="host", sockets=("/tmp/tmux-1/work",))]) == [work]
 
 
 def test_the_beginning_of_a_runtime_id_is_enough() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from covey.fleet.judge import Rules
 from covey.fleet.model import DERIVED, SEEN, STATES, SURE
-from covey.fleet.picture import Picture, Told, as_of, row_of
+from covey.fleet.picture import Picture, StateSummary, as_of, row_of
 from covey.fleet.view import Row
 from covey.kernel.event import Event
 from tests.covey.fleet.fleets import ROWS
@@ -30,7 +30,10 @@ OTHER = Rules(edge_ttl=1.0, settle=9.0, completed_for=0.0)
 
 
 class Word(NamedTuple):
-    """What a source says about an agent, how long after it happened, how long the next one is in coming, and how late timers are meanwhile."""
+    """What a source says about an agent, and how late.
+
+    Also how long it takes until the next one comes, and how late timers are meanwhile.
+    """
 
     runtime: str
     source: str
@@ -55,7 +58,10 @@ WORDS = st.lists(
 
 
 def play(words: list[Word], random: Random, *, jumps: bool = False) -> Recorded:
-    """Agents come and go, and cannot be reached for a while; words are doubled, and each comes as late as it says, so that they overtake one another."""
+    """Play signals while agents come and go, and cannot be reached for a while.
+
+    Signals are doubled, and each comes as late as it says, so that they overtake one another.
+    """
     fleet = Recorded()
     for number, word in enumerate(words):
         if random.random() < 0.15:
@@ -116,7 +122,7 @@ def test_what_was_heard_gives_exactly_the_states_that_were_told(words: list[Word
     again = rederive(fleet.events, OTHER)
     assert again.mismatches == []
     assert again.late == []
-    assert [(step.runtime_id, step.told) for step in again.states] == fleet.told
+    assert [(step.runtime_id, step.state) for step in again.states] == fleet.told
 
 
 @given(WORDS, st.randoms(use_true_random=False))
@@ -124,7 +130,7 @@ def test_a_clock_that_is_set_changes_nothing_of_that(words: list[Word], random: 
     fleet = play(words, random, jumps=True)
     again = rederive(fleet.events, OTHER)
     assert again.mismatches == []
-    assert [(step.runtime_id, step.told) for step in again.states] == fleet.told
+    assert [(step.runtime_id, step.state) for step in again.states] == fleet.told
 
 
 @given(WORDS, st.randoms(use_true_random=False))
@@ -189,7 +195,7 @@ def test_a_signal_that_is_missing_is_noticed_by_the_state_that_came_of_it() -> N
     [found] = rederive(without(fleet.events, "agent.signal", 1), OTHER).mismatches
     assert (found.why, found.derived) == (
         "another state follows from what was heard",
-        Told("running", "running", "high", "running 0"),
+        StateSummary("running", "running", "high", "running 0"),
     )
 
 
@@ -249,7 +255,7 @@ def test_an_agent_that_could_not_be_reached_is_what_follows_from_its_words_as_so
     assert [row.reason for row in as_of(fleet.events, fleet.now)] == ["target_unreachable"]
     fleet.reach("1", reached=True)
     again = rederive(fleet.events, OTHER)
-    assert (again.mismatches, [step.told.state for step in again.states]) == (
+    assert (again.mismatches, [step.state.state for step in again.states]) == (
         [],
         ["unknown", "running", "unknown", "waiting_approval"],
     )

@@ -1,4 +1,4 @@
-"""A daemon that was stopped or killed goes on where it was: rows, claims and times survive, and nothing is told twice."""
+"""A daemon that was stopped or killed continues where it was: rows, claims and times survive without double events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sits in a pane, and whether it is still the same: over values, over captures of every agent, and over real panes."""
+"""Which agent is in a pane, and whether it is still the same: with values, captures of every agent, and real panes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import PurePath
 import pytest
 from msgspec.structs import replace
 
+from covey.fleet.ingest.delivery import HookDelivery
 from covey.fleet.processes import Process, ProcessTable
 from covey.fleet.runtimes import (
     Change,
     Ended,
     Moved,
     Occupant,
-    Pane,
+    PaneProcess,
     Runtime,
     Runtimes,
     Server,
@@ -37,7 +38,7 @@ NAMES = {
 }
 HOSTS = {"node", "python"}
 SERVER = Server("local", "/run/s", 500, 1_767_225_600)
-PANE = Pane("%7", 10, "@1")
+PANE = PaneProcess("%7", 10, "@1")
 NOW = 1_767_230_000.0
 
 
@@ -106,7 +107,10 @@ def swapped(changes: list[Change]) -> tuple[Ended, Runtime]:
 
 
 def of_capture(capture: Capture) -> ProcessTable:
-    """A captured tree as the table that it came from: the shell's job in front of the terminal, and what it started in the same group."""
+    """Return a captured tree as the table that it came from.
+
+    It holds the shell's job in the foreground of the terminal, and what that started in the same group.
+    """
     seen = capture.processes
     front = seen[1]["pid"] if len(seen) > 1 else seen[0]["pid"]
     return table(
@@ -360,9 +364,21 @@ def test_runtimes_are_found_by_id_pane_and_the_processes_that_speak_for_them() -
     book, runtime = begin(processes)
     assert book.get(runtime.runtime_id) == book.in_pane("local", "/run/s", "%7") == runtime
     assert book.in_pane("local", "/run/s", "%8") is None
-    assert [book.speaking("local", pid) for pid in (10, 11, 12, 13, 14)] == [None, runtime, runtime, None, None]
-    assert book.speaking("far", 11) is None
-    assert Runtimes(identify, [runtime]).speaking("local", 11) == runtime, "known from before, not yet seen again"
+    assert [book.of_process("local", pid) for pid in (10, 11, 12, 13, 14)] == [None, runtime, runtime, None, None]
+    assert book.of_process("far", 11) is None
+    assert Runtimes(identify, [runtime]).of_process("local", 11) == runtime, "known from before, not yet seen again"
+
+
+def test_a_delivery_belongs_to_the_agent_above_its_process_and_to_that_in_its_pane_only_where_no_pid_is_given() -> None:
+    book, runtime = begin(claude())
+
+    def owner(*pids: int, agent: str = "claude", pane_id: str = "%7", target: str = "local") -> Runtime | None:
+        delivery = HookDelivery(agent, "/run/s,4711,0", pane_id, list(pids), {}, NOW, "")
+        return book.owner_of(delivery, target)
+
+    assert owner(99, runtime.pid) == owner() == runtime
+    assert [owner(99), owner(pane_id="%8"), owner(pane_id="")] == [None, None, None]
+    assert [owner(runtime.pid, agent="codex"), owner(runtime.pid, target="far")] == [None, None]
 
 
 # -- real panes
@@ -383,7 +399,7 @@ def real_update(book: Runtimes, tmux: Room) -> list[Change]:
     lines = tmux.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_pid} #{window_id} #{pid} #{start_time}").splitlines()
     rows = [line.split() for line in lines]
     server = Server("local", str(tmux.socket), int(rows[0][3]), int(rows[0][4]))
-    return book.update(server, [Pane(row[0], int(row[1]), row[2]) for row in rows], ProcessTable.read(), NOW)
+    return book.update(server, [PaneProcess(row[0], int(row[1]), row[2]) for row in rows], ProcessTable.read(), NOW)
 
 
 def two_changes(book: Runtimes, tmux: Room) -> list[Change]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_shapes import ROW
 from covey.fleet.model import NEEDS_ACTION, STATES
-from covey.fleet.view import Filters, Row, Target, ordered, panes, sessions, windows
+from covey.fleet.view import Filters, Row, TargetStatus, ordered, panes, sessions, windows
 from covey.kernel.answer import encode
 from murli import AgentError
 from tests.covey.fleet.fleets import NAMES, NOW, ROWS, TARGETS, row, sketch
@@ -282,7 +282,7 @@ def test_every_answer_has_the_shape_that_the_contract_promises(rows: list[Row]) 
 
 
 def test_targets_need_nothing_but_a_name() -> None:
-    assert Target(target="host").health == "ok"
+    assert TargetStatus(target="host").health == "ok"
 
 
 def test_rows_are_filtered_by_tmux_server_and_folder() -> None:
@@ -303,11 +303,11 @@ def test_rows_are_filtered_by_tmux_server_and_folder() -> None:
 
 def test_several_states_may_be_asked_for_with_commas() -> None:
     assert Filters.of({"state": ["idle,completed", "error"]}, TARGETS).state == ("idle", "completed", "error")
-    with pytest.raises(AgentError, match="'ide' is no state") as caught:
+    with pytest.raises(AgentError, match="'ide' is not a state") as caught:
         Filters.of({"state": ["idle,ide"]}, TARGETS)
     assert caught.value.valid_values == list(STATES)
     for nothing in ("", " , "):
-        with pytest.raises(AgentError, match="is no state"):
+        with pytest.raises(AgentError, match="is not a state"):
             Filters.of({"state": [nothing]}, TARGETS)
 
 

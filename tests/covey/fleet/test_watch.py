@@ -13,9 +13,9 @@ import pytest
 from msgspec.structs import replace
 
 from covey.contract.fleet import OPERATIONS
-from covey.fleet.view import Row, Target
-from covey.fleet.wait import Wait
-from covey.fleet.watch import Watch
+from covey.fleet.view import Row, TargetStatus
+from covey.fleet.wait_stream import WaitStream
+from covey.fleet.watch_stream import WatchStream
 from covey.kernel.clock import SystemClock
 from covey.kernel.events import Events
 from covey.kernel.store import Store
@@ -47,7 +47,7 @@ class Fleet:
     def rows(self) -> list[Row]:
         return list(self.book.values())
 
-    def targets(self) -> list[Target]:
+    def targets(self) -> list[TargetStatus]:
         return TARGETS
 
     def named(self, pane: str) -> Row:
@@ -66,10 +66,10 @@ class Fleet:
 
     def watch(self, **params: Any) -> Lines:
         last = params.pop("resume_after", None)
-        return Lines(Watch(self, self.events, SystemClock(), {**WATCH, **params}, last).batches())
+        return Lines(WatchStream(self, self.events, SystemClock(), {**WATCH, **params}, last).batches())
 
     def wait(self, **params: Any) -> Lines:
-        return Lines(Wait(self, self.events, SystemClock(), {**WAIT, **params}).batches())
+        return Lines(WaitStream(self, self.events, SystemClock(), {**WAIT, **params}).batches())
 
 
 class Lines:

@@ -10,8 +10,8 @@ import pytest
 
 from covey.fleet.adapters.reasons import REASONS, reason_of
 from covey.fleet.adapters.signals.codex import CodexTranscript
+from covey.fleet.agent_sources import SIGNALS
 from covey.fleet.model import Claim
-from covey.fleet.watched import SIGNALS
 from tests.captured import Capture, captures
 from tests.covey.fleet.adapters.adapters_seen import REGISTRY, read
 

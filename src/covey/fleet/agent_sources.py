@@ -1,4 +1,4 @@
-"""One agent under observation: everything that says something about it becomes claims, each from its own source."""
+"""The sources of one agent (hooks, files, title, screen, process), each read as claims about its state."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from covey.fleet.runtimes import Runtime
     from covey.kernel.clock import Clock
 
-    Say = Callable[[str, Claim | None, str, float], asyncio.Future[bool] | None]
-    """Told: the source, what it claims (None: nothing any more), a key under which the same is never told twice, and when it happened. If it is news:
-    whether it is in the journal, as soon as that is known."""
+    Report = Callable[["AgentSources", str, Claim | None, str, float], object]
+    """Called with the agent, the source, its claim (None: the source withdraws its last one), a key under which the
+    same claim is applied only once, and when it happened."""
 
 SIGNALS: dict[str, Signals] = {
     "claude": claude.SIGNALS,
@@ -37,41 +37,45 @@ SIGNALS: dict[str, Signals] = {
     "gemini": gemini.SIGNALS,
     "opencode": opencode.SIGNALS,
 }
-PLAIN = frozenset({"compacting", "background_agents"})
-"""What only the screen tells, and plainly: a title or a footer that says otherwise is wrong."""
+ONLY_ON_SCREEN = frozenset({"compacting", "background_agents"})
+"""Reasons that only the screen shows, and reliably: a title or a footer that says otherwise is wrong."""
 BLIND_S = 1.0
-"""A screen that cannot be read for this long is not understood; a shorter while is a frame that was half drawn."""
+"""A screen that cannot be read for this long is not understood; before that it may be a frame that is half drawn."""
 STARTING_S = 30.0
 """An agent whose screen could never be read is starting until it is this old."""
 STARTING, NOT_UNDERSTOOD = "starting", "unsupported_signal"
 """Reasons of a state that is unknown because the screen cannot be read."""
 SGR = re.compile(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]|\x1b\([0B]")
-"""What colours a screen and marks its links."""
+"""The escape sequences that colour a screen and mark its links."""
 
 log = logging.getLogger("covey.fleet")
 
 
-class Watched:
-    """The sources of one runtime. One that is not `here` has only its title and its screen: its files are on another machine."""
+class AgentSources:
+    """The sources of one runtime.
+
+    Hooks are returned as notices; title, screen, process and files are passed to `report` when their claims change.
+    A runtime that is not `here` has only its process, title and screen: its files are on another machine.
+    """
 
     def __init__(
         self,
         runtime: Runtime,
         adapter: Adapter,
-        say: Say,
+        report: Report,
         clock: Clock,
         *,
         here: bool = True,
         levels: Iterable[Claim] = (),
     ) -> None:
-        """`levels` are those that the last daemon knew: what has not changed since is not told again."""
+        """`levels` are the claims that the last daemon knew: what has not changed since is not reported again."""
         self.runtime = runtime
         self.adapter = adapter
         self.version = ""
         """Of the agent, as far as it is known."""
         self._signals = SIGNALS.get(adapter.name) if here else None
         self._hooks: Hooks | None = self._signals.hooks() if self._signals else None
-        self._say = say
+        self._report = report
         self._clock = clock
         self._levels = {claim.source: claim for claim in levels}
         self._drawn: tuple[str, str] | None = None
@@ -86,34 +90,39 @@ class Watched:
         """Called with the version that one of the agent's files names."""
 
     def use_version(self, version: str, now: float) -> None:
-        """Read the agent with the patterns of its version, and tell again what was told without knowing it."""
+        """Read the agent with the patterns of its version, and report again what was read without knowing it."""
         before = self.adapter.caveat
-        self.version, self.adapter = version, self.adapter.at(version)
-        drawn, self._drawn = self._drawn, None
+        self.version = version
+        self.adapter = self.adapter.at(version)
+        drawn = self._drawn
+        self._drawn = None
         for source, claim in self._levels.items() if self.adapter.caveat != before else ():
-            self._say(source, claim, f"{source} {now} {version}", now)
+            self._report(self, source, claim, f"{source} {now} {version}", now)
         if drawn is not None:
-            self.screen(*drawn, now)
+            self.on_screen(*drawn, now)
 
     def start(self) -> None:
         """Follow the files that the agent writes."""
         self._follow_files()
 
     def stop(self) -> None:
+        """Stop following files, and the timer of an unread screen."""
         for task in self._tasks.values():
             task.cancel()
         self._tasks.clear()
         self._stop_unread_check()
 
-    def hook(self, payload: object, at: float, key: str = "") -> asyncio.Future[bool] | None:
-        """Take in what one of its hooks delivered, under that key if it has one. Whether it is in the journal, as soon as that is known; None: it is no news."""
-        said = None
-        for number, notice in enumerate(self._hooks.normalise(payload, at) if self._hooks else ()):
-            said = self._heard("hook", replace(notice, dedupe_key=f"{key}/{number}") if key else notice) or said
-        return said
+    def on_hook(self, payload: object, at: float, delivery_id: str = "") -> list[Notice]:
+        """Return what one of the agent's hooks says, under the id of its delivery if it has one."""
+        notices = self._hooks.normalise(payload, at) if self._hooks else []
+        if delivery_id:
+            notices = [replace(notice, dedupe_key=f"{delivery_id}/{number}") for number, notice in enumerate(notices)]
+        for notice in notices:
+            self._follow_session(notice)
+        return notices
 
-    def suspend(self, now: float, *, suspended: bool) -> None:
-        """The process was stopped, or goes on. Nothing else that is known of a stopped agent is true now."""
+    def on_suspended(self, now: float, *, suspended: bool) -> None:
+        """Report that the process was stopped or continued. Nothing else that is known of a stopped agent is true."""
         claim = None
         if suspended:
             claim = Claim(
@@ -130,44 +139,50 @@ class Watched:
             self._stop_unread_check()
         self._level(PROCESS, claim, now)
 
-    def knows(self, payload: object) -> bool:
-        """Whether the event that a hook delivered is known by its name; what has no name is left to whoever reads it."""
-        said = fields(payload)
-        name = said.get("hook_event_name") or said.get("hookName")
+    def knows_event(self, payload: object) -> bool:
+        """Return whether the event that a hook delivered is known by its name; one without a name counts as known."""
+        found = fields(payload)
+        name = found.get("hook_event_name") or found.get("hookName")
         known = self._signals.events if self._signals else frozenset()
         return not name or not known or name in known or name in INTEGRATIONS[self.adapter.name].events
 
     @property
-    def sources(self) -> set[str]:
-        """The files of the agent that are followed."""
+    def followed_files(self) -> set[str]:
+        """The names of the agent's files that are followed, e.g. `transcript`."""
         return {name for name, _ in self._tasks}
 
-    def title(self, title: str, now: float) -> None:
+    def on_title(self, title: str, now: float) -> None:
+        """Report what the title of the pane says, if that has changed."""
         reading = self.adapter.read_title(title)
         self._level("title", _claim("title", reading, DERIVED, now) if reading else None, now)
 
     @property
-    def works(self) -> bool:
-        """Whether the screen showed an agent that works when it was last read."""
+    def shows_running(self) -> bool:
+        """Whether the screen showed a running agent when it was last read."""
         return self._reading is not None and self._reading.state == "running"
 
-    def screen(self, escapes: str, title: str, now: float) -> None:
-        """Take in what the pane shows, with its colours."""
+    def on_screen(self, escapes: str, title: str, now: float) -> None:
+        """Report what the pane shows (given with its colours), if that means something else than before."""
         if self._drawn != (escapes, title):
-            self._drawn, self._reading = (escapes, title), self.adapter.read_screen(_plain(escapes), escapes, title)
+            self._drawn = (escapes, title)
+            self._reading = self.adapter.read_screen(_without_escapes(escapes), escapes, title)
         elif self._reading is not None:
-            return  # most looks find what the last one found
+            return  # most captures are equal to the last one
         if self._reading is None:
             self._unread_since = now if self._unread_since is None else self._unread_since
             self._unread(now)
             return
-        self._unread_since, self._was_read = None, True
+        self._unread_since = None
+        self._was_read = True
         self._stop_unread_check()
-        strength = SURE if self._reading.dialog or self._reading.reason in PLAIN else SEEN
+        strength = SURE if self._reading.dialog or self._reading.reason in ONLY_ON_SCREEN else SEEN
         self._level("screen", _claim("screen", self._reading, strength, now), now)
 
     def _unread(self, now: float) -> None:
-        """Claim that the state is unknown while the screen cannot be read. A pane that stands still is not looked at again, so a timer ends the grace."""
+        """Claim that the state is unknown while the screen cannot be read.
+
+        A pane that does not change is not captured again, so a timer ends the grace period.
+        """
         assert self._unread_since is not None
         waits = self._unread_since + BLIND_S - now
         if not self._was_read and (starting := self.runtime.started_at + STARTING_S - now) > 0:
@@ -211,12 +226,12 @@ class Watched:
         )
 
     def _level(self, source: str, claim: Claim | None, now: float) -> None:
-        """Pass on a level that has changed; how it is drawn may vary without its meaning anything else."""
+        """Report a level that has changed its meaning; it may be drawn differently with the same meaning."""
         before = self._levels.get(source)
         if claim is None:
             if before is not None:
                 del self._levels[source]
-                self._say(source, None, f"{source} {now}", now)
+                self._report(self, source, None, f"{source} {now}", now)
             return
         if before is not None:
             if _meaning(before) == _meaning(claim):
@@ -227,26 +242,24 @@ class Watched:
             )
         self._levels[source] = claim
         self._pauses.look_closely()
-        self._say(source, claim, f"{source} {now}", now)
+        self._report(self, source, claim, f"{source} {now}", now)
 
-    def _heard(self, source: str, notice: Notice) -> asyncio.Future[bool] | None:
+    def _follow_session(self, notice: Notice) -> None:
+        """Follow the files of the conversation that a notice names, if it is the first one or has just begun."""
         if notice.session_id and (notice.kind == SESSION_STARTED or not self._session):
-            self._in_session(notice.session_id)
-        claim = notice.claim(source)
-        return (
-            None if claim is None else self._say(source, claim, notice.dedupe_key or f"{source} {notice.at}", notice.at)
-        )
+            self._use_session(notice.session_id)
 
-    def _in_session(self, session: str) -> None:
+    def _use_session(self, session: str) -> None:
         if session != self._session:
             self._session = session
             self._follow_files()
 
     def _follow_files(self) -> None:
+        """Follow the files of the present conversation, and no others."""
         if self._signals is None:
             return
-        whose = owner(self.runtime.pid, ticks=self.runtime.process_started, began=self.runtime.started_at)
-        wanted = {(source.name, source.pattern): source for source in self._signals.sources(whose, self._session)}
+        process = owner(self.runtime.pid, ticks=self.runtime.process_started, began=self.runtime.started_at)
+        wanted = {(source.name, source.pattern): source for source in self._signals.sources(process, self._session)}
         for key in [key for key in self._tasks if key not in wanted]:
             self._tasks.pop(key).cancel()
         for key, source in wanted.items():
@@ -256,30 +269,39 @@ class Watched:
                 )
 
     async def _follow(self, source: Source) -> None:
-        whose = owner(self.runtime.pid, ticks=self.runtime.process_started, began=self.runtime.started_at)
+        """Report what one file says, until cancelled."""
+        process = owner(self.runtime.pid, ticks=self.runtime.process_started, began=self.runtime.started_at)
         try:
-            async for said in follow(source, whose, self._clock.time, self._pauses):
-                if isinstance(said, Notice):
-                    self._heard(source.name, said)
-                elif isinstance(said, Level):
-                    if said.version and said.version != self.version:
-                        self.on_version(said.version)
-                    if said.session_id:
-                        self._in_session(said.session_id)
-                    self._say(
-                        source.name,
-                        said.claim(source.name),
-                        f"{source.name} {said.at} {said.state} {said.reason}",
-                        said.at,
-                    )
-                else:
-                    self._say(source.name, None, f"{source.name} {self._clock.time()}", self._clock.time())
+            async for entry in follow(source, process, self._clock.time, self._pauses):
+                self._on_file(source.name, entry)
         except asyncio.CancelledError:
             raise
         except Exception:
             log.exception(
-                "a source of an agent failed", extra={"source": source.name, "runtime": self.runtime.runtime_id}
+                "following a file of an agent failed",
+                extra={"source": source.name, "runtime": self.runtime.runtime_id},
             )
+
+    def _on_file(self, source: str, entry: Notice | Level | None) -> None:
+        """Report one entry of a file. None: the file is gone."""
+        if isinstance(entry, Notice):
+            self._follow_session(entry)
+            if (claim := entry.claim(source)) is not None:
+                self._report(self, source, claim, notice_key(source, entry), entry.at)
+        elif isinstance(entry, Level):
+            if entry.version and entry.version != self.version:
+                self.on_version(entry.version)
+            if entry.session_id:
+                self._use_session(entry.session_id)
+            key = f"{source} {entry.at} {entry.state} {entry.reason}"
+            self._report(self, source, entry.claim(source), key, entry.at)
+        else:
+            self._report(self, source, None, f"{source} {self._clock.time()}", self._clock.time())
+
+
+def notice_key(source: str, notice: Notice) -> str:
+    """Return the key under which a notice is applied only once."""
+    return notice.dedupe_key or f"{source} {notice.at}"
 
 
 def _claim(source: str, reading: Reading, strength: int, now: float) -> Claim:
@@ -296,10 +318,10 @@ def _claim(source: str, reading: Reading, strength: int, now: float) -> Claim:
 
 
 def _meaning(claim: Claim) -> tuple[str, str, str, int]:
-    """What makes a level another one."""
+    """Return what makes one level differ from another."""
     return claim.state, claim.reason, claim.detail, claim.strength
 
 
-def _plain(escapes: str) -> str:
-    """A screen without its colours."""
+def _without_escapes(escapes: str) -> str:
+    """Return a screen without its colours and links."""
     return SGR.sub("", escapes) if "\x1b" in escapes or "\x0e" in escapes else escapes

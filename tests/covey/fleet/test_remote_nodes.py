@@ -1,4 +1,4 @@
-"""A host with a Covey of its own: what its agents tell their node arrives here, over the ssh connection that is there anyway."""
+"""A host with a Covey of its own: what its agents report there arrives here, over the existing ssh connection."""
 
 from __future__ import annotations
 

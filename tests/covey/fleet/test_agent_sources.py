@@ -1,4 +1,7 @@
-"""What one agent's title and screen become: claims, told when they change, also when nothing is drawn any more. Time is moved by hand."""
+"""What one agent's title and screen become: claims, reported when they change, also when nothing is drawn any more.
+
+Time is moved by hand.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from covey.fleet.adapters.registry import load
+from covey.fleet.agent_sources import BLIND_S, STARTING_S, AgentSources
 from covey.fleet.judge import Rules, horizon, judge
 from covey.fleet.model import Claim, Verdict
 from covey.fleet.runtimes import Runtime
-from covey.fleet.watched import BLIND_S, STARTING_S, Watched
 from covey.kernel.clock import ManualClock
 from tests.covey.fleet.living import TOY
 
@@ -38,9 +41,9 @@ class Desk:
             process_started=1,
             started_at=self.clock.time() - age,
         )
-        self.watched = Watched(runtime, load(TOY.parent).adapters["toy"], self._say, self.clock, here=False)
+        self.sources = AgentSources(runtime, load(TOY.parent).adapters["toy"], self._report, self.clock, here=False)
 
-    def _say(self, source: str, claim: Claim | None, _key: str, _at: float) -> None:
+    def _report(self, _: AgentSources, source: str, claim: Claim | None, _key: str, _at: float) -> None:
         self.claims.pop(source, None)
         if claim is not None:
             self.claims[source] = claim
@@ -52,7 +55,7 @@ class Desk:
         return judge(self.claims.values(), self.clock.time(), Rules())
 
     def draw(self, screen: str) -> None:
-        self.watched.screen(screen, "", self.clock.time())
+        self.sources.on_screen(screen, "", self.clock.time())
 
     async def wait(self, seconds: float) -> None:
         for _ in range(3):
@@ -68,7 +71,7 @@ def desk(main: Callable[[Desk], Coroutine[Any, Any, None]], age: float = 1000.0)
         try:
             await main(made)
         finally:
-            made.watched.stop()
+            made.sources.stop()
 
     asyncio.run(run())
 
@@ -77,7 +80,7 @@ def test_a_screen_that_cannot_be_read_and_stands_still_ends_the_state_before() -
     async def main(desk: Desk) -> None:
         desk.draw("[ask] rm -rf build/")
         assert desk.verdict.state == "waiting_approval"
-        desk.watched.version = "1.2.3"
+        desk.sources.version = "1.2.3"
         desk.draw(STRANGE)
         await desk.wait(BLIND_S / 2)
         assert desk.verdict.state == "waiting_approval", "it may be half drawn"

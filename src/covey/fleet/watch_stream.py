@@ -1,6 +1,6 @@
-"""`watch` inside the daemon: how things are, then every change, as a stream that can be resumed.
+"""`watch` inside the daemon: a snapshot, then every change, as a stream that can be resumed.
 
-The subscription is taken before the fleet is looked at: what changes in between is told again, never missed.
+The subscription begins before the snapshot: a change in between is sent twice, but never missed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec.structs import asdict, replace
 
 from covey.fleet.picture import row_of
-from covey.fleet.view import SCHEMA_VERSION, Filters, Row, Target, age_ms, panes, sessions, windows
+from covey.fleet.view import SCHEMA_VERSION, Filters, Row, TargetStatus, age_ms, panes, sessions, windows
 from covey.kernel.clock import timestamp
 from covey.kernel.event import SlowReader, encode
 from covey.kernel.moments import moment, seconds
@@ -33,14 +33,14 @@ PAGE = 500
 
 
 class Fleet(Protocol):
-    """What can be looked at. A change whose event is published is in the rows already."""
+    """The rows and targets that are streamed. A change whose event is published is already in the rows."""
 
     def rows(self) -> Sequence[Row]: ...
-    def targets(self) -> Sequence[Target]: ...
+    def targets(self) -> Sequence[TargetStatus]: ...
 
 
-class Watch:
-    """One watcher. What is wrong with its parameters is said before the stream begins."""
+class WatchStream:
+    """The stream of one watcher. Wrong parameters raise AgentError before the stream begins."""
 
     def __init__(
         self, fleet: Fleet, events: Events, clock: Clock, params: Mapping[str, Any], resume_after: int | None = None
@@ -58,19 +58,19 @@ class Watch:
         self._shown: dict[str, dict[str, Any]] = {}
 
     async def batches(self) -> AsyncGenerator[Batch, None]:
-        """The stream: what changed since the moment that was asked for, how things are, and what changes."""
+        """Yield the changes since the moment that was asked for, a snapshot, and then each change."""
         yield ()
         since = self._cursor if self._moment is None else await self._before(self._moment)
         async with self._events.subscribe(since=since, kinds=KINDS) as subscription:
             if subscription.gap is not None:
                 yield (gap(*subscription.gap),)
             while since is not None and (missed := await subscription.take(0.0)):
-                if covered := [self._told(event, {}) for event in missed if self._covers(event)]:
+                if covered := [self._change_line(event, {}) for event in missed if self._covers(event)]:
                     yield covered
             yield (self._snapshot(subscription.cursor),)
-            told_at = self._clock.monotonic()
+            snapshot_at = self._clock.monotonic()
             while not self._once:
-                left = HEARTBEAT_S if self._interval is None else told_at + self._interval - self._clock.monotonic()
+                left = HEARTBEAT_S if self._interval is None else snapshot_at + self._interval - self._clock.monotonic()
                 try:
                     batch = await subscription.take(min(max(left, 0.0), HEARTBEAT_S))
                 except SlowReader as error:
@@ -79,12 +79,12 @@ class Watch:
                 if subscription.closed:
                     return
                 yield self._changes(batch, subscription.cursor)
-                if self._interval is not None and self._clock.monotonic() >= told_at + self._interval:
-                    told_at = self._clock.monotonic()
+                if self._interval is not None and self._clock.monotonic() >= snapshot_at + self._interval:
+                    snapshot_at = self._clock.monotonic()
                     yield (self._snapshot(subscription.cursor),)
 
     async def _before(self, wanted: float) -> int:
-        """The cursor after which everything happened at `wanted` or later."""
+        """Return the cursor after which everything happened at `wanted` or later."""
         cursor = 0
         while batch := await self._events.history(since=cursor, kinds=KINDS, limit=PAGE):
             for event in batch:
@@ -105,13 +105,13 @@ class Watch:
         return self._line("snapshot", cursor, answer, answer["items"])
 
     def _changes(self, batch: Sequence[Event], cursor: int) -> Batch:
-        """What a batch of events means in this scope."""
+        """Return the messages for a batch of events in this scope."""
         batch = [event for event in batch if self._covers(event)]
         if not batch:
             return ()
         answer = self._answer()
         if self._scope == "panes":
-            return [self._told(event, answer) for event in batch]
+            return [self._change_line(event, answer) for event in batch]
         shown = {_key(item): _lasting(item) for item in answer["items"]}
         changed = [item for item in answer["items"] if self._shown.get(_key(item)) != _lasting(item)]
         gone = [item for key, item in self._shown.items() if key not in shown]
@@ -120,13 +120,13 @@ class Watch:
             self._line(event, cursor, answer, items) for event, items in (("changed", changed), ("gone", gone)) if items
         ]
 
-    def _told(self, event: Event, answer: Mapping[str, Any]) -> Message:
-        """An event about one agent; without an answer it is of the past, and so has no summary."""
+    def _change_line(self, event: Event, answer: Mapping[str, Any]) -> Message:
+        """Return the message for an event about one agent; one of the past has an empty `answer`, so no summary."""
         item, previous = item_of(event, self._clock.time())
         return self._line(event.kind, event.cursor, answer, [item], previous, event.time)
 
     def _covers(self, event: Event) -> bool:
-        """Whether an event is of an agent that was asked for: one that no longer has the wanted state is told to have left it."""
+        """Return whether an event is about an agent that matches the filters, or matched them before the event."""
         row = row_of(event.data)
         before = replace(row, state=event.data.get("previous") or row.state)
         return self._filters.match(row) or self._filters.match(before)
@@ -140,8 +140,8 @@ class Watch:
         previous: str | None = None,
         at: float | None = None,
     ) -> Message:
-        """One message. `at` is when a change happened; without it, the message is about now."""
-        told = {
+        """Return one message. `at` is when a change happened; without it, the message is about now."""
+        data = {
             "schema_version": SCHEMA_VERSION,
             "generated_at": timestamp(self._clock.time() if at is None else at),
             "cursor": cursor,
@@ -153,17 +153,17 @@ class Watch:
             "targets": answer.get("targets", []),
             "items": list(items),
         }
-        return Message(event, told, cursor)
+        return Message(event, data, cursor)
 
 
 def item_of(event: Event, now: float) -> tuple[dict[str, Any], str | None]:
-    """The row that an event carries, with its age, and the state before."""
+    """Return the row that an event carries, with its age, and the state before it."""
     row = {name: value for name, value in event.data.items() if name != "previous"}
     return {**row, "age_ms": age_ms(datetime.fromisoformat(row["since"]).timestamp(), now)}, event.data.get("previous")
 
 
 def _since(text: str | None, resume_after: int | None, now: float) -> tuple[int | None, float | None]:
-    """Where to begin: after a cursor, at a moment, or (neither) now."""
+    """Return where to begin: after a cursor, at a moment, or (neither) now. Raises AgentError for a bad cursor."""
     if resume_after is not None:
         return resume_after, None
     if not text:
@@ -172,7 +172,7 @@ def _since(text: str | None, resume_after: int | None, now: float) -> tuple[int 
     if kind == "cursor":
         if not (number.isascii() and number.isdigit() and len(number) <= 16):  # noqa: PLR2004 - as many digits as the journal counts
             raise user_error(
-                f"{text[:60]!r} is no cursor",
+                f"{text[:60]!r} is not a cursor",
                 "Write cursor:<number>, with the cursor of the last line you saw.",
                 field="since",
             )
@@ -185,7 +185,7 @@ def _key(item: Mapping[str, Any]) -> str:
 
 
 def _lasting(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An item without its ages, which change by themselves."""
+    """Return an item without its ages, which change by themselves."""
     targets = [
         {name: value for name, value in target.items() if name != "age_ms"} for target in item.get("targets", ())
     ]

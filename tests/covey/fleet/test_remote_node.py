@@ -1,4 +1,4 @@
-"""How a far node is listened to: real processes that speak as a Covey would, or as nobody should."""
+"""A remote node is followed: real processes answer as a Covey would, or as none should."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 from msgspec import json
 from msgspec.structs import replace
 
-from covey.fleet.far_node import FarNode
 from covey.fleet.model import DERIVED, SURE, Claim
+from covey.fleet.remote_feed import Hello, Line, Pulse, Report, ReportLine, Snapshot
+from covey.fleet.remote_node import RemoteNode
 from covey.fleet.runtimes import Runtime, Runtimes
-from covey.fleet.telling import Heard, Hello, Line, Pulse, Said, Standing
 from covey.kernel.clock import SystemClock
 from covey.tmux.executor import Local
 from tests.covey.tmux.conftest import until
@@ -57,7 +57,7 @@ class Station:
     def claims(self, _: str) -> list[Claim]:
         return list(self.standing.values())
 
-    def told(self, _: str, source: str, claim: Claim | None, at: float, seq: int) -> None:
+    def on_remote_claim(self, _: str, source: str, claim: Claim | None, at: float, seq: int) -> None:
         assert seq > self.seq
         self.seq = seq
         self.heard.append((source, claim.detail if claim else "", at))
@@ -77,8 +77,8 @@ def claim(source: str = "hook", detail: str = "a", *, level: bool = False, at: f
     )
 
 
-def said(given: Claim | None, source: str = "hook", at: float = 0.0, pid: int = AGENT.pid) -> Said:
-    return Said(
+def report(given: Claim | None, source: str = "hook", at: float = 0.0, pid: int = AGENT.pid) -> Report:
+    return Report(
         pane_epoch=AGENT.pane_epoch,
         agent=AGENT.agent,
         pid=pid,
@@ -90,7 +90,7 @@ def said(given: Claim | None, source: str = "hook", at: float = 0.0, pid: int = 
 
 
 def hello(life: str = "one", protocol: int = 1, behind: float = 0.0) -> Hello:
-    return Hello(protocol=protocol, version="9.9", life=life, time=time.time() - behind)
+    return Hello(protocol=protocol, version="9.9", instance_id=life, time=time.time() - behind)
 
 
 class There:
@@ -99,7 +99,8 @@ class There:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "covey").write_text(
-            f'#!/bin/sh\necho "$*" >>{folder}/started\nn=$(wc -l <{folder}/started)\nwhile [ ! -e {folder}/$n ]; do sleep 0.01; done\n. {folder}/$n\n'
+            f'#!/bin/sh\necho "$*" >>{folder}/started\nn=$(wc -l <{folder}/started)\n'
+            f"while [ ! -e {folder}/$n ]; do sleep 0.01; done\n. {folder}/$n\n"
         )
         (folder / "covey").chmod(0o755)
 
@@ -122,9 +123,9 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> There:
     return There(tmp_path)
 
 
-def play(station: Station, body: Callable[[FarNode], Awaitable[None]]) -> None:
+def play(station: Station, body: Callable[[RemoteNode], Awaitable[None]]) -> None:
     async def main() -> None:
-        node = FarNode("vm", station, Hasty(), lambda: None)
+        node = RemoteNode("vm", station, Hasty(), lambda: None)
         running = asyncio.create_task(node.run(Local()))
         try:
             await body(node)
@@ -146,7 +147,7 @@ def test_a_machine_without_covey_has_no_node_and_needs_no_reason(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    async def body(node: FarNode) -> None:
+    async def body(node: RemoteNode) -> None:
         await until(lambda: (tmp_path / "tried").exists() and len((tmp_path / "tried").read_text()) > 2)
         assert node.node == "none"
 
@@ -175,7 +176,7 @@ def test_a_node_that_cannot_be_used_is_left_alone_with_a_reason(
     for turn in range(1, 30):
         there.says(turn, *lines, after=after)
 
-    async def body(node: FarNode) -> None:
+    async def body(node: RemoteNode) -> None:
         await until(lambda: node.node.startswith(reason))
 
     station = Station(AGENT)
@@ -185,10 +186,12 @@ def test_a_node_that_cannot_be_used_is_left_alone_with_a_reason(
 
 def test_what_a_login_prints_first_is_not_minded_and_clocks_may_differ(there: There) -> None:
     now = time.time()
-    early = said(claim(at=now - HOUR_S - 60))
-    there.says(1, "Welcome!", "", hello(behind=HOUR_S), Standing(cursor=7, said=()), Heard(cursor=8, said=early))
+    early = report(claim(at=now - HOUR_S - 60))
+    there.says(
+        1, "Welcome!", "", hello(behind=HOUR_S), Snapshot(cursor=7, reports=()), ReportLine(cursor=8, report=early)
+    )
 
-    async def body(node: FarNode) -> None:
+    async def body(node: RemoteNode) -> None:
         await until(lambda: station.heard)
         assert node.node == "ok 9.9"
 
@@ -201,11 +204,11 @@ def test_what_a_login_prints_first_is_not_minded_and_clocks_may_differ(there: Th
 
 def test_a_clock_that_is_set_is_noticed_by_the_pulse(there: There) -> None:
     now = time.time()
-    late = said(claim(at=now - 2 * HOUR_S))
+    late = report(claim(at=now - 2 * HOUR_S))
     pulse = Pulse(cursor=8, time=now - 2 * HOUR_S)
-    there.says(1, hello(behind=HOUR_S), Standing(cursor=7, said=()), pulse, Heard(cursor=9, said=late))
+    there.says(1, hello(behind=HOUR_S), Snapshot(cursor=7, reports=()), pulse, ReportLine(cursor=9, report=late))
 
-    async def body(_: FarNode) -> None:
+    async def body(_: RemoteNode) -> None:
         await until(lambda: station.heard)
 
     station = Station(AGENT)
@@ -217,14 +220,14 @@ def test_it_goes_on_after_the_last_word_that_was_heard(there: There) -> None:
     there.says(
         1,
         hello(),
-        Standing(cursor=7, said=(said(claim(detail="a")),)),
-        Heard(cursor=8, said=said(claim(detail="b"))),
+        Snapshot(cursor=7, reports=(report(claim(detail="a")),)),
+        ReportLine(cursor=8, report=report(claim(detail="b"))),
         after="",
     )
 
-    async def body(node: FarNode) -> None:
+    async def body(node: RemoteNode) -> None:
         await until(lambda: len(there.started) == 2)
-        there.says(2, hello(), Heard(cursor=9, said=said(claim(detail="c"))), after="")
+        there.says(2, hello(), ReportLine(cursor=9, report=report(claim(detail="c"))), after="")
         await until(lambda: len(there.started) == 3)
         assert node.node == "ok 9.9"
 
@@ -244,10 +247,10 @@ def test_a_new_life_of_a_node_is_compared_and_only_what_differs_is_told(there: T
         claim("transcript", "before"),
         claim("session_file", "level", level=True),
     )
-    there.says(1, hello(), Standing(cursor=7, said=(said(kept), said(changed), said(gone))), after="")
-    there.says(2, hello("two"), Standing(cursor=9, said=(said(kept), said(replace(changed, detail="after")))))
+    there.says(1, hello(), Snapshot(cursor=7, reports=(report(kept), report(changed), report(gone))), after="")
+    there.says(2, hello("two"), Snapshot(cursor=9, reports=(report(kept), report(replace(changed, detail="after")))))
 
-    async def body(_: FarNode) -> None:
+    async def body(_: RemoteNode) -> None:
         await until(lambda: len(station.heard) == 5)
 
     station = Station(AGENT)
@@ -264,11 +267,11 @@ def test_a_new_life_of_a_node_is_compared_and_only_what_differs_is_told(there: T
 
 def test_without_the_node_its_levels_stand_no_more_and_come_back_with_it(there: There) -> None:
     edge, level = claim("hook", "edge"), claim("session_file", "level", level=True)
-    both = Standing(cursor=7, said=(said(edge), said(level)))
+    both = Snapshot(cursor=7, reports=(report(edge), report(level)))
     there.says(1, hello(), both, after="")
     there.says(2, after="exit 2")
 
-    async def body(node: FarNode) -> None:
+    async def body(node: RemoteNode) -> None:
         await until(lambda: node.node.startswith("none: "))
         assert list(station.standing) == ["hook"]
         there.says(3, hello(), both)
@@ -286,18 +289,18 @@ def test_what_is_said_of_an_agent_that_was_not_seen_yet_waits_for_it(there: Ther
     there.says(
         1,
         hello(),
-        Standing(cursor=7, said=()),
-        Heard(cursor=8, said=said(claim())),
-        Heard(cursor=9, said=said(claim(detail="?"), pid=99)),
+        Snapshot(cursor=7, reports=()),
+        ReportLine(cursor=8, report=report(claim())),
+        ReportLine(cursor=9, report=report(claim(detail="?"), pid=99)),
     )
 
-    async def body(node: FarNode) -> None:
+    async def body(node: RemoteNode) -> None:
         await until(lambda: node.node == "ok 9.9")
         station.runtimes = Runtimes(lambda _: None, [AGENT])
         while not station.heard:
-            node.seen()
+            node.agent_detected()
             await asyncio.sleep(0.01)
-        node.seen()
+        node.agent_detected()
 
     station = Station(replace(AGENT, target="elsewhere"))
     play(station, body)
@@ -312,11 +315,14 @@ def test_titles_screens_and_what_makes_no_sense_are_passed_over(there: There) ->
         replace(claim(), state="dancing"),
         replace(claim(), strength=9),
     ]
-    mixed = replace(said(claim()), source="transcript")
-    lines = [Heard(cursor=8, said=one) for one in [*map(said, odd), mixed, said(claim(detail="good")), said(None)]]
-    there.says(1, hello(), Standing(cursor=7, said=()), *lines)
+    mixed = replace(report(claim()), source="transcript")
+    lines = [
+        ReportLine(cursor=8, report=one)
+        for one in [*map(report, odd), mixed, report(claim(detail="good")), report(None)]
+    ]
+    there.says(1, hello(), Snapshot(cursor=7, reports=()), *lines)
 
-    async def body(_: FarNode) -> None:
+    async def body(_: RemoteNode) -> None:
         await until(lambda: len(station.heard) > 1)
 
     station = Station(AGENT)

@@ -1,4 +1,7 @@
-"""`wait` inside the daemon: until an agent is in a state. Nothing falls between looking and listening, and no state is too short to be seen."""
+"""`wait` inside the daemon: a stream that ends when an agent is in a state.
+
+Both rows and events are checked, so no change is missed in between, and no state is too short to be seen.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.fleet.references import ReferenceNotFound, resolve
 from covey.fleet.view import states
-from covey.fleet.watch import HEARTBEAT_S, KINDS, Fleet, item_of
+from covey.fleet.watch_stream import HEARTBEAT_S, KINDS, Fleet, item_of
 from covey.kernel.moments import seconds
 from covey.kernel.stream import Message
 from murli import user_error
@@ -20,12 +23,12 @@ if TYPE_CHECKING:
     from covey.kernel.stream import Batch
 
 REST_OR_NEEDS = ("error", "waiting_approval", "waiting_input", "completed", "idle")
-"""What is waited for by default: the agent needs a person, or is done."""
+"""The states that are waited for by default: the agent needs a person, or is done."""
 WAITING, MET, TIMEOUT, GONE = "waiting", "met", "timeout", "gone"
 
 
-class Wait:
-    """One wait. What is wrong with its parameters, and a reference that names nobody, is said before the stream begins."""
+class WaitStream:
+    """The stream of one wait. Wrong parameters and an unknown reference raise AgentError before the stream begins."""
 
     def __init__(self, fleet: Fleet, events: Events, clock: Clock, params: Mapping[str, Any]) -> None:
         named = [name for name in ("ref", "any", "all") if params[name]]
@@ -42,7 +45,7 @@ class Wait:
         self._all = bool(params["all"])
         self._states = frozenset(states(params["state"]) or REST_OR_NEEDS)
         self._end_counts = not params["state"]
-        """Without a state that was asked for, one waits until there is something to do: an end is that too."""
+        """Whether the end of an agent fulfils the wait: without a state, one waits until there is something to do."""
         self._limit = seconds(params["timeout"], "timeout") if params["timeout"] is not None else None
         self._runtime_id = resolve(params["ref"], fleet.rows()).runtime_id if params["ref"] else ""
         if self._all and not fleet.rows():
@@ -51,26 +54,26 @@ class Wait:
             )
 
     async def batches(self) -> AsyncGenerator[Batch, None]:
-        """A `waiting` for each look that was in vain, and at the end a `done` with the outcome."""
+        """Yield a `waiting` for each check that was in vain, and at the end a `done` with the outcome."""
         began = self._clock.monotonic()
-        news: Sequence[Event] = ()
+        events: Sequence[Event] = ()
         async with self._events.subscribe(kinds=KINDS) as subscription:
             while not subscription.closed:
                 waited = self._clock.monotonic() - began
-                outcome, items = self._told(news) or self._seen()
+                outcome, items = self._from_events(events) or self._from_rows()
                 if outcome == WAITING and self._limit is not None and waited >= self._limit:
                     outcome = TIMEOUT
                 yield (self._line(outcome, items, waited),)
                 if outcome != WAITING:
                     return
                 left = HEARTBEAT_S if self._limit is None else self._limit - waited
-                news = await subscription.take(min(left, HEARTBEAT_S))
+                events = await subscription.take(min(left, HEARTBEAT_S))
 
-    def _told(self, news: Sequence[Event]) -> tuple[str, list[dict[str, Any]]] | None:
-        """What events say: a state may have been left again before we looked."""
+    def _from_events(self, events: Sequence[Event]) -> tuple[str, list[dict[str, Any]]] | None:
+        """Return the outcome by events, because a state may have ended before its row was read; None if not met."""
         if self._all:
             return None
-        for event in news:
+        for event in events:
             if self._runtime_id in {"", event.subject}:
                 if event.kind == "agent.ended" and self._runtime_id:
                     return MET if self._end_counts else GONE, [item_of(event, self._clock.time())[0]]
@@ -78,15 +81,17 @@ class Wait:
                     return MET, [item_of(event, self._clock.time())[0]]
         return None
 
-    def _seen(self) -> tuple[str, list[dict[str, Any]]]:
-        """How things are."""
+    def _from_rows(self) -> tuple[str, list[dict[str, Any]]]:
+        """Return the outcome by the rows as they are now, and those rows."""
         rows = [row for row in self._fleet.rows() if self._runtime_id in {"", row.runtime_id}]
         there = [row for row in rows if row.state in self._states]
         met = len(there) == len(rows) if self._all else bool(there)
         gone = not rows and (self._all or self._runtime_id)
-        outcome = (MET if self._end_counts else GONE) if gone else MET if met else WAITING
+        outcome = MET if met else WAITING
+        if gone:
+            outcome = MET if self._end_counts else GONE
         return outcome, [row.as_dict(self._clock.time()) for row in (there if outcome == MET else rows)]
 
     def _line(self, outcome: str, items: list[dict[str, Any]], waited: float) -> Message:
-        told = {"outcome": outcome, "states": sorted(self._states), "waited_ms": round(waited * 1000), "items": items}
-        return Message("waiting" if outcome == WAITING else "done", told)
+        data = {"outcome": outcome, "states": sorted(self._states), "waited_ms": round(waited * 1000), "items": items}
+        return Message("waiting" if outcome == WAITING else "done", data)

@@ -1,0 +1,62 @@
+"""The targets that are watched, by name, and which of them is this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from covey.fleet.targets import LOCAL
+
+if TYPE_CHECKING:
+    from covey.fleet.target_watch import TargetWatch
+    from covey.fleet.targets import Targets
+    from covey.fleet.view import TargetStatus
+
+
+class TargetWatches:
+    """One watch with its task for each target. `book` says which target is this machine."""
+
+    def __init__(self, book: Targets) -> None:
+        self._book = book
+        self._watches: dict[str, TargetWatch] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._watches
+
+    def __getitem__(self, name: str) -> TargetWatch:
+        return self._watches[name]
+
+    @property
+    def local(self) -> TargetWatch | None:
+        """The watch of this machine; None if it is not among the targets."""
+        for known in self._book.all:
+            if known.kind == LOCAL and known.name in self._watches:
+                return self._watches[known.name]
+        return None
+
+    @property
+    def local_name(self) -> str:
+        """The name of this machine among the targets; empty if it is not among them."""
+        local = self.local
+        return local.name if local else ""
+
+    @property
+    def tasks(self) -> list[asyncio.Task[None]]:
+        return list(self._tasks.values())
+
+    def statuses(self) -> list[TargetStatus]:
+        """Return how each target is, in the order in which they were added."""
+        return [watch.status for watch in self._watches.values()]
+
+    def start(self, watch: TargetWatch) -> None:
+        """Run a watch as a task."""
+        self._watches[watch.name] = watch
+        self._tasks[watch.name] = asyncio.create_task(watch.run(), name=f"target {watch.name}")
+
+    def stop(self, name: str) -> asyncio.Task[None]:
+        """Stop watching a target. Returns its task, which may take some seconds to close the connection."""
+        self._watches.pop(name).stop()
+        task = self._tasks.pop(name)
+        task.cancel()
+        return task
