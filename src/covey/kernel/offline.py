@@ -32,9 +32,10 @@ def config_unset(home: Home, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def openapi(_: Home, __: dict[str, Any]) -> dict[str, Any]:
+    from covey.contract.events import EVENTS
     from covey.kernel.openapi import document
 
-    return document(OPERATIONS)
+    return document(OPERATIONS, EVENTS)
 
 
 def doctor(home: Home, _: dict[str, Any]) -> dict[str, Any]:
