@@ -1,14 +1,13 @@
-"""What the daemon does for each operation of the attention queue, and the queue's life inside it."""
+"""The attention subsystem: the handlers of its operations, and what runs while the daemon does."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from covey.attention import queue, reader
 from covey.attention.item import ASKER, SETTLED_BY
 from covey.attention.notify import Notifier
-from covey.attention.queue import Queue
+from covey.attention.queue import MIGRATIONS, Queue
 from covey.contract.attention import OPERATIONS
 from covey.kernel.daemon import Subsystem
 from covey.kernel.tasks import Tasks
@@ -27,7 +26,7 @@ TITLES = 3
 
 @contextlib.asynccontextmanager
 async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
-    """The queue while the daemon lives, and its handlers."""
+    """Run the queue and the notifier while the daemon runs; yields the handlers."""
 
     def command() -> Sequence[str]:
         found: list[str] = daemon.config.current.get("attention.notify")
@@ -53,7 +52,7 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
         yield AttentionOperations(items, daemon.clock).handlers()
 
 
-ATTENTION = Subsystem(OPERATIONS, migrations=(reader.MIGRATION, queue.MIGRATION), open=opened)
+ATTENTION = Subsystem(OPERATIONS, migrations=MIGRATIONS, open=opened)
 
 
 class AttentionOperations:
@@ -86,7 +85,7 @@ class AttentionOperations:
 
 
 def one_of(found: Sequence[Item], asked: str) -> Item:
-    """The item that was meant."""
+    """Return the only item that was found. Raises AgentError if there is none, or several."""
     if not asked or not found:
         raise not_found(f"there is no item {asked[:100]!r}", "See what there is with: covey needs", field="item")
     if len(found) > 1:

@@ -31,7 +31,7 @@ SIGNAL = shape(
     source_seq=optional("integer"),
     claim=optional(CLAIM),
 )
-TARGET_HEALTH = shape("TargetHealth", target="string", health=HEALTH, reason="string")
+HEALTH_RECORD = shape("TargetHealth", target="string", health=HEALTH, reason="string")
 AGENT_CHANGE = shape("AgentChange", **AGENT_RECORD["properties"], previous=optional(STATE), late=Omittable("boolean"))
 
 FLEET_STARTED = EventKind(
@@ -40,7 +40,7 @@ FLEET_STARTED = EventKind(
     "last daemon knew with what each source claimed; agents are left out if there are too many for one event.",
     data=shape(
         rules=RULES,
-        targets=array(TARGET_HEALTH),
+        targets=array(HEALTH_RECORD),
         rows=Omittable(array(AGENT_RECORD)),
         claims=Omittable(mapping(array(CLAIM))),
         cursors=Omittable(mapping(array(SIGNAL))),
@@ -53,7 +53,7 @@ FLEET_PICTURE = EventKind(
     "before it could not be written.",
     data=shape(
         rules=RULES,
-        targets=array(TARGET_HEALTH),
+        targets=array(HEALTH_RECORD),
         rows=array(AGENT_RECORD),
         claims=mapping(array(CLAIM)),
         cursors=mapping(array(SIGNAL)),
@@ -89,16 +89,16 @@ TARGET_ADDED = EventKind(
     "target.added",
     "A target is observed from now on.",
     subject="target",
-    data=shape(**TARGET_HEALTH["properties"], kind=TARGET_KIND),
+    data=shape(**HEALTH_RECORD["properties"], kind=TARGET_KIND),
 )
 TARGET_REMOVED = EventKind(
     "target.removed", "A target is no longer observed.", subject="target", data=shape(target="string")
 )
-TARGET_HEALTH_CHANGED = EventKind(
+TARGET_HEALTH = EventKind(
     "target.health",
     "A target can be reached better or worse than before, or the reason has changed.",
     subject="target",
-    data=shape(**TARGET_HEALTH["properties"], previous=HEALTH),
+    data=shape(**HEALTH_RECORD["properties"], previous=HEALTH),
 )
 
 EVENTS = (
@@ -111,5 +111,5 @@ EVENTS = (
     AGENT_SIGNAL,
     TARGET_ADDED,
     TARGET_REMOVED,
-    TARGET_HEALTH_CHANGED,
+    TARGET_HEALTH,
 )

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from covey.contract.attention_events import ATTENTION_ASKED
 from covey.fleet.judge import STALE
-from covey.fleet.record import ASKED
 from covey.fleet.watched import NOT_UNDERSTOOD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from covey.contract.event_kind import EventKind
     from covey.fleet.model import Claim, Verdict
     from covey.fleet.runtimes import Runtime
 
-    Tell = Callable[[str, str, dict[str, Any], float], None]
+    Tell = Callable[[EventKind, str, dict[str, Any], float], None]
     """Called with the kind of an event, its subject, its data, and when it was."""
 
 SCREEN, HOOK, TRANSCRIPT, CONTRADICTION = "screen", "hook", "transcript", "contradiction"
@@ -127,7 +128,7 @@ class Drift:
         drifted = next(one for one in self.counts if (one.agent, one.version) == (agent, version))
         if drifted.alarming and (agent, version) not in self._asked:
             self._asked.add((agent, version))
-            self._tell(ASKED, f"drift:{agent}:{version}", self._question(runtime, drifted), now)
+            self._tell(ATTENTION_ASKED, f"drift:{agent}:{version}", self._question(runtime, drifted), now)
 
     def _question(self, runtime: Runtime, drifted: Drifted) -> dict[str, Any]:
         named = f"{self._titles.get(runtime.agent, runtime.agent)} {runtime.version or 'of unknown version'}"

@@ -12,6 +12,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from covey.contract.fleet_events import (
+    AGENT_SIGNAL,
+    AGENT_STARTED,
+    FLEET_PICTURE,
+    TARGET_ADDED,
+    TARGET_HEALTH,
+    TARGET_REMOVED,
+)
 from covey.fleet.drift import Drift
 from covey.fleet.engine import Signal
 from covey.fleet.exits import Exits
@@ -19,7 +27,6 @@ from covey.fleet.hooks import Hooks
 from covey.fleet.live_versions import LiveVersions
 from covey.fleet.model import PROCESS
 from covey.fleet.outbox import Outbox
-from covey.fleet.record import ADDED, BEGUN, HEALTH, HEARD, PICTURE, REMOVED
 from covey.fleet.rows import UNREACHABLE
 from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started, Suspended
 from covey.fleet.saved_agents import change as saved_change
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Self
 
+    from covey.contract.event_kind import EventKind
     from covey.fleet.adapters.registry import Registry
     from covey.fleet.hooks import Word
     from covey.fleet.judge import Rules
@@ -137,12 +145,12 @@ class Fleet:
         told = [
             {"target": target.target, "health": target.health, "reason": target.reason} for target in self.targets()
         ]
-        self._outbox.tell(PICTURE, "", {**self._states.picture(), "targets": told, "gap": gap}, self._now())
+        self._outbox.tell(FLEET_PICTURE, "", {**self._states.picture(), "targets": told, "gap": gap}, self._now())
 
     # What the journal lacks after a full disk.
 
     def _unwritten(self, kind: str, subject: str) -> None:
-        if kind == BEGUN:
+        if kind == AGENT_STARTED:
             self._unannounced.add(subject)
         if self._catching_up is None:
             self._catching_up = asyncio.create_task(self._catch_up(), name="what the journal lacks")
@@ -158,7 +166,7 @@ class Fleet:
         self._catching_up = None
         for runtime_id in sorted(self._unannounced & self._states.rows.keys()):
             row = self._states.rows[runtime_id]
-            self._tell_saved(BEGUN, runtime_id, {**row.as_dict(), "previous": None, "late": True}, self._now())
+            self._tell_saved(AGENT_STARTED, runtime_id, {**row.as_dict(), "previous": None, "late": True}, self._now())
         self._unannounced.clear()
 
     # Which targets are looked at.
@@ -168,7 +176,7 @@ class Fleet:
         self._begin_to_look(known)
         target = self.target(known.name).target
         data = {"target": known.name, "kind": known.kind, "health": target.health, "reason": target.reason}
-        self._outbox.tell(ADDED, known.name, data, self._now())
+        self._outbox.tell(TARGET_ADDED, known.name, data, self._now())
 
     def _begin_to_look(self, known: Known) -> None:
         watch = TargetWatch(known.name, lambda: self._place(known), self, self._clock)
@@ -186,7 +194,7 @@ class Fleet:
                 replace(ended, why="target_removed")
                 for ended in self.runtimes.server_gone(name, socket, self._clock.time())
             )
-        self._outbox.tell(REMOVED, name, {"target": name}, self._now())
+        self._outbox.tell(TARGET_REMOVED, name, {"target": name}, self._now())
         await asyncio.wait({task})
 
     def target(self, name: str) -> TargetWatch:
@@ -214,7 +222,7 @@ class Fleet:
                     self._settle(runtime.runtime_id)
         if before != self._told[now.target]:
             data = {"target": now.target, "health": now.health, "reason": now.reason, "previous": before[0]}
-            self._outbox.tell(HEALTH, now.target, data, self._now())
+            self._outbox.tell(TARGET_HEALTH, now.target, data, self._now())
 
     # What hooks say.
 
@@ -345,11 +353,13 @@ class Fleet:
                 self._say(runtime_id, source, None, f"{source} {now}", now)
         self._unverified = {}
 
-    def _tell_saved(self, kind: str, subject: str, data: dict[str, Any], at: float) -> None:
+    def _tell_saved(self, kind: EventKind, subject: str, data: dict[str, Any], at: float) -> None:
         """Tell an event of an agent, and have the database follow in the same transaction."""
         watched = self.watched.get(subject)
         claim = (
-            next((one for one in self.claims(subject) if one.source == data["source"]), None) if kind == HEARD else None
+            next((one for one in self.claims(subject) if one.source == data["source"]), None)
+            if kind == AGENT_SIGNAL
+            else None
         )
         self._outbox.tell(
             kind, subject, data, at, saved_change(kind, watched.runtime if watched else None, subject, data, at, claim)

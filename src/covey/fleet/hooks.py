@@ -15,7 +15,7 @@ import math
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
-from covey.fleet.record import HEARD
+from covey.contract.fleet_events import AGENT_SIGNAL
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class Hooks:
                     if event.cursor <= self._unread
                 ]
                 for event in page:
-                    if event.kind == HEARD and event.data.get("source") == "hook":
+                    if event.kind == AGENT_SIGNAL and event.data.get("source") == "hook":
                         self._earlier.add(event.data["dedupe_key"].rpartition("/")[0])
                 pruned = not page or page[0].cursor > start + 1
                 self._unread, self._recalled = start, -math.inf if pruned or not start else page[0].time

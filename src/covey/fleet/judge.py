@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.fleet.model import REST, STATES, SURE, TENTATIVE, Claim, Overruled, Verdict
+from covey.fleet.model import RANK, REST, SURE, TENTATIVE, WAITING, Claim, Overruled, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from covey.fleet.model import Confidence
+
 STALE = "stale: nothing heard since"
-WAITING = frozenset({"waiting_approval", "waiting_input"})
-RANK = {state: place for place, state in enumerate(STATES)}
 
 
 class Rules(Struct, frozen=True, kw_only=True):
@@ -163,7 +163,7 @@ def _verdict(
     )
 
 
-def _confidence(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...]) -> str:
+def _confidence(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...]) -> Confidence:
     """High when the agent said it, or two sources agree; a step lower when somebody credible says otherwise, or when it may have been misread."""
     supported = winner.strength >= SURE or any(claim.source != winner.source for claim in agreeing)
     doubted = any(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
 
+    from covey.contract.event_kind import EventKind
     from covey.kernel.events import Events
 
     Also = Callable[[sqlite3.Connection], None]
@@ -26,18 +27,18 @@ log = logging.getLogger("covey.fleet")
 class Outbox:
     """`tell` never waits. `run` is its life; `aclose`, after that, writes what is left."""
 
-    def __init__(self, events: Events, failed: Callable[[str, str], None] = lambda _kind, _subject: None) -> None:
+    def __init__(self, events: Events, failed: Callable[[EventKind, str], None] = lambda _kind, _subject: None) -> None:
         """`failed` is called with the kind and the subject of an event that could not be written."""
         self._events = events
         self._failed = failed
         self.written: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether what was told last is in the journal, as soon as that is known. What was told before it is, then, too."""
-        self._waiting: asyncio.Queue[tuple[str, str, dict[str, Any], float, Also | None, asyncio.Future[bool]]] = (
-            asyncio.Queue()
-        )
+        self._waiting: asyncio.Queue[
+            tuple[EventKind, str, dict[str, Any], float, Also | None, asyncio.Future[bool]]
+        ] = asyncio.Queue()
         self._writing: deque[asyncio.Task[None]] = deque()
 
-    def tell(self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None = None) -> None:
+    def tell(self, kind: EventKind, subject: str, data: dict[str, Any], at: float, also: Also | None = None) -> None:
         """Have an event written; what `also` writes is in the same transaction."""
         self.written = asyncio.get_running_loop().create_future()
         self._waiting.put_nowait((kind, subject, data, at, also, self.written))
@@ -57,7 +58,13 @@ class Outbox:
         await asyncio.gather(*self._writing, return_exceptions=True)
 
     def _begin(
-        self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None, written: asyncio.Future[bool]
+        self,
+        kind: EventKind,
+        subject: str,
+        data: dict[str, Any],
+        at: float,
+        also: Also | None,
+        written: asyncio.Future[bool],
     ) -> None:
         task = asyncio.create_task(self._write(kind, subject, data, at, also))
 
@@ -70,7 +77,7 @@ class Outbox:
         task.add_done_callback(done)
         self._writing.append(task)
 
-    async def _write(self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None) -> None:
+    async def _write(self, kind: EventKind, subject: str, data: dict[str, Any], at: float, also: Also | None) -> None:
         try:
             await self._events.append(kind, subject=subject, data=data, source="fleet", time=at, also=also)
         except EventsError as error:

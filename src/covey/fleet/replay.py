@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, ValidationError, convert
 
+from covey.contract.fleet_events import (
+    AGENT_ENDED,
+    AGENT_SIGNAL,
+    AGENT_STARTED,
+    AGENT_STATE,
+    FLEET_PICTURE,
+    FLEET_STARTED,
+    FLEET_STOPPED,
+)
 from covey.fleet.engine import APPLIED, Engine, Signal
 from covey.fleet.judge import Rules
 from covey.fleet.picture import Told, engine_of, resume, told_by, told_of
-from covey.fleet.record import BEGUN, CHANGED, ENDED, HEARD, PICTURE, STARTED, STOPPED
 from covey.fleet.rows import UNREACHABLE
 from covey.fleet.states import TICK_S
 
@@ -80,21 +88,21 @@ class Rederivation:
         self._lives: dict[str, _Life] = {}
 
     def add(self, event: Event) -> None:
-        if event.kind in {STARTED, STOPPED}:  # what was about to be told then was not
+        if event.kind in {FLEET_STARTED, FLEET_STOPPED}:  # what was about to be told then was not
             self._engine = engine_of(event.data, self._engine.rules)
             self._lives = {row["runtime_id"]: _Life(told_by(row), event.time) for row in event.data.get("rows", ())}
-        elif event.kind == PICTURE:
+        elif event.kind == FLEET_PICTURE:
             self._go_on(event)
-        elif event.kind == BEGUN:
+        elif event.kind == AGENT_STARTED:
             if not event.data.get("late"):  # else the picture before it has told of the agent
                 self._begin(event)
-        elif event.kind in {HEARD, CHANGED, ENDED}:
+        elif event.kind in {AGENT_SIGNAL, AGENT_STATE, AGENT_ENDED}:
             life = self._lives.get(event.subject)
             if life is None:
                 self.unknown.add(event.subject)
-            elif event.kind == HEARD:
+            elif event.kind == AGENT_SIGNAL:
                 self._hear(event, life)
-            elif event.kind == CHANGED:
+            elif event.kind == AGENT_STATE:
                 self._change(event, life)
             else:
                 self._quiet(event.subject, life)

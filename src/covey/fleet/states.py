@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
+from covey.contract.fleet_events import AGENT_ENDED, AGENT_SIGNAL, AGENT_STARTED, AGENT_STATE
 from covey.fleet.attention import asked, key_of, same_question
 from covey.fleet.engine import APPLIED, LATE, Engine
 from covey.fleet.model import Verdict
-from covey.fleet.record import ASKED, BEGUN, CHANGED, ENDED, HEARD, SETTLED
 from covey.fleet.rows import UNREACHABLE, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from covey.contract.event_kind import EventKind
     from covey.fleet.engine import Signal
     from covey.fleet.judge import Rules
     from covey.fleet.model import Claim
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from covey.fleet.view import Row
     from covey.tmux.listing import Pane
 
-    Tell = Callable[[str, str, dict[str, Any], float], None]
+    Tell = Callable[[EventKind, str, dict[str, Any], float], None]
     """Told: the kind of event, its subject, its data, and when it was."""
 
 HOOK = "hook"
@@ -92,7 +94,9 @@ class States:
         outcome = self._engine.take(signal)
         if outcome != APPLIED and (outcome, signal.source) != (LATE, HOOK):
             return False
-        self._tell(HEARD, signal.runtime_id, {**to_builtins(signal), "applied": outcome == APPLIED}, signal.ingested_at)
+        self._tell(
+            AGENT_SIGNAL, signal.runtime_id, {**to_builtins(signal), "applied": outcome == APPLIED}, signal.ingested_at
+        )
         if outcome == APPLIED:
             self.settle(signal.runtime_id, signal.ingested_at, heard=True)
         return True
@@ -124,7 +128,7 @@ class States:
         self.rows[runtime_id] = row
         if news:
             self._tell(
-                CHANGED if before else BEGUN,
+                AGENT_STATE if before else AGENT_STARTED,
                 runtime_id,
                 {**row.as_dict(), "previous": before.state if before else None},
                 now,
@@ -147,13 +151,13 @@ class States:
         same = same_question(before, row) if before is not None else None
         self._asked[row.runtime_id] = same or row
         if before is None or same is None:
-            self._tell(ASKED, key_of(row.runtime_id), asked(row), now)
+            self._tell(ATTENTION_ASKED, key_of(row.runtime_id), asked(row), now)
         elif asked(same) != asked(before):
-            self._tell(ASKED, key_of(row.runtime_id), {**asked(same), "same_question": True}, now)
+            self._tell(ATTENTION_ASKED, key_of(row.runtime_id), {**asked(same), "same_question": True}, now)
 
     def _settled(self, runtime_id: str, why: str, now: float) -> None:
         del self._asked[runtime_id]
-        self._tell(SETTLED, key_of(runtime_id), {"runtime_id": runtime_id, "why": why}, now)
+        self._tell(ATTENTION_SETTLED, key_of(runtime_id), {"runtime_id": runtime_id, "why": why}, now)
 
     def due(self, runtime_id: str, now: float) -> float | None:
         """When to settle again although nothing new was heard."""
@@ -177,7 +181,7 @@ class States:
         if runtime_id in self._asked:  # before the end: after it nothing is left that remembers the question
             self._settled(runtime_id, "it has ended", now)
         if row is not None:
-            self._tell(ENDED, runtime_id, {**row.as_dict(), "previous": row.state, "why": why}, now)
+            self._tell(AGENT_ENDED, runtime_id, {**row.as_dict(), "previous": row.state, "why": why}, now)
 
     def claims(self, runtime_id: str) -> list[Claim]:
         """What stands about a runtime."""

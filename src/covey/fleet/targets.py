@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from covey.fleet.view import target_not_found
+from covey.kernel.migrations import Migration
 from murli import EXIT_CONFLICT, EXIT_USER_ERROR, AgentError
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 LOCAL, SSH = "local", "ssh"
 SEEN_EVERY_S = 60.0
 """How exactly the database knows when a target was last seen, while nothing else changes."""
-MIGRATION = """
+MIGRATION = Migration(
+    "fleet.targets",
+    """
 CREATE TABLE target (
     target_id      INTEGER PRIMARY KEY,
     target_name    TEXT NOT NULL UNIQUE,
@@ -37,7 +40,9 @@ CREATE TABLE target (
     updated_at     REAL NOT NULL
 ) STRICT;
 INSERT INTO target (target_name, kind, connection_ref, is_default, health, updated_at) VALUES ('host', 'local', '', 1, 'ok', 0);
-"""
+""",
+    digest="7331fe9e22c16b2b",
+)
 """This machine is a target from the beginning; whoever removes it, or gives it another name, is not contradicted at the next start."""
 
 _SSH_TARGET = re.compile(r"[\w\[][\w.@:%\[\]/+-]*")

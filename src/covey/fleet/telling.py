@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct, to_builtins
 
 from covey import __version__
+from covey.contract.fleet_events import AGENT_SIGNAL
 from covey.fleet.model import Claim
 from covey.kernel.event import SlowReader
 from covey.kernel.stream import Message
@@ -29,7 +30,6 @@ PULSE_S = 2.0
 """A teller is never silent for longer."""
 SEEN_FROM_AFAR = frozenset({"title", "screen"})
 """Sources that whoever watches the tmux server has as well."""
-_HEARD = "agent.signal"
 
 
 class Said(Struct, frozen=True, kw_only=True):
@@ -112,7 +112,7 @@ class Telling:
 
     async def batches(self) -> AsyncGenerator[Batch, None]:
         yield (_message(Hello(protocol=PROTOCOL, version=__version__, life=self._fleet.life, time=self._clock.time())),)
-        async with self._events.subscribe(since=self._since, kinds=(_HEARD,)) as subscription:
+        async with self._events.subscribe(since=self._since, kinds=(AGENT_SIGNAL,)) as subscription:
             while self._since is not None and (missed := await subscription.take(0.0)):
                 if messages := self._told(missed):
                     yield messages

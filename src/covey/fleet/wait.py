@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from covey.contract.fleet_events import AGENT_ENDED
+from covey.fleet.record import AGENT_CHANGES
 from covey.fleet.references import ReferenceNotFound, resolve
 from covey.fleet.view import states
-from covey.fleet.watch import HEARTBEAT_S, KINDS, Fleet, item_of
+from covey.fleet.watch import HEARTBEAT_S, Fleet, item_of
 from covey.kernel.moments import seconds
 from covey.kernel.stream import Message
 from murli import user_error
@@ -54,7 +56,7 @@ class Wait:
         """A `waiting` for each look that was in vain, and at the end a `done` with the outcome."""
         began = self._clock.monotonic()
         news: Sequence[Event] = ()
-        async with self._events.subscribe(kinds=KINDS) as subscription:
+        async with self._events.subscribe(kinds=AGENT_CHANGES) as subscription:
             while not subscription.closed:
                 waited = self._clock.monotonic() - began
                 outcome, items = self._told(news) or self._seen()
@@ -72,9 +74,9 @@ class Wait:
             return None
         for event in news:
             if self._runtime_id in {"", event.subject}:
-                if event.kind == "agent.ended" and self._runtime_id:
+                if event.kind == AGENT_ENDED and self._runtime_id:
                     return MET if self._end_counts else GONE, [item_of(event, self._clock.time())[0]]
-                if event.kind != "agent.ended" and event.data["state"] in self._states:
+                if event.kind != AGENT_ENDED and event.data["state"] in self._states:
                     return MET, [item_of(event, self._clock.time())[0]]
         return None
 

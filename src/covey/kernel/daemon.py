@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey import __version__
 from covey.contract.kernel import OPERATIONS
+from covey.contract.kernel_events import NODE_RELOADED, NODE_STARTED, NODE_STOPPING
 from covey.kernel import idempotency, logs, notify
 from covey.kernel.api import HttpApi
 from covey.kernel.audit import Audit
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from covey.contract import Operation
     from covey.kernel.call import Handler
+    from covey.kernel.migrations import Migration
 
 PRUNE_EVERY_S = 3600.0
 DAY_S, MEGABYTE = 86400.0, 1024 * 1024
@@ -52,7 +54,7 @@ class Subsystem(NamedTuple):
     """A part of the node that stands on the kernel: what it offers and stores, and its life, which begins before the first request and gives its handlers."""
 
     operations: Sequence[Operation]
-    migrations: Sequence[str]
+    migrations: Sequence[Migration]
     open: Callable[[Daemon], AbstractAsyncContextManager[Mapping[str, Handler]]]
 
 
@@ -105,7 +107,7 @@ class Daemon:
         migrations = [
             *Events.MIGRATIONS,
             *idempotency.MIGRATIONS,
-            *(script for subsystem in subsystems for script in subsystem.migrations),
+            *(migration for subsystem in subsystems for migration in subsystem.migrations),
         ]
         async with contextlib.AsyncExitStack() as stack:
             store = await stack.enter_async_context(
@@ -154,7 +156,7 @@ class Daemon:
                 log.error(
                     "the database was damaged and has been moved aside", extra={"moved_to": str(store.recovered_from)}
                 )
-            await events.append("node.started", data={"version": __version__, "pid": os.getpid()})
+            await events.append(NODE_STARTED, data={"version": __version__, "pid": os.getpid()})
             yield daemon
 
     def stop(self) -> None:
@@ -166,7 +168,7 @@ class Daemon:
         outcome = self.config.reload()
         if outcome.changed:
             logs.configure(self.home, self.config.current)
-            await self.events.append("node.reloaded", data={"changed": list(outcome.changed)})
+            await self.events.append(NODE_RELOADED, data={"changed": list(outcome.changed)})
         return {
             "generation": self.config.generation,
             "changed": list(outcome.changed),
@@ -183,7 +185,7 @@ class Daemon:
             tasks.keep("watchdog", lambda: notify.watchdog(self.clock))
             await self._stop.wait()
         notify.notify("STOPPING=1")
-        await self.events.append("node.stopping")
+        await self.events.append(NODE_STOPPING)
 
     async def _reload_on_signal(self) -> None:
         try:

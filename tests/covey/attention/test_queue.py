@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from covey.attention.item import Item, heard
+from covey.attention.item import Item, changed
 from covey.attention.queue import CLOSED_KEPT
 from covey.contract.attention import OPERATIONS
 from covey.kernel.clock import timestamp
@@ -287,7 +287,7 @@ def _replayed(events: list[Event]) -> tuple[dict[str, Item], list[str], list[str
     openings, closings = [], []
     for event in events:
         change = (
-            heard(items.get(event.subject), event) if event.kind in ("attention.asked", "attention.settled") else None
+            changed(items.get(event.subject), event) if event.kind in ("attention.asked", "attention.settled") else None
         )
         if change is None:
             continue

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from covey.fleet.attention import asked
 from covey.fleet.engine import Signal
 from covey.fleet.judge import Rules
-from covey.fleet.model import Claim
+from covey.fleet.model import Claim, State
 from covey.fleet.references import resolve
 from covey.fleet.runtimes import Runtime
 from covey.fleet.saved_agents import SavedAgent
@@ -46,7 +46,7 @@ class Agent:
     def made(self) -> States:
         return States(Rules(settle=0.0), lambda _: Look(RUNTIME, self.pane, None), self._tell, self._with_server)
 
-    def shows(self, state: str, detail: str = "") -> None:
+    def shows(self, state: State, detail: str = "") -> None:
         self.now += 1
         claim = Claim(source="screen", state=state, at=self.now, level=True, strength=100, detail=detail)
         key = str(self.now)
