@@ -1,4 +1,4 @@
-"""Whether events are as the contract declares them: those that this process appends, and those in a daemon's journal."""
+"""Checks that events are as the contract declares them: those of this process, and those in a daemon's journal."""
 
 from __future__ import annotations
 

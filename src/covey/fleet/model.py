@@ -21,8 +21,8 @@ REST: frozenset[State] = frozenset({"idle", "completed", "error"})
 knows how it came to rest."""
 
 SURE, DERIVED, SEEN, TENTATIVE = 3, 2, 1, 0
-"""How a source knows: the agent reported it; it follows from the agent's files; the screen shows it; it may be too early
-to know. A tentative edge yields to every level that contradicts it, also to one that has not changed since."""
+"""How a source knows: the agent reported it; it follows from the agent's files; the screen shows it; it may be too
+early to know. A tentative edge yields to every level that contradicts it, also to one that has not changed since."""
 
 PROCESS = "process"
 """The source that observes the agent's process itself."""

@@ -106,8 +106,8 @@ class Events:
         """Append an event, and return it once it is durable and published.
 
         What `also` writes is in the same transaction: both or neither. `time` is when it happened, if not now. An
-        append that is cancelled may still happen; if it does, it is published. Raises EventKindError for a kind that is not
-        declared, and EventSizeError for too much data.
+        append that is cancelled may still happen; if it does, it is published. Raises EventKindError for a kind that is
+        not declared, and EventSizeError for too much data.
         """
         draft = self._draft(kind, subject, data, source, self._clock() if time is None else time)
 
