@@ -122,7 +122,7 @@ def _checked(kind: str) -> str:
             f"{kind[:80]!r} is not a kind of event.",
             "Use words of letters, digits, _ and -, joined by dots: agent.state.",
         )
-    return kind
+    return str(kind)  # not an EventKind: SQLite would look for an adapter
 
 
 class Kinds:
