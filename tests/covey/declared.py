@@ -56,8 +56,9 @@ def undeclared_in(database: Path) -> list[str]:
 
 
 def wrong(kind: EventKind, data: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with the data of an event."""
-    found = _validator(json.dumps(kind.data)).iter_errors(data)
+    """Return what is wrong with the data of an event; text that UTF-8 cannot encode is fine."""
+    encoded = json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
+    found = _validator(json.dumps(kind.data)).iter_errors(json.loads(encoded))
     return [f"{kind}: {error.message} at {error.instance_path}" for error in found]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct
 
@@ -10,6 +10,10 @@ State = Literal["error", "waiting_approval", "waiting_input", "running", "comple
 """The state of an agent."""
 Confidence = Literal["high", "medium", "low"]
 """How certain a state is."""
+if TYPE_CHECKING:
+    ClaimedState = State
+else:
+    ClaimedState = str  # decoding accepts any: the Covey of another machine may know more states (far_node checks them)
 
 STATES: tuple[State, ...] = get_args(State)
 """All states, by precedence."""
@@ -36,7 +40,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     """
 
     source: str
-    state: State
+    state: ClaimedState
     at: float
     level: bool
     strength: int
@@ -44,7 +48,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     """A code for what the source observed, e.g. `permission_prompt`."""
     detail: str = ""
     """What the agent waits for or works on, in its own words."""
-    previous: State | Literal[""] = ""
+    previous: ClaimedState | Literal[""] = ""
     """The state before, of a level that was observed to change."""
     evidence: str = ""
     """What was observed, for people: `hook PermissionRequest`, `dialog "Do you want to proceed?"`."""
