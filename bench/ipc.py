@@ -50,10 +50,12 @@ def serve_covey(folder: str) -> None:
     import uvloop  # noqa: PLC0415 - the clients do without
 
     from covey.contract import Operation, Parameter  # noqa: PLC0415
+    from covey.contract.event_kind import EventKind  # noqa: PLC0415
     from covey.kernel.daemon import Daemon  # noqa: PLC0415
     from covey.kernel.home import Home  # noqa: PLC0415
     from covey.kernel.subsystem import Opened, Subsystem  # noqa: PLC0415
 
+    benchmarked = EventKind("bench.event", "An event of this benchmark.")
     write = Operation(
         "bench.write", "Write a row.", cli=["bench"], method="POST", route="/v1/bench/write", mutating=True
     )
@@ -78,7 +80,7 @@ def serve_covey(folder: str) -> None:
 
         async def emitted(call: Call) -> dict[str, Any]:
             for _ in range(call.params["count"]):
-                await daemon.events.append("bench.event", data={"text": "x" * 100})
+                await daemon.events.append(benchmarked, data={"text": "x" * 100})
             return {"cursor": daemon.events.cursor}
 
         yield Opened({"bench.write": written, "bench.emit": emitted})

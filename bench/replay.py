@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
+from covey.contract.fleet_events import FLEET_PICTURE, FLEET_STARTED
 from covey.fleet.engine import Signal
 from covey.fleet.history import PICTURE_AFTER, History
 from covey.fleet.judge import Rules
-from covey.fleet.model import DERIVED, SEEN, SURE, Claim
+from covey.fleet.model import DERIVED, SEEN, SURE, Claim, State
 from covey.fleet.picture import Picture
-from covey.fleet.record import PICTURE, PICTURED, STARTED
+from covey.fleet.record import PICTURE_EVENTS
 from covey.fleet.runtimes import Runtime
 from covey.fleet.states import RuntimeView, StateEvent, States
 from covey.kernel import journal
@@ -61,7 +62,7 @@ class Days:
 
     def write(self, connection: sqlite3.Connection, most_bytes: int) -> None:
         self._connection = connection
-        self._append([StateEvent(STARTED, "", {"rules": to_builtins(Rules()), "targets": TARGETS}, self.now)])
+        self._append([StateEvent(FLEET_STARTED, "", {"rules": to_builtins(Rules()), "targets": TARGETS}, self.now)])
         for agent in range(AGENTS):
             runtime_id = f"{agent:016x}"
             self._append(self._states.start(runtime_id, _view(runtime_id), self.now))
@@ -84,7 +85,7 @@ class Days:
         self._say(agent, "hook", "completed", task)
         self._say(agent, "title", "idle", "")
 
-    def _say(self, agent: str, source: str, state: str, detail: str) -> None:
+    def _say(self, agent: str, source: str, state: State, detail: str) -> None:
         self.now = round(self.now + self._chance.expovariate(2.0), 3)
         level, strength = {"hook": (False, SURE), "title": (True, DERIVED), "screen": (True, SEEN)}[source]
         claim = Claim(
@@ -110,7 +111,7 @@ class Days:
         self._append(self._states.apply(signal, _view(agent)))
         if self.events - self._pictured >= PICTURE_AFTER:
             self._pictured = self.events
-            self._append([StateEvent(PICTURE, "", {**self._states.picture(), "targets": TARGETS}, self.now)])
+            self._append([StateEvent(FLEET_PICTURE, "", {**self._states.picture(), "targets": TARGETS}, self.now)])
 
     def _append(self, events: Iterable[StateEvent]) -> None:
         assert self._connection is not None
@@ -164,11 +165,11 @@ class Written:
 
         def read(reader: Reader) -> int:
             picture = Picture()
-            for event in reader.stretch(Kinds(PICTURED)):
+            for event in reader.stretch(Kinds(PICTURE_EVENTS)):
                 picture.add(event)
             return len(picture.rows(self.days.now))
 
-        assert await self._events.look(read) == AGENTS
+        assert await self._events.read(read) == AGENTS
 
 
 QUESTIONS: dict[str, Callable[[Written, float], Awaitable[None]]] = {

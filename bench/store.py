@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from covey.kernel.migrations import Migration
 from covey.kernel.store import Store
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ async def measure(folder: Path, rounds: int) -> tuple[list[float], dict[tuple[Fs
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(TABLE)
         stores = {
-            policy: await stack.enter_async_context(await Store.open(folder / f"{policy}.db", [TABLE], fsync=policy))
+            policy: await stack.enter_async_context(
+                await Store.open(folder / f"{policy}.db", [Migration("item", TABLE)], fsync=policy)
+            )
             for policy in POLICIES
         }
         for round_ in range(-1, rounds):

@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.covey.declared import checked_events, undeclared_in
+
 COMMAND = str(Path(sys.executable).parent / "covey")
 TIME_LIMIT = 60
 MANY_DESCRIPTORS = 64
@@ -156,6 +158,15 @@ def descriptors() -> Iterator[None]:
     assert len(list(Path("/dev/fd").iterdir())) < before + MANY_DESCRIPTORS
 
 
+@pytest.fixture(autouse=True)
+def events_as_declared() -> Iterator[None]:
+    """Events that are appended in this process carry what their kinds declare."""
+    found: list[str] = []
+    with checked_events(found):
+        yield
+    assert found == []
+
+
 @pytest.fixture
 def covey() -> Iterator[Covey]:
     """A home without a daemon. Its path is short: a Unix socket's must be."""
@@ -163,7 +174,9 @@ def covey() -> Iterator[Covey]:
     found = Covey(folder)
     yield found
     found.run("down")
+    wrong = undeclared_in(found.node / "node.db")
     shutil.rmtree(folder, ignore_errors=True)
+    assert wrong == []
 
 
 @pytest.fixture
@@ -181,4 +194,6 @@ def served() -> Iterator[Covey]:
     assert found.run("up").code == 0
     yield found
     found.run("down")
+    wrong = undeclared_in(found.node / "node.db")
     shutil.rmtree(folder, ignore_errors=True)
+    assert wrong == []

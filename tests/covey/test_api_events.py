@@ -18,6 +18,7 @@ from covey.kernel import operations
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 from tests.covey.conftest import Covey
+from tests.covey.kinds import kind
 
 LIMIT = 60
 
@@ -96,9 +97,9 @@ async def reading(home: Home, query: str = "follow=true", **headers: str) -> Asy
         await stream.close()
 
 
-async def appending(daemon: Daemon, count: int, kind: str = "test.tick") -> None:
+async def appending(daemon: Daemon, count: int, name: str = "test.tick") -> None:
     for number in range(count):
-        await daemon.events.append(kind, data={"number": number})
+        await daemon.events.append(kind(name), data={"number": number})
 
 
 async def until(true: Any) -> None:
@@ -139,7 +140,7 @@ def test_an_event_carries_its_cursor_kind_and_envelope(home: Home) -> None:
             reading(home, f"follow=true&since={daemon.events.cursor}") as stream,
         ):
             appended = await daemon.events.append(
-                "fleet.state", "agent-1", {"text": "line\nbreak \u2028 ünïcode"}, source="fleet"
+                kind("fleet.state"), "agent-1", {"text": "line\nbreak \u2028 ünïcode"}, source="fleet"
             )
             (event,) = await stream.events(1)
             assert (event["id"], event["event"], event["kind"], event["subject"]) == (
@@ -163,7 +164,7 @@ def test_a_silent_stream_sends_heartbeats(home: Home, monkeypatch: pytest.Monkey
         ):
             comments = [await stream.block() for _ in range(4)]
             assert all(block is not None and list(block) == ["comment"] for block in comments)
-            await daemon.events.append("test.after")
+            await daemon.events.append(kind("test.after"))
             assert [event["kind"] for event in await stream.events(1)] == ["test.after"]
 
     asyncio.run(asyncio.wait_for(scenario(), LIMIT))
@@ -172,12 +173,12 @@ def test_a_silent_stream_sends_heartbeats(home: Home, monkeypatch: pytest.Monkey
 def test_kinds_are_filtered_by_name_and_by_family_in_history_and_live(home: Home) -> None:
     async def scenario() -> None:
         async with Daemon.running(home.node) as daemon:
-            for kind in ("a.one", "a.two", "ab.three", "b.four"):
-                await daemon.events.append(kind)
+            for name in ("a.one", "a.two", "ab.three", "b.four"):
+                await daemon.events.append(kind(name))
             async with reading(home, "follow=true&kind=a.*&kind=b.four") as stream:
                 assert [event["kind"] for event in await stream.events(3)] == ["a.one", "a.two", "b.four"]
-                for kind in ("ab.three", "b.five", "a.last"):
-                    await daemon.events.append(kind)
+                for name in ("ab.three", "b.five", "a.last"):
+                    await daemon.events.append(kind(name))
                 assert [event["kind"] for event in await stream.events(1)] == ["a.last"]
             async with reading(home, "kind=a.*") as stream:
                 assert [event["kind"] for event in await stream.events(3)] == ["a.one", "a.two", "a.last"]
@@ -218,7 +219,7 @@ def test_a_reader_that_stops_reading_slows_nobody_is_told_why_it_ended_and_resum
                 slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
                 watcher = asyncio.create_task(quick.events(total))
                 for _ in range(total):
-                    await daemon.events.append("test.tick", data=data)
+                    await daemon.events.append(kind("test.tick"), data=data)
                 assert [event["id"] for event in await watcher] == list(range(first + 1, first + total + 1))
                 assert daemon.events.subscribers == 1
                 slow.reader._transport.resume_reading()  # type: ignore[attr-defined]
@@ -268,7 +269,7 @@ def test_a_reader_that_leaves_is_forgotten_also_with_another_request_behind_its_
                 await until(lambda: daemon.events.subscribers == 1)
                 stream.writer.write(extra)
                 await stream.writer.drain()
-                await daemon.events.append("test.tick")
+                await daemon.events.append(kind("test.tick"))
                 await stream.close()
                 await until(lambda: daemon.events.subscribers == 0)
 
@@ -298,7 +299,7 @@ def test_a_reader_that_never_reads_does_not_keep_the_daemon_from_stopping(home: 
                 sock.sendall(b"GET /v1/events?follow=true HTTP/1.1\r\nHost: covey\r\n\r\n")
                 await until(lambda: daemon.events.subscribers == 1)
                 for _ in range(3000):
-                    await daemon.events.append("test.tick", data={"text": "x" * 500})
+                    await daemon.events.append(kind("test.tick"), data={"text": "x" * 500})
                 await until(lambda: daemon.events.subscribers == 0)
 
     asyncio.run(asyncio.wait_for(scenario(), LIMIT))

@@ -1,1 +1,1 @@
-"""What needs a person: one queue for all that asks for one. It knows the askers by their events only."""
+"""The attention queue: everything that needs a person. It knows what asks for one by its events only."""

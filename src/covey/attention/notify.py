@@ -1,6 +1,6 @@
-"""Telling a person: a command of theirs, run when something new needs them. A burst of news is told in one word.
+"""Notifications: a command of the user's, run when something new needs them. A burst of items is one notification.
 
-What was to be told when the daemon was killed is told by the next one; in the worst moment twice rather than never.
+If the daemon is killed, the next one sends what was due; in the worst case twice rather than never.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from asyncio.subprocess import DEVNULL
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from covey.attention import reader
-from covey.attention.item import OPENED
+from covey.contract.attention_events import ATTENTION_OPENED
 from covey.kernel import process
+from covey.kernel.consumer import Consumer
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
@@ -32,28 +32,28 @@ if TYPE_CHECKING:
     from covey.kernel.events import Events
     from covey.kernel.store import Store
 
-READER = "notify"
+CONSUMER = "attention.notify"
 BURST_S = 2.0
-"""What comes within this time is told together."""
+"""Items that come within this time are one notification."""
 DEADLINE_S = 10.0
 KILLED_S = 1.0
-"""What is killed has gone by then, or is stuck in the kernel, where nobody can end it."""
+"""A killed process has ended by then, or hangs in the system, where nothing can end it."""
 SHOWN = 10
-"""Items that are told one by one when there are more."""
-SAID_BYTES = 300
-MEND = 'Try it by hand, then: covey config set attention.notify \'["command", "argument"]\''
+"""Items that a notification lists; it counts all of them."""
+STDERR_BYTES = 300
+FIX = 'Try it by hand, then: covey config set attention.notify \'["command", "argument"]\''
 
 log = logging.getLogger("covey.attention")
 
 
 class Notifier:
-    """Runs the command, one at a time, while the daemon lives. `command` gives what is set at the moment; nothing means that nobody is told."""
+    """Runs the command, one at a time. `command` returns the present setting; nothing means no notifications."""
 
     def __init__(
         self, queue: Queue, store: Store, events: Events, clock: Clock, command: Callable[[], Sequence[str]]
     ) -> None:
         self.problem = ""
-        """Why the last telling failed, if it did."""
+        """Why the last notification failed; empty if it did not."""
         self._queue = queue
         self._store = store
         self._events = events
@@ -61,50 +61,54 @@ class Notifier:
         self._command = command
 
     async def live(self) -> None:
-        """Tell what is new until the daemon stops. Raises OSError if a command cannot even be prepared; what it would have told is told by the next call."""
-        news = reader.Reader(
-            self._events, [OPENED], await self._store.read(lambda connection: reader.written(connection, READER))
-        )
-        while not news.ended:
+        """Notify of new items until the daemon stops.
+
+        Raises OSError if a command cannot even be prepared; the next call then sends that notification.
+        """
+        consumer = await Consumer.open(CONSUMER, [ATTENTION_OPENED], self._store, self._events)
+        while not consumer.ended:
             try:
-                await self._round(news)
+                await self._notify_once(consumer)
             except OSError as error:
                 self.problem = f"a command cannot be run: {error.strerror or error}"
                 raise
             except StoreError as error:
                 log.warning("notifications wait: the database cannot be used", extra={"reason": error.message})
-                news.rewind()
+                consumer.rewind()
                 await self._clock.sleep(BURST_S)
 
-    async def _round(self, news: reader.Reader) -> None:
-        batch = await news.take()
+    async def _notify_once(self, consumer: Consumer) -> None:
+        batch = await consumer.take()
         await self._clock.sleep(BURST_S)
-        while not news.ended and (more := await news.take(0)):
+        while not consumer.ended and (more := await consumer.take(0)):
             batch += more
         if not batch:
             return
         items, command = self._open(batch), self._command()
         if items and command:
-            self._judge(command[0], await run(command, document(items)))
-        await self._store.write(lambda connection: reader.write(connection, READER, batch[-1].cursor))
-        news.cursor = batch[-1].cursor
+            self._report(command[0], await run(command, document(items)))
+        await consumer.commit(batch[-1].cursor)
 
     def _open(self, batch: Iterable[Event]) -> list[Item]:
-        """What still needs somebody, each once: what was settled meanwhile is not worth a word."""
+        """Return the items of these events that are still open, each once."""
         ids = {event.data["id"] for event in batch}
         return [item for item in self._queue.open.values() if item.id in ids]
 
-    def _judge(self, program: str, problem: str) -> None:
+    def _report(self, program: str, problem: str) -> None:
+        """Remember how a notification went, and log a problem that is new."""
         if problem and problem != self.problem:
             log.warning(
-                "nobody could be told what needs them",
-                extra={"program": program, "reason": problem, "suggestion": MEND},
+                "notification command failed",
+                extra={"program": program, "reason": problem, "suggestion": FIX},
             )
         self.problem = problem
 
 
 def document(items: Sequence[Item]) -> dict[str, Any]:
-    """What the command reads: `title`, `detail` and `key` of the one item, or of all of them in short; `count`, and the first `items` in full."""
+    """Return what the command reads: `title`, `detail`, `key`, `count`, and the first `items` in full.
+
+    Title, detail and key are those of the only item; of several items, title and detail are a summary.
+    """
     first = [item.as_dict() for item in items[:SHOWN]]
     if len(items) == 1:
         title, detail, key = items[0].title, items[0].detail, items[0].key
@@ -115,11 +119,14 @@ def document(items: Sequence[Item]) -> dict[str, Any]:
     return {"title": title, "detail": detail, "key": key, "count": len(items), "items": first}
 
 
-async def run(command: Sequence[str], told: dict[str, Any], deadline: float = DEADLINE_S) -> str:
-    """Run a command with what it is to tell; why that failed, or nothing. It and all that it has started are gone afterwards."""
-    environment = {**os.environ, **{f"COVEY_{name.upper()}": told[name] for name in ("title", "detail", "key")}}
-    with tempfile.TemporaryFile() as given, _Ear() as ear:
-        given.write(json.dumps(told).encode() + b"\n")
+async def run(command: Sequence[str], content: dict[str, Any], deadline: float = DEADLINE_S) -> str:
+    """Run a command with a document on its standard input; return why that failed, or nothing.
+
+    It and everything it has started are killed afterwards. Raises OSError if its files or pipes cannot be created.
+    """
+    environment = {**os.environ, **{f"COVEY_{name.upper()}": content[name] for name in ("title", "detail", "key")}}
+    with tempfile.TemporaryFile() as given, _FirstStderr() as errors:
+        given.write(json.dumps(content).encode() + b"\n")
         given.seek(0)
         try:
             started = await asyncio.create_subprocess_exec(
@@ -127,7 +134,7 @@ async def run(command: Sequence[str], told: dict[str, Any], deadline: float = DE
                 *command[1:],
                 stdin=given,
                 stdout=DEVNULL,
-                stderr=ear.mouth,
+                stderr=errors.write_fd,
                 env=environment,
                 cwd="/",
                 start_new_session=True,
@@ -143,35 +150,35 @@ async def run(command: Sequence[str], told: dict[str, Any], deadline: float = DE
         finally:
             process.signal_group(started.pid, born, signal.SIGKILL)
             await asyncio.wait({asyncio.ensure_future(started.wait())}, timeout=KILLED_S)
-        return "" if code == 0 else f"{command[0]} ended with code {code}{ear.heard}"
+        return "" if code == 0 else f"{command[0]} ended with code {code}{errors.text}"
 
 
-class _Ear:
-    """The first of what a program complains about; it may say as much as it likes, and whatever it leaves behind keeps nobody waiting."""
+class _FirstStderr:
+    """A pipe for a program's standard error, of which the beginning is kept. Nobody waits for its end."""
 
     def __init__(self) -> None:
-        self._end, self.mouth = os.pipe()
-        os.set_blocking(self._end, False)
-        self._said = b""
+        self._read_fd, self.write_fd = os.pipe()
+        os.set_blocking(self._read_fd, False)
+        self._kept = b""
 
     def __enter__(self) -> Self:
-        asyncio.get_running_loop().add_reader(self._end, self._listen)
+        asyncio.get_running_loop().add_reader(self._read_fd, self._read)
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.get_running_loop().remove_reader(self._end)
-        os.close(self._end)
-        os.close(self.mouth)
+        asyncio.get_running_loop().remove_reader(self._read_fd)
+        os.close(self._read_fd)
+        os.close(self.write_fd)
 
     @property
-    def heard(self) -> str:
-        self._listen()
-        text = "".join(
-            letter if letter.isprintable() else " " for letter in self._said[:SAID_BYTES].decode(errors="replace")
-        )
+    def text(self) -> str:
+        """Return what was written so far, after a colon, on one line; empty if nothing was."""
+        self._read()
+        decoded = self._kept.decode(errors="replace")
+        text = "".join(letter if letter.isprintable() else " " for letter in decoded)
         return f": {' '.join(text.split())}" if text.strip() else ""
 
-    def _listen(self) -> None:
+    def _read(self) -> None:
         with contextlib.suppress(BlockingIOError):
-            part = os.read(self._end, 65_536)
-            self._said = (self._said + part)[:SAID_BYTES]
+            part = os.read(self._read_fd, 65_536)
+            self._kept = (self._kept + part)[:STDERR_BYTES]

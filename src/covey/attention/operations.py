@@ -1,16 +1,17 @@
-"""What the daemon does for each operation of the attention queue, and the queue's life inside it."""
+"""The attention subsystem: the handlers of its operations, and what runs while the daemon does."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from covey.attention import doctor, queue, reader
+from covey.attention import doctor
 from covey.attention.item import ASKER, SETTLED_BY
 from covey.attention.notify import Notifier
-from covey.attention.queue import Queue
+from covey.attention.queue import MIGRATIONS, Queue
 from covey.attention.settings import SETTINGS
 from covey.contract.attention import OPERATIONS
+from covey.contract.attention_events import EVENTS
 from covey.kernel.subsystem import Opened, Subsystem
 from covey.kernel.tasks import Tasks
 from murli import not_found, user_error
@@ -28,7 +29,7 @@ TITLES = 3
 
 @contextlib.asynccontextmanager
 async def opened(context: Context) -> AsyncIterator[Opened]:
-    """Run the queue while the daemon lives."""
+    """Run the queue and the notifier while the daemon runs."""
 
     def command() -> Sequence[str]:
         found: list[str] = context.config.current.get("attention.notify")
@@ -57,8 +58,9 @@ ATTENTION = Subsystem(
     "attention",
     opened,
     operations=OPERATIONS,
-    migrations=(reader.MIGRATION, queue.MIGRATION),
+    migrations=MIGRATIONS,
     settings=SETTINGS,
+    events=EVENTS,
     checks=doctor.checks,
     findings=doctor.findings,
 )
@@ -94,7 +96,7 @@ class AttentionOperations:
 
 
 def one_of(found: Sequence[Item], asked: str) -> Item:
-    """The item that was meant."""
+    """Return the only item that was found. Raises AgentError if there is none, or several."""
     if not asked or not found:
         raise not_found(f"there is no item {asked[:100]!r}", "See what there is with: covey needs", field="item")
     if len(found) > 1:

@@ -1,19 +1,20 @@
-"""The queue: what is asked and settled in the journal, as items on the disk.
+"""The attention queue: the items that follow from what is asked and settled in the journal.
 
-An item, the place in the journal and the news of it are one transaction: whenever the daemon is killed, the next one goes on exactly there.
+An item, the consumer's cursor and the event that announces it are written in one transaction: whenever the daemon is
+killed, the next one resumes exactly there.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from typing import TYPE_CHECKING, Any
 
-from covey.attention import reader
-from covey.attention.item import ASKED, SETTLED, Change, Item, closed, heard
+from covey.attention.item import Change, Item, changed, closed
+from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
+from covey.kernel.consumer import Consumer
 from covey.kernel.event import encode
-from covey.kernel.store_errors import StoreError
+from covey.kernel.migrations import Migration
 
 if TYPE_CHECKING:
     import sqlite3
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
     from typing import Self
 
     from covey.kernel.clock import Clock
+    from covey.kernel.consumer import Advance
     from covey.kernel.event import Event
     from covey.kernel.events import Events
     from covey.kernel.store import Store
 
-MIGRATION = """
+_ITEMS = """
 CREATE TABLE attention_item (
     id         TEXT PRIMARY KEY,
     key        TEXT NOT NULL,
@@ -42,9 +44,18 @@ CREATE TABLE attention_item (
 CREATE UNIQUE INDEX attention_open ON attention_item (key) WHERE closed_at IS NULL;
 CREATE INDEX attention_closed ON attention_item (closed_at) WHERE closed_at IS NOT NULL;
 """
-READER = "queue"
+_CURSORS = "CREATE TABLE attention_cursor (reader TEXT PRIMARY KEY, cursor INTEGER NOT NULL) STRICT;"
+_CURSORS_TO_KERNEL = """
+INSERT INTO event_cursor (consumer, cursor) SELECT 'attention.' || reader, cursor FROM attention_cursor;
+DROP TABLE attention_cursor;
+"""
+MIGRATIONS = (
+    Migration("attention.cursors", _CURSORS, digest="68579b532dd5fb34"),
+    Migration("attention.items", _ITEMS, digest="3e5030ea11500ac8"),
+    Migration("attention.cursors_to_kernel", _CURSORS_TO_KERNEL),
+)
+CONSUMER = "attention.queue"
 CLOSED_KEPT = 1000
-RETRY_S = 2.0
 
 _FIELDS = tuple(Item.__struct_fields__)
 _PUT = (
@@ -58,30 +69,24 @@ _FORGET = """
     )
 """
 
-log = logging.getLogger("covey.attention")
-
 
 class Queue:
-    """All that needs a person, while the daemon lives."""
+    """The items of the queue, kept up to date while the daemon runs."""
 
     def __init__(self, store: Store, events: Events, clock: Clock) -> None:
         self.open: dict[str, Item] = {}
-        """By key. As on the disk; only whoever holds the turn changes either."""
+        """Open items by key, as in the database. Both are changed only under the lock."""
         self._store = store
         self._events = events
         self._clock = clock
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[Item]] = set()
 
     async def __aenter__(self) -> Self:
         self.open = {item.key: item for item in await self._items("WHERE closed_at IS NULL")}
-        journal = reader.Reader(
-            self._events,
-            [ASKED, SETTLED],
-            await self._store.read(lambda connection: reader.written(connection, READER)),
-        )
-        self._task = asyncio.create_task(self._live(journal), name="attention")
+        consumer = await Consumer.open(CONSUMER, [ATTENTION_ASKED, ATTENTION_SETTLED], self._store, self._events)
+        self._task = asyncio.create_task(consumer.run(self._handle, self._clock), name="attention queue")
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -90,14 +95,15 @@ class Queue:
         await asyncio.gather(self._task, *self._closing, return_exceptions=True)
 
     async def listed(self, *, everything: bool, limit: int) -> list[Item]:
-        """Those that are open, the latest first; with `everything` those that are closed after them."""
+        """Return the open items, the latest first; with `everything`, the closed ones after them."""
         return await self._items(
-            "WHERE ?1 OR closed_at IS NULL ORDER BY closed_at IS NOT NULL, coalesce(closed_at, updated_at) DESC, id DESC LIMIT ?2",
+            "WHERE ?1 OR closed_at IS NULL "
+            "ORDER BY closed_at IS NOT NULL, coalesce(closed_at, updated_at) DESC, id DESC LIMIT ?2",
             (everything, limit),
         )
 
     async def find(self, name: str) -> list[Item]:
-        """Those that a person may mean by an id, the end of one, or a key; of several that are not all closed, those that are open."""
+        """Return the items with this id, end of an id, or key; only the open ones if there are any."""
         found = await self._items("WHERE key = ?1 ORDER BY closed_at IS NOT NULL, id DESC LIMIT 1", (name,))
         if not found:
             found = await self._items(
@@ -106,53 +112,31 @@ class Queue:
         return [item for item in found if item.closed_at is None] or found
 
     async def close(self, item: Item, why: str) -> Item:
-        """The item, closed. Done to the end even if nobody waits for it any more: what is on the disk and what we know must not part."""
+        """Close an item, and return it.
+
+        It is completed even if the caller is cancelled: the database and `open` must not differ.
+        """
         task = asyncio.create_task(self._close(item, why))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
         return await asyncio.shield(task)
 
     async def _close(self, item: Item, why: str) -> Item:
-        async with self._turn:
+        async with self._lock:
             now = self.open.get(item.key)
-            if now is None or now.id != item.id:  # it has been closed since it was looked at
+            if now is None or now.id != item.id:  # it has been closed meanwhile
                 return (await self._items("WHERE id = ?", (item.id,)) or [item])[0]
             change = closed(now, self._clock.time(), why)
             await self._commit(change, None)
             return change.item
 
-    async def _live(self, journal: reader.Reader) -> None:
-        told = False
-        while not journal.ended:
-            try:
-                for event in await journal.take():
-                    await self._hear(event)
-                    journal.cursor = event.cursor
-                told = False
-            except StoreError as error:
-                if not told:
-                    log.warning(
-                        "the attention queue waits: nothing can be written down", extra={"reason": error.message}
-                    )
-                told = True
-                journal.rewind()
-                await self._clock.sleep(RETRY_S)
+    async def _handle(self, event: Event, advance: Advance) -> None:
+        async with self._lock:
+            change = changed(self.open.get(event.subject), event)
+            if change is not None:
+                await self._commit(change, advance)
 
-    async def _hear(self, event: Event) -> None:
-        async with self._turn:
-            try:
-                change = heard(self.open.get(event.subject), event)
-                if change is not None:
-                    await self._commit(change, event.cursor)
-            except StoreError:
-                raise
-            except Exception:
-                log.exception(
-                    "an event could not be taken into the attention queue",
-                    extra={"cursor": event.cursor, "subject": event.subject[:200]},
-                )
-
-    async def _commit(self, change: Change, cursor: int | None) -> None:
+    async def _commit(self, change: Change, advance: Advance | None) -> None:
         item, kind = change
 
         def also(connection: sqlite3.Connection) -> None:
@@ -165,10 +149,10 @@ class Queue:
             )
             if item.closed_at is not None:
                 connection.execute(_FORGET, (CLOSED_KEPT,))
-            if cursor is not None:
-                reader.write(connection, READER, cursor)
+            if advance is not None:
+                advance(connection)
 
-        if kind:
+        if kind is not None:
             await self._events.append(kind, subject=item.key, data=item.as_dict(), source="attention", also=also)
         else:
             await self._store.write(also)

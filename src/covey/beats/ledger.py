@@ -10,11 +10,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from covey.beats.records import RUN_COLUMNS, STANDING_COLUMNS, Records, Run, Standing
+from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
+from covey.contract.beats_events import BEAT_FINISHED, BEAT_QUEUED, BEAT_STARTED
+from covey.kernel.migrations import Migration
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
+    from covey.contract.event_kind import EventKind
     from covey.kernel.events import Events
     from covey.kernel.store import Store
 
@@ -75,7 +79,10 @@ _ESTIMATES_AND_LOOKS = """
 ALTER TABLE beat_run ADD COLUMN cost_estimated INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE beat_run ADD COLUMN looked_at REAL;
 """
-MIGRATIONS = (_TABLES, _ESTIMATES_AND_LOOKS)
+MIGRATIONS = (
+    Migration("beats.tables", _TABLES, digest="8d96766fdfa331e6"),
+    Migration("beats.estimates", _ESTIMATES_AND_LOOKS, digest="b992277589f7fbef"),
+)
 
 _PUT_STANDING = f"INSERT OR REPLACE INTO beat_standing ({', '.join(STANDING_COLUMNS)}) VALUES ({', '.join('?' * len(STANDING_COLUMNS))})"  # noqa: S608 - our own names
 _PUT_RUN = f"INSERT INTO beat_run ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608
@@ -101,11 +108,11 @@ class Ledger(Records):
             if standing is not None:
                 _put(connection, _PUT_STANDING, STANDING_COLUMNS, standing)
 
-        await self._events.append("beat.queued", subject=run.run, data=run.as_dict(), source="beats", also=also)
+        await self._events.append(BEAT_QUEUED, subject=run.run, data=run.as_dict(), source="beats", also=also)
 
     async def begin(self, run: Run) -> Run:
         begun = replace(run, state="running")
-        await self._change("beat.started", begun)
+        await self._change(BEAT_STARTED, begun)
         return begun
 
     async def finish(self, run: Run, standing: Standing | None, turns: Sequence[Any]) -> None:
@@ -117,7 +124,7 @@ class Ledger(Records):
             if standing is not None:
                 _put(connection, _PUT_STANDING, STANDING_COLUMNS, standing)
 
-        await self._change("beat.finished", run, also)
+        await self._change(BEAT_FINISHED, run, also)
 
     async def take_in(self, record: Mapping[str, Any]) -> Run:
         """A run that was begun without a daemon, and perhaps concluded and logged, with its `turns`; once, however often it is taken in."""
@@ -153,16 +160,16 @@ class Ledger(Records):
             connection.execute("INSERT OR REPLACE INTO beat_complaint VALUES (?, ?, ?)", (key, title, detail))
 
         await self._events.append(
-            "attention.asked", subject=key, data={"title": title, "detail": detail}, source="beats", also=also
+            ATTENTION_ASKED, subject=key, data={"title": title, "detail": detail}, source="beats", also=also
         )
 
     async def withdraw(self, key: str, why: str) -> None:
         def also(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM beat_complaint WHERE key = ?", (key,))
 
-        await self._events.append("attention.settled", subject=key, data={"why": why}, source="beats", also=also)
+        await self._events.append(ATTENTION_SETTLED, subject=key, data={"why": why}, source="beats", also=also)
 
-    async def _change(self, kind: str, run: Run, more: Any = lambda _: None) -> None:
+    async def _change(self, kind: EventKind, run: Run, more: Any = lambda _: None) -> None:
         def also(connection: sqlite3.Connection) -> None:
             connection.execute(_UPDATE_RUN, (*row(RUN_COLUMNS, run), run.run))
             more(connection)

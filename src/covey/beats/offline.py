@@ -140,8 +140,8 @@ def _opened(path: Path) -> sqlite3.Connection:
     if path.exists():
         return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    for script in MIGRATIONS:
-        connection.executescript(script)
+    for migration in MIGRATIONS:
+        connection.executescript(migration.script)
     return connection
 
 

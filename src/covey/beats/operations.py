@@ -20,6 +20,7 @@ from covey.beats.service import Beats
 from covey.beats.settings import SETTINGS
 from covey.beats.voice import Voice
 from covey.contract.beats import OPERATIONS
+from covey.contract.beats_events import EVENTS
 from covey.kernel.subsystem import Opened, Subsystem
 from murli import user_error
 
@@ -72,6 +73,7 @@ BEATS = Subsystem(
     operations=tuple(operation for operation in OPERATIONS if operation.route),
     migrations=MIGRATIONS,
     settings=SETTINGS,
+    events=EVENTS,
     findings=doctor.findings,
 )
 

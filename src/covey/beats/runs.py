@@ -269,7 +269,12 @@ class Runs:
         ):
             said = (done.summary or done.error).partition("\n")[0][:TITLE_CHARACTERS]
             await self._voice.ask(
-                key, f"{done.beat}: {said}", f"covey beats show {done.run[-SHOWN:]}", beat=done.beat, run=done.run
+                key,
+                f"{done.beat}: {said}",
+                f"covey beats show {done.run[-SHOWN:]}",
+                beat=done.beat,
+                run=done.run,
+                request_id=done.run,
             )
 
         def write() -> None:

@@ -20,6 +20,7 @@ from covey.beats.runs import Runs
 from covey.beats.schedule import DAY_S, period
 from covey.beats.standings import Standings
 from covey.beats.treasury import Treasury
+from covey.contract.beats_events import BEAT_PAUSED, BEAT_SKIPPED
 from covey.kernel.clock import sleep_until
 from covey.kernel.store_errors import StoreError
 
@@ -252,12 +253,12 @@ class Beats:
             await self.standings.put(
                 replace(standing, plan=planner.taken(standing.plan, decision), skipped=standing.skipped + 1)
             )
-            await self._voice.say("beat.skipped", beat.name, why=decision.why, slot=decision.slot)
+            await self._voice.say(BEAT_SKIPPED, beat.name, why=decision.why, slot=decision.slot)
         elif isinstance(decision, planner.Start) and stop:
             await self.standings.put(
                 replace(standing, plan=replace(standing.plan, parked_until=stop.until), reason=stop.reason)
             )
-            await self._voice.say("beat.paused", beat.name, reason=stop.reason, until=stop.until)
+            await self._voice.say(BEAT_PAUSED, beat.name, reason=stop.reason, until=stop.until)
         elif isinstance(decision, planner.Start):
             run = replace(self._runs.new(beat, why="schedule"), slot=decision.slot, missed=decision.missed)
             await self._runs.queue(run, replace(standing, plan=planner.taken(standing.plan, decision), reason=""))

@@ -7,6 +7,8 @@ import itertools
 import logging
 from typing import TYPE_CHECKING, Any
 
+from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
+from covey.contract.beats_events import BEAT_STEP
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from covey.beats.ledger import Run
     from covey.beats.report import Step
+    from covey.contract.event_kind import EventKind
     from covey.kernel.events import Events
 
 STEP_CHARACTERS = 500
@@ -57,24 +60,24 @@ class Voice:
         """Wait until all steps so far are told."""
         await self._steps.join()
 
-    async def say(self, kind: str, beat: str, **data: Any) -> None:
+    async def say(self, kind: EventKind, beat: str, **data: Any) -> None:
         await self._events.append(kind, subject=beat, data={"beat": beat, **data}, source="beats")
 
     async def ask(self, key: str, title: str, detail: str, **data: Any) -> None:
         """Somebody has to look at this. Asked again under the same key it is the same matter."""
         await self._events.append(
-            "attention.asked", subject=key, data={"title": title, "detail": detail, **data}, source="beats"
+            ATTENTION_ASKED, subject=key, data={"title": title, "detail": detail, **data}, source="beats"
         )
 
     async def settle(self, key: str, why: str) -> None:
         """Nobody has to look at it any more."""
-        await self._events.append("attention.settled", subject=key, data={"why": why}, source="beats")
+        await self._events.append(ATTENTION_SETTLED, subject=key, data={"why": why}, source="beats")
 
     async def _speak(self) -> None:
         while True:
             subject, data = await self._steps.get()
             try:
-                await self._events.append("beat.step", subject=subject, data=data, source="beats")
+                await self._events.append(BEAT_STEP, subject=subject, data=data, source="beats")
             except StoreError as error:
                 log.warning("a step of a run was not told", extra={"reason": error.message})
             except Exception:

@@ -1,4 +1,8 @@
-"""Everything Covey can do, declared once. Routes, command line verbs, OpenAPI, schemas and reference pages all come from this table."""
+"""Everything Covey can do, declared once.
+
+Routes, command line verbs, OpenAPI, schemas and reference pages all come from this table. The events are in
+`covey.contract.events`.
+"""
 
 from __future__ import annotations
 

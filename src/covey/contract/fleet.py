@@ -1,9 +1,24 @@
-"""The operations of the fleet: who is where, in what state, and how we know."""
+"""The operations of the fleet: which agents run, where, in which state, and by which evidence."""
 
 from __future__ import annotations
 
-from covey.contract.fleet_shapes import AGE, CLAIM, ROW, SESSION, STATE, STATES, SUMMARY, TARGET, WINDOW, listing
-from covey.contract.operation import Operation, Parameter, array, optional, shape
+from covey.contract.fleet_shapes import (
+    AGE,
+    COUNTS,
+    DETAILED_EVIDENCE,
+    FILTERS,
+    OVERRULED_EVIDENCE,
+    ROW,
+    SESSION,
+    STATE,
+    STATES,
+    SUMMARY,
+    TARGET,
+    WATCHED_AGENT,
+    WINDOW,
+    listing,
+)
+from covey.contract.operation import Operation, Parameter, array, mapping, optional, shape
 from covey.contract.targets import TARGETS
 
 GROUPS = {
@@ -19,7 +34,8 @@ def _switch(name: str, text: str) -> Parameter:
 
 REF = Parameter(
     "ref",
-    "Which agent: %14, api, api:2.1, host@work/api (in tmux -L work), pane:<target>/<session>/<window>/<pane> or runtime:<id>.",
+    "Which agent: %14, api, api:2.1, host@work/api (in tmux -L work), pane:<target>/<session>/<window>/<pane> or "
+    "runtime:<id>.",
     positional=True,
 )
 TARGET_FLAGS = [
@@ -45,17 +61,17 @@ ROW_FLAGS = [
 ]
 AGENT = Parameter("agent", "Name of an agent program, such as claude.", required=True, positional=True, content="id")
 INTEGRATED = ["claude", "codex", "copilot", "cursor", "gemini", "opencode"]
-"""Agents that can be told to tell."""
+"""Agents with installable hooks."""
 
 OPERATIONS = (
     Operation(
         "list.panes",
-        "List every agent, who needs you first.",
+        "List every agent, those that need you first.",
         cli=["list", "panes"],
         aliases=["ps"],
         route="/v1/panes",
-        description="One row for each agent in a pane: where, in which state, since when, how sure and by which evidence. "
-        "--agent alone asks for JSON as everywhere; with a value (--agent claude) it is --agent-type.",
+        description="One row for each agent in a pane: its place, its state, since when, how certain that is, and the "
+        "evidence. --agent alone asks for JSON as everywhere; with a value (--agent claude) it is --agent-type.",
         when_to_use="Call it to see which agents run and which of them wait for a person.",
         parameters=[
             *TARGET_FLAGS,
@@ -63,13 +79,13 @@ OPERATIONS = (
             *ROW_FLAGS,
             Parameter(
                 "sort",
-                "The order: who needs you first, by how long, by place, by kind of agent or by folder.",
+                "The order: agents that need you first, by age, by place, by kind of agent or by folder.",
                 enum=["needs", "age", "where", "agent", "folder"],
                 default="needs",
             ),
             _switch("wide", "On a terminal, show every column: version, pane, whole folder and confidence too."),
         ],
-        result=listing(ROW),
+        result=listing("AgentList", ROW),
         idempotent=True,
         examples=[("covey ps --needs-action", "Who needs me?", 2)],
     ),
@@ -84,7 +100,7 @@ OPERATIONS = (
             SOCKET,
             _switch("with_agent_status", "Name the agents of each window and their states."),
         ],
-        result=listing(WINDOW),
+        result=listing("WindowList", WINDOW),
         idempotent=True,
     ),
     Operation(
@@ -103,7 +119,7 @@ OPERATIONS = (
                 default="target-session",
             ),
         ],
-        result=listing(SESSION, group_by="string"),
+        result=listing("SessionList", SESSION, group_by="string"),
         idempotent=True,
     ),
     Operation(
@@ -111,10 +127,12 @@ OPERATIONS = (
         "Show the agents, and every change as it comes.",
         cli=["watch"],
         route="/v1/watch",
-        description="On a terminal a table that stays up to date; q leaves it, ? shows its keys. Through a pipe one JSON object a line. The first tells how "
-        "things are (event snapshot), the others what has changed (agent.state, agent.started, agent.ended; for windows and sessions changed, gone); "
-        "generated_at of a change is its own time. With a filter a change is told if the agent matches before or after it. A stream that ends, as "
-        "with --once, has a result as its last line. Over HTTP a stream of server-sent events, resumable by Last-Event-ID.",
+        description="On a terminal, a table that stays up to date; q leaves it, ? shows its keys. Through a pipe, one "
+        "JSON object per line. The first is a snapshot of all agents (event snapshot), the others are changes "
+        "(agent.state, agent.started, agent.ended; for windows and sessions changed, gone); generated_at of a change "
+        "is the time of the change. With a filter, a change is shown if the agent matches before or after it. A "
+        "stream that ends, as with --once, has a result as its last line. Over HTTP, a stream of server-sent events, "
+        "resumable by Last-Event-ID.",
         parameters=[
             *TARGET_FLAGS,
             *SESSION_FLAGS,
@@ -123,23 +141,24 @@ OPERATIONS = (
             Parameter(
                 "format", "How the command line shows it; table on a terminal, else jsonl.", enum=["table", "jsonl"]
             ),
-            Parameter("interval", "Tell everything anew this often, such as 5s; a table does so every 2s anyway."),
+            Parameter("interval", "Repeat the snapshot this often, such as 5s; a table does so every 2s anyway."),
             Parameter(
                 "since", "Begin with the changes since then: a time, how long ago (10m), or a cursor (cursor:42)."
             ),
-            _switch("once", "Tell how things are and end."),
+            _switch("once", "Show the snapshot and end."),
         ],
         result=shape(
+            "WatchMessage",
             schema_version="string",
             generated_at="string",
             cursor="integer",
             scope="string",
-            filters="object",
+            filters=FILTERS,
             event="string",
-            previous=optional("string"),
-            summary={"anyOf": [SUMMARY, {"type": "null"}]},
+            previous=optional(STATE),
+            summary=optional(SUMMARY),
             targets=array(TARGET),
-            items=array("object"),
+            items=array({"anyOf": [WATCHED_AGENT, WINDOW, SESSION]}),
         ),
         streaming=True,
         media="text/event-stream",
@@ -148,15 +167,16 @@ OPERATIONS = (
     ),
     Operation(
         "why",
-        "Say why an agent is shown in its state: what decided, what agrees, what was overruled.",
+        "Explain the state of an agent: which source decided, which agree, which were overruled.",
         cli=["why"],
         route="/v1/why",
         parameters=[Parameter("ref", REF.help, required=True, positional=True)],
         result=shape(
+            "Explanation",
             item=ROW,
-            because={"anyOf": [CLAIM, {"type": "null"}]},
-            agrees=array(CLAIM),
-            overruled=array(shape(**CLAIM["properties"], why="string")),
+            because=optional(DETAILED_EVIDENCE),
+            agrees=array(DETAILED_EVIDENCE),
+            overruled=array(OVERRULED_EVIDENCE),
             caveat="string",
             would_change="string",
         ),
@@ -167,13 +187,14 @@ OPERATIONS = (
         "Wait until an agent needs you or is done, or is in a state.",
         cli=["wait"],
         route="/v1/wait",
-        description="Ends at once if it is so already. Exit code 0: it is so; 4: the time is up; 5: there is no such agent, or it has ended. Over HTTP the "
-        "last server-sent event, named done, carries the result.",
-        when_to_use="Call it instead of asking again and again.",
+        description="Ends at once if the agent is in that state already. Exit code 0: it is; 4: the time is up; 5: "
+        "there is no such agent, or it has ended. Over HTTP the last server-sent event, named done, carries the "
+        "result.",
+        when_to_use="Call it instead of polling.",
         parameters=[
             REF,
             _switch("any", "Wait for any agent."),
-            _switch("all", "Wait for all agents that there are."),
+            _switch("all", "Wait for all agents that run now."),
             Parameter(
                 "state",
                 f"The state to wait for, or several with commas between. One of: {', '.join(STATES)}; repeatable. "
@@ -183,10 +204,11 @@ OPERATIONS = (
             Parameter("timeout", "How long to wait at most, such as 30s or 10m; without it, for ever."),
         ],
         result=shape(
+            "WaitResult",
             outcome={"type": "string", "enum": ["waiting", "met", "timeout", "gone"]},
-            states=array("string"),
+            states=array(STATE),
             waited_ms=AGE,
-            items=array(ROW),
+            items=array(WATCHED_AGENT),
         ),
         streaming=True,
         media="text/event-stream",
@@ -197,58 +219,56 @@ OPERATIONS = (
         "Print the fleet on one line, for a status bar.",
         cli=["bar"],
         route="/v1/bar",
-        description="For tmux: set -g status-right '#(covey bar --format tmux)'. For the menu bar of macOS, a SwiftBar plugin that calls "
-        "covey bar --format swiftbar.",
+        description="For tmux: set -g status-right '#(covey bar --format tmux)'. For the menu bar of macOS, a "
+        "SwiftBar plugin that calls covey bar --format swiftbar.",
         parameters=[
             Parameter("target", "Only this target."),
             Parameter("format", "For whom.", enum=["plain", "tmux", "swiftbar"], default="plain"),
         ],
-        result=shape(text="string", needs_action="integer", total="integer", down=array("string")),
+        result=shape("StatusBar", text="string", needs_action="integer", total="integer", down=array("string")),
         page=True,
         idempotent=True,
         mcp=False,
     ),
     Operation(
         "adapters.list",
-        "List the agent programs that Covey knows, and what it can tell of each.",
+        "List the agent programs that Covey knows, and what it can detect of each.",
         cli=["adapters", "list"],
         route="/v1/adapters",
-        description="For each: what it can tell, whether its hooks are installed, the versions that were measured, those that are installed and those that "
-        "run now, and what of a running version could not be understood.",
+        description="For each: what can be detected, whether its hooks are installed, the versions that were "
+        "measured, those that are installed and those that run now, and what of a running version could not be "
+        "understood.",
         result=shape(
+            "AdapterList",
             items=array(
                 shape(
+                    "Adapter",
                     agent="string",
                     title="string",
                     origin="string",
                     contract_version="integer",
-                    capabilities={"type": "object", "additionalProperties": {"type": "boolean"}},
-                    integration=shape(state="string", file="string", detail="string"),
+                    capabilities=mapping("boolean"),
+                    integration=shape("HookInstallation", state="string", file="string", detail="string"),
                     tested=array("string"),
-                    installed=array(shape(path="string", version="string", note="string")),
-                    running=array(shape(version="string", count="integer", note="string")),
-                    drift=array(
-                        shape(
-                            version="string",
-                            counts={"type": "object", "additionalProperties": {"type": "integer"}},
-                            alarming="boolean",
-                        )
-                    ),
+                    installed=array(shape("InstalledProgram", path="string", version="string", note="string")),
+                    running=array(shape("RunningVersion", version="string", count="integer", note="string")),
+                    drift=array(shape("VersionDrift", version="string", counts=COUNTS, alarming="boolean")),
                 )
             ),
-            problems=array(shape(problem="string", suggestion="string")),
+            problems=array(shape("AdapterProblem", problem="string", suggestion="string")),
         ),
         idempotent=True,
     ),
     Operation(
         "adapters.explain",
-        "Read a screen and say which state it shows and which pattern says so, as a report for whoever mends it.",
+        "Read a screen, and report which state it shows and which pattern matched.",
         cli=["adapters", "explain"],
         method="POST",
         route="/v1/adapters/explain",
-        description="With --pane, the screen of a running agent is looked at, and the report names versions, sizes and what each source says. With --screen "
-        "and the name of an agent, a saved screen is read: the command line needs no daemon for that and reads the descriptions in Covey's home as they are "
-        "now. Rules for the title are tried only if one is given.",
+        description="With --pane, the screen of a running agent is read, and the report names versions, sizes and "
+        "what each source says. With --screen and the name of an agent, a saved screen is read: the command line "
+        "needs no daemon for that and reads the descriptions in Covey's home as they are now. Rules for the title are "
+        "tried only if one is given.",
         parameters=[
             Parameter(
                 "agent",
@@ -259,7 +279,8 @@ OPERATIONS = (
             Parameter("pane", "A running agent: %14, api, api:2.1 or runtime:<id>."),
             Parameter(
                 "screen",
-                "The screen as text, also with escapes as capture-pane -e writes it; on the command line a file that holds it, or - for standard input.",
+                "The screen as text, also with escapes as capture-pane -e writes it; on the command line a file that "
+                "holds it, or - for standard input.",
                 content="raw",
             ),
             _switch("redact", "Hide every letter and digit that the agent shows."),
@@ -267,6 +288,7 @@ OPERATIONS = (
             Parameter("agent_version", "Version of the agent; without it, the newest that is known."),
         ],
         result=shape(
+            "ScreenReport",
             agent="string",
             state=STATE,
             reason="string",
@@ -274,7 +296,7 @@ OPERATIONS = (
             rule="string",
             evidence="string",
             caveat="string",
-            tried=array(shape(source="string", rule="string", state="string", why="string")),
+            tried=array(shape("TriedRule", source="string", rule="string", state="string", why="string")),
             report="string",
         ),
         idempotent=True,
@@ -285,27 +307,36 @@ OPERATIONS = (
     ),
     Operation(
         "integrate",
-        "Have an agent program tell Covey itself what it does, or no longer.",
+        "Install Covey's hooks into an agent program, or remove them.",
         cli=["integrate"],
         local="it edits the settings of programs in the caller's own environment, which a daemon does not have",
-        description="Adds Covey's hooks to the settings of the agent, keeps everything else in the file, and leaves a copy of what was there. Only "
-        "events that the installed version knows are written; a version of which that is not known is refused, with the reason. Without hooks Covey "
-        "reads titles, session files, transcripts and screens.",
+        description="Adds Covey's hooks to the settings of the agent, keeps everything else in the file, and leaves a "
+        "copy of what was there. Only events that the installed version knows are written; a version of which that is "
+        "not known is refused, with the reason. Without hooks Covey reads titles, session files, transcripts and "
+        "screens.",
         parameters=[
             Parameter("agent", "The agent program.", required=True, positional=True, enum=INTEGRATED),
-            _switch("remove", "Take the hooks out again."),
+            _switch("remove", "Remove the hooks again."),
             _switch("any_version", "Write the hooks even if it is not known that the installed version accepts them."),
-            _switch("verbose", "With --dry-run, tell every line that would change."),
+            _switch("verbose", "With --dry-run, show every line that would change."),
         ],
         result=shape(
+            "Integration",
             agent="string",
             state="string",
             changed="boolean",
             files=array(
-                shape(path="string", change="string", about="string", backup=optional("string"), diff="string")
+                shape(
+                    "ChangedFile",
+                    path="string",
+                    change="string",
+                    about="string",
+                    backup=optional("string"),
+                    diff="string",
+                )
             ),
             notes=array("string"),
-            programs=array(shape(path="string", version="string")),
+            programs=array(shape("ProgramVersion", path="string", version="string")),
         ),
         mutating=True,
         idempotent=True,
@@ -316,13 +347,15 @@ OPERATIONS = (
     ),
     Operation(
         "hooks",
-        "Take in what an agent's hook says.",
+        "Accept a delivery of an agent's hook.",
         cli=[],
         method="POST",
         route="/v1/hooks/{agent}",
-        description="The body is the payload as the agent gave it. Headers tell where it comes from: X-Covey-Pane and X-Covey-Tmux (as in the environment), "
-        "X-Covey-Pid (the hook's ancestors), X-Covey-At (when, in milliseconds since 1970), X-Covey-Id (told twice, it counts once), X-Covey-Host. "
-        "The answer comes when what it says is in the journal; 503 means not now: keep it, and bring it again under the same id.",
+        description="The body is the payload as the agent gave it. Headers say where it comes from: X-Covey-Pane and "
+        "X-Covey-Tmux (as in the environment), X-Covey-Pid (the hook's ancestors), X-Covey-At (when, in milliseconds "
+        "since 1970), X-Covey-Id (a delivery that is repeated under its id counts once), X-Covey-Host. The answer "
+        "comes when the delivery is in the journal. 503 means that it was not accepted: keep it, and deliver it again "
+        "under the same id.",
         parameters=[Parameter("agent", AGENT.help, required=True, content="id")],
         payload=True,
         result={"type": "object"},

@@ -1,48 +1,58 @@
-"""What the operations of the fleet answer with."""
+"""The shapes of what the operations of the fleet return."""
 
 from __future__ import annotations
 
-from covey.contract.operation import array, optional, shape
+from covey.contract.operation import Omittable, array, mapping, one_of, optional, shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 STATES = ["error", "waiting_approval", "waiting_input", "running", "completed", "idle", "unknown"]
-STATE = {"type": "string", "enum": STATES}
-HEALTH = {"type": "string", "enum": ["ok", "degraded", "down"]}
+"""The states of an agent, by precedence; `covey.fleet.model` has them as a type."""
+STATE = one_of("AgentState", STATES)
+CONFIDENCE = one_of("Confidence", ["high", "medium", "low"])
+HEALTH = one_of("Health", ["ok", "degraded", "down"])
+TARGET_KIND = one_of("TargetKind", ["local", "ssh"])
 AGE = {"type": "integer", "minimum": 0}
-COUNTS = {"type": "object", "additionalProperties": {"type": "integer"}}
+COUNTS = mapping("integer")
 
-EVIDENCE = shape(source="string", state=STATE, evidence="string", at="string", age_ms=AGE)
-CLAIM = shape(**EVIDENCE["properties"], detail="string")
-ROW = shape(
-    identity=shape(target="string", session_name="string", window_id="string", pane_id="string"),
-    ref="string",
-    runtime_id="string",
-    agent="string",
-    state=STATE,
-    reason="string",
-    confidence={"type": "string", "enum": ["high", "medium", "low"]},
-    since="string",
-    age_ms=AGE,
-    as_of="string",
-    detail="string",
-    cwd="string",
-    pid=optional("integer"),
-    window_name="string",
-    window_index="integer",
-    pane_index="integer",
-    title="string",
-    socket="string",
-    version="string",
-    version_note="string",
-    server="string",
-    state_version="integer",
-    needs_action="boolean",
-    evidence=array(EVIDENCE),
-)
-ROLLUP = {
+RECORDED_EVIDENCE = shape("RecordedEvidence", source="string", state=STATE, evidence="string", at="string")
+EVIDENCE = shape("Evidence", **RECORDED_EVIDENCE["properties"], age_ms=AGE)
+DETAILED_EVIDENCE = shape("DetailedEvidence", **EVIDENCE["properties"], detail="string")
+OVERRULED_EVIDENCE = shape("OverruledEvidence", **DETAILED_EVIDENCE["properties"], why="string")
+
+_AGENT = {
+    "identity": shape("PaneIdentity", target="string", session_name="string", window_id="string", pane_id="string"),
+    "ref": "string",
+    "runtime_id": "string",
+    "agent": "string",
+    "state": STATE,
+    "reason": "string",
+    "confidence": CONFIDENCE,
+    "since": "string",
+    "as_of": "string",
+    "detail": "string",
+    "cwd": "string",
+    "pid": optional("integer"),
+    "window_name": "string",
+    "window_index": "integer",
+    "pane_index": "integer",
+    "title": "string",
+    "socket": "string",
+    "version": "string",
+    "version_note": "string",
+    "server": "string",
+    "state_version": "integer",
+    "needs_action": "boolean",
+}
+AGENT_RECORD = shape("AgentRecord", **_AGENT, evidence=array(RECORDED_EVIDENCE))
+"""An agent at the time of an event, without ages."""
+WATCHED_AGENT = shape("WatchedAgent", **_AGENT, evidence=array(RECORDED_EVIDENCE), age_ms=AGE)
+"""An agent in a stream: its evidence has ages in a snapshot, but not in a change."""
+ROW = shape("AgentRow", **_AGENT, evidence=array(EVIDENCE), age_ms=AGE)
+
+_ROLLUP = {
     "top_state": STATE,
     "age_ms": AGE,
     "needs_action": "boolean",
@@ -51,28 +61,58 @@ ROLLUP = {
     "running": "integer",
     "by_state": COUNTS,
 }
+AGENT_BRIEF = shape(
+    "AgentBrief",
+    pane_id="string",
+    runtime_id="string",
+    agent="string",
+    state=STATE,
+    reason="string",
+    confidence=CONFIDENCE,
+    detail="string",
+    ref="string",
+    age_ms=AGE,
+)
 WINDOW = shape(
-    identity=shape(target="string", session_name="string", window_id="string"),
+    "Window",
+    identity=shape("WindowIdentity", target="string", session_name="string", window_id="string"),
     socket="string",
     window_name="string",
     window_index="integer",
-    **ROLLUP,
+    **_ROLLUP,
+    agents=Omittable(array(AGENT_BRIEF)),
 )
 SESSION = shape(
-    identity=shape(target=optional("string"), session_name="string"),
+    "Session",
+    identity=shape("SessionIdentity", target=optional("string"), session_name="string"),
     socket=optional("string"),
-    **ROLLUP,
-    targets=array(shape(target="string", **ROLLUP)),
+    **_ROLLUP,
+    targets=array(shape("TargetRollup", target="string", **_ROLLUP)),
+    agents=Omittable(array(shape("AgentKindRollup", agent="string", **_ROLLUP))),
 )
-SUMMARY = shape(total="integer", needs_action="integer", by_state=COUNTS, by_agent=COUNTS, by_target=COUNTS)
+SUMMARY = shape(
+    "FleetSummary", total="integer", needs_action="integer", by_state=COUNTS, by_agent=COUNTS, by_target=COUNTS
+)
+FILTERS = shape(
+    "Filters",
+    target="string",
+    target_session="string",
+    session="string",
+    socket="string",
+    cwd="string",
+    state=array(STATE),
+    agent_type=array("string"),
+    needs_action="boolean",
+)
 NODE = {
     "type": "string",
-    "description": "The Covey on that machine: `ok` and its version if it tells of hooks and files, else `none`.",
+    "description": "The Covey on that machine: `ok` and its version if it reports hooks and files, otherwise `none`.",
 }
-TARGET = shape(target="string", health=HEALTH, reason="string", sockets=array("string"), node=NODE)
+TARGET = shape("Target", target="string", health=HEALTH, reason="string", sockets=array("string"), node=NODE)
 KNOWN_TARGET = shape(
+    "ConfiguredTarget",
     target="string",
-    kind={"type": "string", "enum": ["local", "ssh"]},
+    kind=TARGET_KIND,
     ssh_target="string",
     is_default="boolean",
     health=HEALTH,
@@ -80,14 +120,16 @@ KNOWN_TARGET = shape(
     node=NODE,
     last_seen_at=optional("string"),
 )
+FLEET_STATUS = shape("FleetStatus", targets=array(TARGET), summary=SUMMARY)
 
 
-def listing(item: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """The answer of a list."""
+def listing(name: str, item: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the named shape of a list of `item`."""
     return shape(
+        name,
         schema_version="string",
         generated_at="string",
-        filters="object",
+        filters=FILTERS,
         summary=SUMMARY,
         targets=array(TARGET),
         items=array(item),

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from covey.contract.attention import ATTENTION_STATUS
+from covey.contract.beats import BEATS_STATUS
+from covey.contract.fleet_shapes import FLEET_STATUS
 from covey.contract.operation import Operation, Parameter, array, optional, shape
 
 GROUPS = {"config": "Read and change the configuration.", "service": "Run Covey as a background service of this user."}
 
 EVENT = shape(
+    "Event",
     cursor="integer",
     id="string",
     time="number",
     at={"type": "string", "format": "date-time"},
     kind="string",
     subject="string",
-    data="object",
+    data={"type": "object", "description": "Depends on the kind; each kind has its own shape."},
     source="string",
 )
 SETTING = shape(
+    "Setting",
     key="string",
     value={},
     default={},
@@ -24,7 +29,10 @@ SETTING = shape(
     help="string",
     restart="boolean",
 )
+CHANGED_SETTING = shape("ChangedSetting", key="string", old={}, new={}, needs_restart="boolean")
+SERVICE_CHANGE = shape("ServiceChange", path="string", changed="boolean")
 FINDING = shape(
+    "Finding",
     section="string",
     name="string",
     status={"type": "string", "enum": ["ok", "warn", "fail"]},
@@ -40,13 +48,14 @@ OPERATIONS = (
         cli=["up"],
         aliases=["start"],
         local="it starts the process that would serve it",
-        description="Starts the daemon in the background and returns when it is ready. Does nothing if it runs already.",
+        description="Starts the daemon in the background and returns when it is ready. Does nothing if it runs "
+        "already.",
         parameters=[
             Parameter(
                 "foreground", "Stay in the foreground, for supervisors such as systemd.", type="bool", default=False
             )
         ],
-        result=shape(pid="integer", already_running="boolean", version="string"),
+        result=shape("StartedDaemon", pid="integer", already_running="boolean", version="string"),
         mutating=True,
         idempotent=True,
         guard=False,
@@ -62,6 +71,7 @@ OPERATIONS = (
         description="Stops the daemon and the processes it supervises. Agents in tmux keep running. "
         "On the command line, a daemon that does not answer is sent SIGTERM, and after that SIGKILL.",
         result=shape(
+            "StoppedDaemon",
             pid=optional("integer"),
             stopping="boolean",
             how={"type": "string", "enum": ["none", "asked", "terminated", "killed"]},
@@ -73,11 +83,12 @@ OPERATIONS = (
     ),
     Operation(
         "status",
-        "Tell how the daemon is.",
+        "Show the status of the daemon.",
         cli=["status"],
         route="/v1/status",
         when_to_use="Call it first to see whether Covey runs and what it looks after.",
         result=shape(
+            "Status",
             version="string",
             pid="integer",
             uptime_s="number",
@@ -85,23 +96,25 @@ OPERATIONS = (
             cpu_seconds="number",
             home="string",
             tcp_port=optional("integer"),
-            events=shape(cursor="integer", subscribers="integer"),
-            config=shape(generation="integer", problems=array("string"), needs_restart=array("string")),
+            events=shape("EventsStatus", cursor="integer", subscribers="integer"),
+            config=shape("ConfigStatus", generation="integer", problems=array("string"), needs_restart=array("string")),
             problems=array("string"),
-            children=array(shape(name="string", state="string", pid=optional("integer"), restarts="integer")),
-            fleet=optional("object"),
-            beats=optional("object"),
-            attention=optional("object"),
+            children=array(
+                shape("ChildProcess", name="string", state="string", pid=optional("integer"), restarts="integer")
+            ),
+            fleet=optional(FLEET_STATUS),
+            beats=optional(BEATS_STATUS),
+            attention=optional(ATTENTION_STATUS),
         ),
         idempotent=True,
-        examples=[("covey status", "How the daemon is; exit code 2 if it does not run", 2)],
+        examples=[("covey status", "The status of the daemon; exit code 2 if it does not run", 2)],
     ),
     Operation(
         "health",
-        "Tell whether the daemon answers.",
+        "Check whether the daemon answers.",
         cli=["health"],
         route="/v1/health",
-        result=shape(ok="boolean", version="string", uptime_s="number"),
+        result=shape("HealthCheck", ok="boolean", version="string", uptime_s="number"),
         idempotent=True,
         mcp=False,
     ),
@@ -111,8 +124,9 @@ OPERATIONS = (
         cli=["reload"],
         method="POST",
         route="/v1/reload",
-        description="Reads config.toml again without dropping a connection. A broken edit is reported and the last good configuration stays in force.",
-        result=shape(generation="integer", changed=array("string"), needs_restart=array("string")),
+        description="Reads config.toml again without dropping a connection. A broken edit is reported and the last "
+        "good configuration stays in force.",
+        result=shape("ReloadedConfig", generation="integer", changed=array("string"), needs_restart=array("string")),
         mutating=True,
         idempotent=True,
         guard=False,
@@ -124,7 +138,7 @@ OPERATIONS = (
         cli=["config", "list"],
         route="/v1/config",
         offline=True,
-        result=shape(items=array(SETTING)),
+        result=shape("SettingList", items=array(SETTING)),
         idempotent=True,
         examples=[("covey config list", "Every setting", 0)],
     ),
@@ -148,11 +162,9 @@ OPERATIONS = (
         offline=True,
         parameters=[
             KEY,
-            Parameter(
-                "value", "The new value, as it would stand in TOML or as plain text.", required=True, positional=True
-            ),
+            Parameter("value", "The new value, as TOML or as plain text.", required=True, positional=True),
         ],
-        result=shape(key="string", old={}, new={}, needs_restart="boolean"),
+        result=CHANGED_SETTING,
         mutating=True,
         idempotent=True,
         guard=False,
@@ -161,13 +173,13 @@ OPERATIONS = (
     ),
     Operation(
         "config.unset",
-        "Take a setting out of config.toml, so that its default holds.",
+        "Remove a setting from config.toml, so that its default applies.",
         cli=["config", "unset"],
         method="DELETE",
         route="/v1/config/{key}",
         offline=True,
         parameters=[KEY],
-        result=shape(key="string", old={}, new={}, needs_restart="boolean"),
+        result=CHANGED_SETTING,
         mutating=True,
         idempotent=True,
         guard=False,
@@ -179,15 +191,18 @@ OPERATIONS = (
         "Show what has happened, and what happens.",
         cli=["events"],
         route="/v1/events",
-        description="Every event has a cursor. Ask for what came after the last cursor you saw and nothing is missed or repeated. "
-        "On the command line, without --since and --limit: the last 50. Over HTTP: everything that is kept, as server-sent events. The stream ends with the newest "
-        "event, unless `follow=true` or `Accept: text/event-stream` asks for more; it is resumable by Last-Event-ID. Who goes on with a Last-Event-ID from another journal (the "
-        "database was replaced) begins anew, after an event named covey.reset.",
+        description="Every event has a cursor. Ask for what came after the last cursor you saw, and nothing is missed "
+        "or repeated. On the command line, without --since and --limit: the last 50. Over HTTP: everything that is "
+        "kept, as server-sent events. The stream ends with the newest event, unless `follow=true` or `Accept: "
+        "text/event-stream` asks for more; it is resumable by Last-Event-ID. A client that resumes with a "
+        "Last-Event-ID of another journal (the database was replaced) gets an event named covey.reset, then "
+        "everything.",
         parameters=[
             Parameter("follow", "Go on with new events as they come.", type="bool", default=False, short="-f"),
             Parameter(
                 "since",
-                "Only events after this cursor, or after this time: 10m ago, or 2026-01-31T14:05:00Z. 0: all that are kept.",
+                "Only events after this cursor, or after this time: 10m ago, or 2026-01-31T14:05:00Z. 0: all that are "
+                "kept.",
                 default="",
             ),
             Parameter(
@@ -240,11 +255,11 @@ OPERATIONS = (
     ),
     Operation(
         "doctor",
-        "Find what is missing or wrong, and the command that mends it.",
+        "Find what is missing or wrong, and the command that fixes it.",
         cli=["doctor"],
         route="/v1/doctor",
         offline=True,
-        result=shape(ok="boolean", findings=array(FINDING)),
+        result=shape("Diagnosis", ok="boolean", findings=array(FINDING)),
         idempotent=True,
         examples=[("covey doctor", "Is everything here?", 0)],
     ),
@@ -257,7 +272,7 @@ OPERATIONS = (
         parameters=[
             Parameter("path", "File to write; it must not exist yet.", required=True, positional=True, path=True)
         ],
-        result=shape(path="string", bytes="integer"),
+        result=shape("Backup", path="string", bytes="integer"),
         mutating=True,
         guard=False,
         mcp=False,
@@ -283,7 +298,7 @@ OPERATIONS = (
         "Install the service, so that Covey starts with your session.",
         cli=["service", "install"],
         local="it talks to the system's service manager",
-        result=shape(path="string", changed="boolean"),
+        result=SERVICE_CHANGE,
         mutating=True,
         idempotent=True,
         dry_run=True,
@@ -296,7 +311,7 @@ OPERATIONS = (
         "Remove the service.",
         cli=["service", "uninstall"],
         local="it talks to the system's service manager",
-        result=shape(path="string", changed="boolean"),
+        result=SERVICE_CHANGE,
         mutating=True,
         idempotent=True,
         dry_run=True,
@@ -306,10 +321,10 @@ OPERATIONS = (
     ),
     Operation(
         "service.status",
-        "Tell whether the service is installed and running.",
+        "Show whether the service is installed and running.",
         cli=["service", "status"],
         local="it talks to the system's service manager",
-        result=shape(installed="boolean", path="string", active="string"),
+        result=shape("ServiceStatus", installed="boolean", path="string", active="string"),
         idempotent=True,
         mcp=False,
         examples=[("covey service status", "Is it installed?", 0)],

@@ -1,4 +1,7 @@
-"""What an operation is: declared once, served on every surface."""
+"""The parts of the contract: operations with their parameters, and JSON Schemas for what they return.
+
+An operation is declared once and served on every surface.
+"""
 
 from __future__ import annotations
 
@@ -46,20 +49,21 @@ class Parameter:
         self.sensitive = sensitive
         self.content = content
         self.path = path
-        """A file; the command line takes it from the caller's folder."""
+        """A file name; on the command line it is relative to the caller's folder."""
 
     @property
     def flag(self) -> str:
-        """How it is spelt on a command line and in a query."""
+        """Return its spelling on a command line and in a query."""
         return self.name.replace("_", "-")
 
 
 class Operation:
     """One thing Covey can do.
 
-    `route` is where the daemon serves it. An operation without one is local: it is about the process itself and works without a daemon, and `local` says why.
-    `offline` operations are served by the daemon when it runs and done in the caller's process when it does not. One without `cli` is for programs only.
-    An alias is one word that stands for the whole of `cli`.
+    `route` is where the daemon serves it. An operation without one is local: it concerns the calling process itself and
+    works without a daemon; `local` says why. The daemon serves `offline` operations while it runs; otherwise they are
+    performed in the caller's process. An operation without `cli` is for programs only. An alias is a single word that
+    stands for the whole of `cli`.
     """
 
     def __init__(
@@ -109,48 +113,78 @@ class Operation:
         self.streaming = streaming
         self.media = media
         self.page = page
-        """The command line prints the answer as it is, for people who redirect it into a file."""
+        """Whether the command line prints the result as it is, so that it can be redirected into a file."""
         self.payload = payload
-        """The body is no parameters but a document of the caller's own, handed on as it came."""
+        """Whether the body is a document of the caller's own, passed on unchanged, instead of parameters."""
         self.mcp = mcp
         self.aliases = tuple(aliases)
         self.examples = tuple(examples)
-        """Each a command line, what it shows, and the exit code to expect."""
+        """Each is a command line, what it shows, and the exit code to expect."""
         self.served_by = served_by
         """The kind of daemon that serves it. Every kind serves the operations of the kernel."""
 
     @property
     def audited(self) -> bool:
-        """Whether each call is recorded with its caller. What agents deliver about themselves changes nothing of the user's, and there is much of it."""
+        """Return whether each call is recorded with its caller.
+
+        Payloads are not: agents deliver many of them, and they change nothing that belongs to the user.
+        """
         return self.mutating and not self.payload
 
     def parameter(self, name: str) -> Parameter | None:
-        """The parameter of that name, with dashes or underscores."""
+        """Return the parameter of that name, spelt with dashes or underscores; None if there is none."""
         wanted = name.replace("-", "_")
         return next((parameter for parameter in self.parameters if parameter.name == wanted), None)
 
     def place(self, parameter: Parameter) -> Literal["path", "query", "body"]:
-        """Where HTTP carries the parameter."""
+        """Return where HTTP carries the parameter."""
         if f"{{{parameter.name}}}" in self.route:
             return "path"
         return "body" if self.method in ("POST", "PUT") else "query"
 
 
-def shape(description: str = "", /, **properties: Any) -> dict[str, Any]:
-    """A JSON Schema for an object whose named properties are always there. A property is a type name or a schema."""
+class Omittable:
+    """A property of a shape that may be left out, unlike one that is null."""
+
+    def __init__(self, schema: Mapping[str, Any] | str) -> None:
+        self.schema = schema
+
+
+def shape(name: str = "", /, **properties: Any) -> dict[str, Any]:
+    """Return a JSON Schema for an object. A property is the name of a type, a schema or an `Omittable`.
+
+    A shape that is used more than once needs a name: generated clients have a type of that name, and the reference page
+    has a section for it. All properties are required, except those that are `Omittable`; others may be added later.
+    """
     return {
+        **({"title": name} if name else {}),
         "type": "object",
-        **({"description": description} if description else {}),
-        "properties": {name: {"type": kind} if isinstance(kind, str) else kind for name, kind in properties.items()},
-        "required": list(properties),
+        "properties": {
+            key: _schema(one.schema if isinstance(one, Omittable) else one) for key, one in properties.items()
+        },
+        "required": [key for key, one in properties.items() if not isinstance(one, Omittable)],
     }
 
 
+def one_of(name: str, values: Sequence[str]) -> dict[str, Any]:
+    """Return a named JSON Schema for a string that is one of these values."""
+    return {"title": name, "type": "string", "enum": list(values)}
+
+
 def array(of: Mapping[str, Any] | str) -> dict[str, Any]:
-    """A JSON Schema for a list."""
-    return {"type": "array", "items": {"type": of} if isinstance(of, str) else dict(of)}
+    """Return a JSON Schema for a list."""
+    return {"type": "array", "items": _schema(of)}
 
 
-def optional(kind: str) -> dict[str, Any]:
-    """A JSON Schema for a value that may be null."""
-    return {"type": [kind, "null"]}
+def mapping(of: Mapping[str, Any] | str) -> dict[str, Any]:
+    """Return a JSON Schema for an object whose keys are not known in advance."""
+    return {"type": "object", "additionalProperties": _schema(of)}
+
+
+def optional(of: Mapping[str, Any] | str) -> dict[str, Any]:
+    """Return a JSON Schema for a value that may be null."""
+    return {"type": [of, "null"]} if isinstance(of, str) else {"anyOf": [dict(of), {"type": "null"}]}
+
+
+def _schema(of: Mapping[str, Any] | str) -> dict[str, Any]:
+    return {"type": of} if isinstance(of, str) else dict(of)

@@ -1,31 +1,46 @@
-"""The reference page of all operations, generated: `python -m covey.contract.reference > docs/reference/covey.md`."""
+"""The reference page of the contract, generated: `python -m covey.contract.reference > docs/reference/covey.md`."""
 
 from __future__ import annotations
 
 import json
 
 from covey.contract import OPERATIONS
+from covey.contract.components import PLACE, components, referenced
+from covey.contract.events import EVENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from covey.contract import Operation, Parameter
+    from covey.contract.event_kind import EventKind
 
-HEAD = """# covey: every operation
+HEAD = """# covey: every operation, event and shape
 
-Generated from the contract by `./run python -m covey.contract.reference`; do not edit. Each operation is a command line verb and, unless it is local, an endpoint of the
-daemon's API on its Unix socket and on loopback TCP (`covey openapi` prints the OpenAPI document).
+Generated from the contract by `./run python -m covey.contract.reference`; do not edit. Each operation is a command line
+verb and, unless it is local, an endpoint of the daemon's API on its Unix socket and on loopback TCP (`covey openapi`
+prints the OpenAPI document). [Events](#events) are in the journal that `covey events` shows. [Shapes](#shapes) are what
+operations return and events carry; all their properties are always there, unless the table says otherwise.
 """
 
 
-def page(operations: Iterable[Operation]) -> str:
-    """Markdown for these operations."""
-    return "\n".join([HEAD, *(section(operation) for operation in operations)])
+def page(operations: Sequence[Operation], events: Sequence[EventKind] = EVENTS) -> str:
+    """Return the page in Markdown."""
+    shapes = components([*(operation.result for operation in operations), *(kind.data for kind in events)])
+    parts = [
+        HEAD,
+        *(operation_section(operation) for operation in operations),
+        "## Events\n",
+        *(event_section(kind) for kind in events),
+        "## Shapes\n",
+        *(shape_section(name, schema) for name, schema in shapes.items()),
+    ]
+    return "\n".join(parts)
 
 
-def section(operation: Operation) -> str:
-    """One operation."""
+def operation_section(operation: Operation) -> str:
+    """Return the section of one operation."""
     marks = [
         "changes state" if operation.mutating else "read-only",
         *(["destructive"] if operation.destructive else []),
@@ -39,37 +54,76 @@ def section(operation: Operation) -> str:
     lines = [f"## {head}", "", operation.summary, "", f"{where} · {' · '.join(marks)}", ""]
     if operation.aliases:
         lines += [f"Also: {', '.join(f'`covey {alias}`' for alias in operation.aliases)}", ""]
-    lines += [operation.description, ""] if operation.description else []
-    lines += (
-        [
-            "| parameter | type | default | |",
-            "|---|---|---|---|",
-            *(_row(parameter) for parameter in operation.parameters),
-            "",
-        ]
-        if operation.parameters
-        else []
-    )
-    lines += (
-        ["```", *(f"{command}    # {text}" for command, text, _ in operation.examples), "```", ""]
-        if operation.examples
-        else []
-    )
-    lines += ["Result:", "", "```json", json.dumps(operation.result), "```", ""]
+    if operation.description:
+        lines += [operation.description, ""]
+    if operation.parameters:
+        rows = [_parameter(parameter) for parameter in operation.parameters]
+        lines += ["| parameter | type | default | |", "|---|---|---|---|", *rows, ""]
+    if operation.examples:
+        lines += ["```", *(f"{command}    # {text}" for command, text, _ in operation.examples), "```", ""]
+    lines += _content("Each message is" if operation.streaming else "Returns", operation.result)
     return "\n".join(lines)
 
 
-def _row(parameter: Parameter) -> str:
-    name = (
-        f"`{parameter.name.upper()}`"
-        if parameter.positional
-        else " ".join(f"`{name}`" for name in (parameter.short, f"--{parameter.flag}") if name)
-    )
-    default = (
-        "required" if parameter.required else "" if parameter.default is None else f"`{json.dumps(parameter.default)}`"
-    )
+def event_section(kind: EventKind) -> str:
+    """Return the section of one kind of event."""
+    subject = f"Subject: `{kind.subject}`." if kind.subject else "It has no subject."
+    return "\n".join([f"### {kind}", "", kind.summary, "", subject, "", *_content("Its data is", kind.data)])
+
+
+def shape_section(name: str, schema: Mapping[str, Any]) -> str:
+    """Return the section of one named shape."""
+    lines = [f"### {name}", ""]
+    if "enum" in schema:
+        return "\n".join([*lines, f"One of {_values(schema['enum'])}.", ""])
+    return "\n".join([*lines, *_table(schema)])
+
+
+def _content(verb: str, schema: Mapping[str, Any]) -> list[str]:
+    """Describe a schema: a table of its properties if it is an object without a name, otherwise its type."""
+    schema = referenced(schema)
+    if schema.get("properties"):
+        return [f"{verb} an object:", "", *_table(schema)]
+    if "properties" in schema:
+        return [f"{verb} an empty object.", ""]
+    return [f"{verb} {_type(schema)}.", ""]
+
+
+def _table(schema: Mapping[str, Any]) -> list[str]:
+    rows = []
+    for name, one in schema["properties"].items():
+        notes = [one.get("description", ""), "" if name in schema["required"] else "May be left out."]
+        rows.append(f"| `{name}` | {_type(one)} | {' '.join(filter(None, notes))} |")
+    return ["| property | type | |", "|---|---|---|", *rows, ""]
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix(PLACE)
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(_type(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return f"one of {_values(schema['enum'])}"
+    kind = schema.get("type", "any value")
+    if kind == "array":
+        return f"array of {_type(schema['items'])}"
+    if "additionalProperties" in schema:
+        return f"map to {_type(schema['additionalProperties'])}"
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def _values(values: Iterable[str]) -> str:
+    return ", ".join(f"`{value}`" for value in values)
+
+
+def _parameter(parameter: Parameter) -> str:
+    spellings = [parameter.short, f"--{parameter.flag}"]
+    name = f"`{parameter.name.upper()}`" if parameter.positional else _values(one for one in spellings if one)
+    default = "" if parameter.default is None else f"`{json.dumps(parameter.default)}`"
     kind = f"{parameter.type}, several" if parameter.multiple else parameter.type
-    return f"| {name} | {kind} | {default} | {parameter.help}{' One of ' + ', '.join(parameter.enum) + '.' if parameter.enum else ''} |"
+    values = f" One of {', '.join(parameter.enum)}." if parameter.enum else ""
+    return f"| {name} | {kind} | {'required' if parameter.required else default} | {parameter.help}{values} |"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The operations about targets: the machines whose agents are seen."""
+"""The operations about targets: the machines whose agents are observed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TARGET_NAME = Parameter("name", "Name of the target.", required=True, positional
 TARGETS = (
     Operation(
         "target.add",
-        "Add a host whose agents are to be seen.",
+        "Add a host whose agents are to be observed.",
         cli=["target", "add"],
         method="POST",
         route="/v1/targets",
@@ -31,7 +31,7 @@ TARGETS = (
     ),
     Operation(
         "target.connect",
-        "Connect to a target now, and say how it went.",
+        "Connect to a target now, and report the result.",
         cli=["target", "connect"],
         method="POST",
         route="/v1/targets/{name}/connect",
@@ -47,7 +47,7 @@ TARGETS = (
         "List the targets and how well each can be reached.",
         cli=["target", "list"],
         route="/v1/targets",
-        result=shape(items=array(KNOWN_TARGET)),
+        result=shape("TargetList", items=array(KNOWN_TARGET)),
         idempotent=True,
     ),
     Operation(
@@ -57,23 +57,24 @@ TARGETS = (
         method="DELETE",
         route="/v1/targets/{name}",
         parameters=[TARGET_NAME],
-        result=shape(target="string", removed="boolean"),
+        result=shape("RemovedTarget", target="string", removed="boolean"),
         mutating=True,
         destructive=True,
         mcp=False,
     ),
     Operation(
         "signals",
-        "Tell another Covey what the agents here say by hooks and files.",
+        "Stream the signals of the agents here to another Covey.",
         cli=["signals"],
         route="/v1/signals",
-        description="Run by a Covey that watches this machine over ssh; one JSON object a line. First hello, then what was said since a cursor (heard), where "
-        "that is not enough all that is claimed now (standing), then what is said as it comes, and at least every 5 seconds a line (pulse).",
+        description="Run by a Covey that observes this machine over ssh; one JSON object per line. First hello, then "
+        "the signals of hooks and files since a cursor (heard), where that is not enough all present claims "
+        "(standing), then signals as they come, and at least every 5 seconds a line (pulse).",
         parameters=[
             Parameter("since", "Begin after this cursor.", type="int", minimum=0, maximum=2**53),
-            Parameter("life", "The life that the cursor is from, as hello said."),
+            Parameter("life", "The `life` of the hello line that the cursor belongs to."),
         ],
-        result=shape(event="string"),
+        result=shape("SignalMessage", event="string"),
         streaming=True,
         media="text/event-stream",
         idempotent=True,

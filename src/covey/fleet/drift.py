@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from covey.contract.attention_events import ATTENTION_ASKED
 from covey.fleet.agent_sources import NOT_UNDERSTOOD
 from covey.fleet.judge import STALE
-from covey.fleet.record import ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -131,7 +131,7 @@ class Drift:
         drifted = next(one for one in self.counts if (one.agent, one.version) == (agent, version))
         if drifted.alarming and (agent, version) not in self._asked:
             self._asked.add((agent, version))
-            self._publish(ASKED, f"drift:{agent}:{version}", self._question(runtime, drifted), now)
+            self._publish(ATTENTION_ASKED, f"drift:{agent}:{version}", self._question(runtime, drifted), now)
 
     def _question(self, runtime: Runtime, drifted: Drifted) -> dict[str, Any]:
         named = f"{self._titles.get(runtime.agent, runtime.agent)} {runtime.version or 'of unknown version'}"

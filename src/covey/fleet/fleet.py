@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from covey.contract.fleet_events import AGENT_STARTED, FLEET_PICTURE, TARGET_ADDED, TARGET_HEALTH, TARGET_REMOVED
 from covey.fleet.agent_sources import AgentSources
 from covey.fleet.drift import Drift
 from covey.fleet.exits import Exits
@@ -20,7 +21,6 @@ from covey.fleet.live_states import LiveStates
 from covey.fleet.live_versions import LiveVersions
 from covey.fleet.model import PROCESS
 from covey.fleet.outbox import Outbox
-from covey.fleet.record import ADDED, BEGUN, HEALTH, PICTURE, REMOVED
 from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started, Suspended
 from covey.fleet.target_watch import TargetWatch
 from covey.fleet.target_watches import TargetWatches
@@ -147,11 +147,11 @@ class Fleet:
             {"target": target.target, "health": target.health, "reason": target.reason} for target in self.targets()
         ]
         data = {**self.states.picture(), "targets": targets, "gap": gap}
-        return self._outbox.append(PICTURE, "", data, self.states.now())
+        return self._outbox.append(FLEET_PICTURE, "", data, self.states.now())
 
     def _not_written(self, kind: str, subject: str) -> None:
         """Note an event that the journal lacks, and make up for it when the journal can be written again."""
-        if kind == BEGUN:
+        if kind == AGENT_STARTED:
             self._unannounced.add(subject)
         if self._catching_up is None:
             self._catching_up = asyncio.create_task(self._catch_up(), name="what the journal lacks")
@@ -175,7 +175,7 @@ class Fleet:
         self._start_watch(known)
         status = self.watches[known.name].status
         data = {"target": known.name, "kind": known.kind, "health": status.health, "reason": status.reason}
-        self._outbox.append(ADDED, known.name, data, self.states.now())
+        self._outbox.append(TARGET_ADDED, known.name, data, self.states.now())
 
     def _start_watch(self, known: TargetRecord) -> None:
         watch = TargetWatch(known.name, lambda: self._place(known), self, self._clock)
@@ -192,7 +192,7 @@ class Fleet:
                 replace(ended, why="target_removed")
                 for ended in self.runtimes.server_gone(name, socket, self._clock.time())
             )
-        self._outbox.append(REMOVED, name, {"target": name}, self.states.now())
+        self._outbox.append(TARGET_REMOVED, name, {"target": name}, self.states.now())
         await asyncio.wait({task})
 
     async def on_target_checked(self, watch: TargetWatch) -> None:
@@ -223,7 +223,7 @@ class Fleet:
                     self.states.evaluate(runtime.runtime_id)
         if changed:
             data = {"target": status.target, "health": status.health, "reason": status.reason, "previous": before[0]}
-            self._outbox.append(HEALTH, status.target, data, self.states.now())
+            self._outbox.append(TARGET_HEALTH, status.target, data, self.states.now())
 
     # Agents.
 

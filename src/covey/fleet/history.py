@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
+from covey.contract.fleet_events import FLEET_STARTED, FLEET_STOPPED
 from covey.fleet.picture import Picture
-from covey.fleet.record import DERIVED, PICTURED, STARTED, STOPPED, WHOLE
+from covey.fleet.record import PICTURE_EVENTS, STARTING_POINTS, STATE_EVENTS
 from covey.fleet.replay import Rederivation
 from covey.fleet.view import SCHEMA_VERSION, Filters, panes
 from covey.kernel.clock import timestamp
@@ -44,7 +45,7 @@ PAGE = 2000
 SHOWN = 100
 """Differences that an answer lists; it counts all of them."""
 
-_WHOLE, _PICTURED, _DERIVED = Kinds(WHOLE), Kinds(PICTURED), Kinds(DERIVED)
+_WHOLE, _PICTURED, _DERIVED = Kinds(STARTING_POINTS), Kinds(PICTURE_EVENTS), Kinds(STATE_EVENTS)
 
 log = logging.getLogger("covey.fleet")
 
@@ -83,17 +84,17 @@ class History:
             "cursors": {one.row.runtime_id: to_builtins(one.cursors) for one in saved},
         }
         try:
-            await events.append(STARTED, data=began, source="fleet", time=history._now())
+            await events.append(FLEET_STARTED, data=began, source="fleet", time=history._now())
         except EventSizeError:  # there are so many agents that `replay` knows them from their next changes only
             few = {name: began[name] for name in ("rules", "targets")}
-            await events.append(STARTED, data=few, source="fleet", time=history._now())
+            await events.append(FLEET_STARTED, data=few, source="fleet", time=history._now())
         try:
             yield history
         finally:
             try:
-                await events.append(STOPPED, source="fleet", time=history._now())
+                await events.append(FLEET_STOPPED, source="fleet", time=history._now())
             except (EventsError, StoreError) as error:
-                log.warning("fleet event not stored", extra={"kind": STOPPED, "reason": error.message})
+                log.warning("fleet event not stored", extra={"kind": FLEET_STOPPED, "reason": error.message})
 
     async def picture(self, fleet: Pictured) -> None:
         """Have a picture of the fleet written from time to time, until cancelled."""
@@ -123,7 +124,7 @@ class History:
     async def _shown(self, params: Mapping[str, Any], targets: Sequence[TargetStatus]) -> dict[str, Any]:
         now = self._now()
         at = self._past(params["at"], "at", now)
-        picture, first = await self._events.look(lambda journal: _pictured(journal, at))
+        picture, first = await self._events.read(lambda journal: _pictured(journal, at))
         if picture.since is None:
             raise not_recorded(at, first, "at")
         then = list(picture.targets.values())
@@ -146,13 +147,13 @@ class History:
             raise user_error("--check looks at all agents", "Leave out the filters.", error="flag_error", field="check")
         now = self._now()
         since = self._past(params["since"], "since", now) if params["since"] else None
-        first, after = await self._events.look(lambda journal: _beginning(journal, since))
+        first, after = await self._events.read(lambda journal: _beginning(journal, since))
         if first is None or (since is not None and since < first):
             raise not_recorded(now if since is None else since, first, "since")
         start = first if since is None else since
         again = Rederivation(self._rules, since=start)
         for begin in range(after, self._events.cursor, PAGE):
-            await self._events.look(partial(_derive, again=again, after=begin, upto=begin + PAGE))
+            await self._events.read(partial(_derive, again=again, after=begin, upto=begin + PAGE))
         mismatches, late = again.mismatches, again.late
         return {
             "schema_version": SCHEMA_VERSION,

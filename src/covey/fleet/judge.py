@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.fleet.model import REST, STATES, SURE, TENTATIVE, Claim, Overruled, Verdict
+from covey.fleet.model import RANK, REST, SURE, TENTATIVE, WAITING, Claim, Overruled, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+
 STALE = "stale: nothing heard since"
-WAITING = frozenset({"waiting_approval", "waiting_input"})
-RANK = {state: place for place, state in enumerate(STATES)}
 
 
 class Rules(Struct, frozen=True, kw_only=True):

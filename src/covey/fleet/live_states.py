@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from covey.contract.fleet_events import AGENT_SIGNAL, AGENT_STARTED
 from covey.fleet.agent_sources import notice_key
 from covey.fleet.engine import Signal
-from covey.fleet.record import BEGUN, HEARD
 from covey.fleet.rows import UNREACHABLE
 from covey.fleet.saved_agents import change as saved_change
 from covey.fleet.states import RuntimeView, StateEvent, States
@@ -176,7 +176,7 @@ class LiveStates:
     def announce_late(self, runtime_id: str) -> None:
         """Publish `agent.started` again for an agent whose event could not be written when it started."""
         data = {**self.rows[runtime_id].as_dict(), "previous": None, "late": True}
-        self._publish([StateEvent(BEGUN, runtime_id, data, self.now())])
+        self._publish([StateEvent(AGENT_STARTED, runtime_id, data, self.now())])
 
     def stop(self) -> None:
         """Cancel all timers."""
@@ -206,7 +206,7 @@ class LiveStates:
         durable = None
         for kind, subject, data, at in events:
             agent = self._sources.get(subject)
-            claim = self._claim_of(subject, data["source"]) if kind == HEARD else None
+            claim = self._claim_of(subject, data["source"]) if kind == AGENT_SIGNAL else None
             also = saved_change(kind, agent.runtime if agent else None, subject, data, at, claim)
             durable = self._outbox.append(kind, subject, data, at, also)
         return durable

@@ -1,45 +1,59 @@
-"""The nouns of the fleet as plain values: what a source claims, what the engine makes of it."""
+"""The values of the fleet: what a source claims about an agent, and the state that follows from all claims."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal, get_args
+
 from msgspec import Struct
 
-STATES = ("error", "waiting_approval", "waiting_input", "running", "completed", "idle", "unknown")
-"""Canonical states, by precedence."""
-NEEDS_ACTION = frozenset({"error", "waiting_approval", "waiting_input"})
-REST = frozenset({"idle", "completed", "error"})
-"""Nothing runs and nobody is asked. A source that only sees an agent at rest does not contradict one that knows how it came to rest."""
+State = Literal["error", "waiting_approval", "waiting_input", "running", "completed", "idle", "unknown"]
+"""The state of an agent."""
+Confidence = Literal["high", "medium", "low"]
+"""How certain a state is."""
+if TYPE_CHECKING:
+    ClaimedState = State
+else:
+    ClaimedState = str  # decoding accepts any: the Covey of another machine may know more states (far_node checks them)
+
+STATES: tuple[State, ...] = get_args(State)
+"""All states, by precedence."""
+RANK: dict[State, int] = {state: place for place, state in enumerate(STATES)}
+WAITING: frozenset[State] = frozenset({"waiting_approval", "waiting_input"})
+NEEDS_ACTION: frozenset[State] = frozenset({"error", *WAITING})
+REST: frozenset[State] = frozenset({"idle", "completed", "error"})
+"""Nothing runs and nobody is asked. A source that only sees that an agent is at rest does not contradict one that
+knows how it came to rest."""
 
 SURE, DERIVED, SEEN, TENTATIVE = 3, 2, 1, 0
-"""How a source knows: the agent said so; it follows from what the agent wrote down; it looks like it on the screen; it may be too early to
-tell. A tentative edge yields to every level that says otherwise, also to one that has not changed since."""
+"""How a source knows: the agent reported it; it follows from the agent's files; the screen shows it; it may be too
+early to know. A tentative edge yields to every level that contradicts it, also to one that has not changed since."""
 
 PROCESS = "process"
-"""The source that tells from the agent's process itself."""
+"""The source that observes the agent's process itself."""
 
 
 class Claim(Struct, frozen=True, kw_only=True):
     """What one source says about one runtime since a moment.
 
-    A *level* is looked at again and again (a title, a session file, the screen) and stands until it changes or can no longer be seen. An
-    *edge* is told once (a hook, a line of a transcript) and grows old.
+    A *level* is observed again and again (a title, a session file, the screen) and is valid until it changes or can no
+    longer be observed. An *edge* is reported once (a hook, a line of a transcript) and grows old.
     """
 
     source: str
-    state: str
+    state: ClaimedState
     at: float
     level: bool
     strength: int
     reason: str = ""
-    """A code for how the source came to it, e.g. `permission_prompt`."""
+    """A code for what the source observed, e.g. `permission_prompt`."""
     detail: str = ""
-    """What is waited for or worked on, in the agent's words."""
-    previous: str = ""
-    """Of a level that was seen to change: the state that it was before."""
+    """What the agent waits for or works on, in its own words."""
+    previous: ClaimedState | Literal[""] = ""
+    """The state before, of a level that was observed to change."""
     evidence: str = ""
-    """What was seen, for people: `hook PermissionRequest`, `dialog "Do you want to proceed?"`."""
+    """What was observed, for people: `hook PermissionRequest`, `dialog "Do you want to proceed?"`."""
     caveat: str = ""
-    """Why the source may have been misread, e.g. that this version of the agent was never measured. It lowers the confidence."""
+    """Why the source may have been misread, e.g. that this version was never measured. It lowers the confidence."""
 
 
 class Overruled(Struct, frozen=True):
@@ -52,9 +66,9 @@ class Overruled(Struct, frozen=True):
 class Verdict(Struct, frozen=True, kw_only=True):
     """The state of a runtime, with its evidence."""
 
-    state: str
+    state: State
     reason: str
-    confidence: str
+    confidence: Confidence
     since: float
     detail: str = ""
     winner: Claim | None = None

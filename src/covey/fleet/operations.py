@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from covey.contract.fleet import OPERATIONS
+from covey.contract.fleet_events import EVENTS
 from covey.contract.replay import REPLAY
 from covey.fleet import doctor, integrate, saved_agents
 from covey.fleet.adapters.explain import explained
@@ -83,6 +84,7 @@ FLEET = Subsystem(
     operations=(*OPERATIONS, REPLAY),
     migrations=(MIGRATION, saved_agents.MIGRATION),
     settings=SETTINGS,
+    events=EVENTS,
     checks=doctor.checks,
     findings=doctor.findings,
 )

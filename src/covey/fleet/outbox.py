@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
 
+    from covey.contract.event_kind import EventKind
     from covey.kernel.events import Events
 
     Also = Callable[[sqlite3.Connection], None]
@@ -35,7 +36,7 @@ class _Entry(NamedTuple):
 class Outbox:
     """A queue in front of the journal. `append` never waits; `run` writes until cancelled; `aclose` writes the rest."""
 
-    def __init__(self, events: Events, failed: Callable[[str, str], None] = lambda _kind, _subject: None) -> None:
+    def __init__(self, events: Events, failed: Callable[[EventKind, str], None] = lambda _kind, _subject: None) -> None:
         """`failed` is called with the kind and the subject of an event that could not be written."""
         self._events = events
         self._failed = failed

@@ -14,10 +14,21 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
+from covey.contract.fleet_events import (
+    AGENT_ENDED,
+    AGENT_SIGNAL,
+    AGENT_STARTED,
+    AGENT_STATE,
+    FLEET_PICTURE,
+    FLEET_STARTED,
+    FLEET_STOPPED,
+    TARGET_ADDED,
+    TARGET_HEALTH,
+    TARGET_REMOVED,
+)
 from covey.fleet.engine import Engine, Signal
 from covey.fleet.judge import Rules
-from covey.fleet.model import Claim
-from covey.fleet.record import ADDED, BEGUN, CHANGED, ENDED, HEALTH, HEARD, PICTURE, REMOVED, STARTED, STOPPED
+from covey.fleet.model import Claim, Confidence, State
 from covey.fleet.rows import UNREACHABLE, judged
 from covey.fleet.view import Evidence, Row, TargetStatus
 
@@ -31,9 +42,9 @@ if TYPE_CHECKING:
 class StateSummary(Struct, frozen=True):
     """The fields of a state that make it differ from another one."""
 
-    state: str
+    state: State
     reason: str
-    confidence: str
+    confidence: Confidence
     detail: str
 
 
@@ -51,20 +62,20 @@ class Picture:
 
     def add(self, event: Event) -> None:
         """Read the next event of the journal."""
-        if event.kind in {BEGUN, CHANGED}:
+        if event.kind in {AGENT_STARTED, AGENT_STATE}:
             self._rows[event.subject] = row_of(event.data)
-            if event.kind == BEGUN and not event.data.get("late"):
+            if event.kind == AGENT_STARTED and not event.data.get("late"):
                 self._engine.resume(event.subject, ())
-        elif event.kind == HEARD:
+        elif event.kind == AGENT_SIGNAL:
             self._apply(event)
-        elif event.kind == ENDED:
+        elif event.kind == AGENT_ENDED:
             self._rows.pop(event.subject, None)
             self._engine.end(event.subject)
-        elif event.kind in {HEALTH, ADDED}:
+        elif event.kind in {TARGET_HEALTH, TARGET_ADDED}:
             self.targets[event.subject] = _target(event.data)
-        elif event.kind == REMOVED:
+        elif event.kind == TARGET_REMOVED:
             self.targets.pop(event.subject, None)
-        elif event.kind in {STARTED, STOPPED, PICTURE}:
+        elif event.kind in {FLEET_STARTED, FLEET_STOPPED, FLEET_PICTURE}:
             self._begin(event)
 
     def rows(self, moment: float) -> list[Row]:
@@ -76,7 +87,7 @@ class Picture:
         self._rows = {row.runtime_id: row for row in map(row_of, event.data.get("rows", ()))}
         self.targets = {data["target"]: _target(data) for data in event.data.get("targets", ())}
         self.since = event.time if self.since is None else self.since
-        self.stopped_at = event.time if event.kind == STOPPED else None
+        self.stopped_at = event.time if event.kind == FLEET_STOPPED else None
 
     def _apply(self, event: Event) -> None:
         row = self._rows.get(event.subject)

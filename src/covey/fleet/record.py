@@ -1,17 +1,25 @@
-"""The kinds of events in which the journal keeps the fleet."""
+"""Groups of events in which the journal keeps the fleet."""
 
 from __future__ import annotations
 
-STARTED, STOPPED = "fleet.started", "fleet.stopped"
-"""The daemon begins to look, with its rules, its targets and the agents that it knew when it stopped; it looks no more."""
-PICTURE = "fleet.picture"
-"""All rows at once and what they follow from: to know what was then, nothing before it needs to be read, or kept."""
-BEGUN, CHANGED, ENDED, HEARD = "agent.started", "agent.state", "agent.ended", "agent.signal"
-ASKED, SETTLED = "attention.asked", "attention.settled"
-"""An agent needs a person, and no longer does: what the attention queue listens to."""
-ADDED, REMOVED, HEALTH = "target.added", "target.removed", "target.health"
+from covey.contract.fleet_events import (
+    AGENT_ENDED,
+    AGENT_SIGNAL,
+    AGENT_STARTED,
+    AGENT_STATE,
+    FLEET_PICTURE,
+    FLEET_STARTED,
+    FLEET_STOPPED,
+    TARGET_ADDED,
+    TARGET_HEALTH,
+    TARGET_REMOVED,
+)
 
-WHOLE = (STARTED, PICTURE)
-"""Where reading can begin."""
-DERIVED = (STARTED, STOPPED, PICTURE, BEGUN, CHANGED, ENDED, HEARD)
-PICTURED = (*DERIVED, ADDED, REMOVED, HEALTH)
+AGENT_CHANGES = (AGENT_STATE, AGENT_STARTED, AGENT_ENDED)
+"""Events that change a row of the list of agents."""
+STARTING_POINTS = (FLEET_STARTED, FLEET_PICTURE)
+"""Events with which a reader can begin: they carry every agent."""
+STATE_EVENTS = (FLEET_STARTED, FLEET_STOPPED, FLEET_PICTURE, AGENT_STARTED, AGENT_STATE, AGENT_ENDED, AGENT_SIGNAL)
+"""Events from which the states of all agents follow."""
+PICTURE_EVENTS = (*STATE_EVENTS, TARGET_ADDED, TARGET_REMOVED, TARGET_HEALTH)
+"""Events from which the whole list follows, with its targets."""

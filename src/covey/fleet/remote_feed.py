@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct, field, to_builtins
 
 from covey import __version__
+from covey.contract.fleet_events import AGENT_SIGNAL
 from covey.fleet.model import Claim
-from covey.fleet.record import HEARD
 from covey.kernel.event import SlowReader
 from covey.kernel.stream import Message
 
@@ -118,7 +118,7 @@ class RemoteFeed:
     async def batches(self) -> AsyncGenerator[Batch, None]:
         """Yield the lines of the feed. It ends if the reader is too slow, which can resume with its last cursor."""
         yield (_message(self._hello()),)
-        async with self._events.subscribe(since=self._since, kinds=(HEARD,)) as subscription:
+        async with self._events.subscribe(since=self._since, kinds=(AGENT_SIGNAL,)) as subscription:
             while self._since is not None and (missed := await subscription.take(0.0)):
                 if messages := self._reports(missed):
                     yield messages

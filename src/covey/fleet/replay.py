@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, ValidationError, convert
 
+from covey.contract.fleet_events import (
+    AGENT_ENDED,
+    AGENT_SIGNAL,
+    AGENT_STARTED,
+    AGENT_STATE,
+    FLEET_PICTURE,
+    FLEET_STARTED,
+    FLEET_STOPPED,
+)
 from covey.fleet.engine import APPLIED, Engine, Signal
 from covey.fleet.judge import Rules
 from covey.fleet.picture import StateSummary, engine_of, recorded_summary, resume, summary_of
-from covey.fleet.record import BEGUN, CHANGED, ENDED, HEARD, PICTURE, STARTED, STOPPED
 from covey.fleet.rows import UNREACHABLE
 from covey.fleet.states import TICK_S
 
@@ -81,24 +89,24 @@ class Rederivation:
 
     def add(self, event: Event) -> None:
         """Read the next event of the journal."""
-        if event.kind in {STARTED, STOPPED}:  # what was about to be recorded then was not
+        if event.kind in {FLEET_STARTED, FLEET_STOPPED}:  # what was about to be recorded then was not
             self._engine = engine_of(event.data, self._engine.rules)
             self._runtimes = {
                 row["runtime_id"]: _RuntimeReplay(recorded_summary(row), event.time)
                 for row in event.data.get("rows", ())
             }
-        elif event.kind == PICTURE:
+        elif event.kind == FLEET_PICTURE:
             self._continue(event)
-        elif event.kind == BEGUN:
+        elif event.kind == AGENT_STARTED:
             if not event.data.get("late"):  # else the agent is in the picture before it
                 self._begin(event)
-        elif event.kind in {HEARD, CHANGED, ENDED}:
+        elif event.kind in {AGENT_SIGNAL, AGENT_STATE, AGENT_ENDED}:
             runtime = self._runtimes.get(event.subject)
             if runtime is None:
                 self.unknown.add(event.subject)
-            elif event.kind == HEARD:
+            elif event.kind == AGENT_SIGNAL:
                 self._apply(event, runtime)
-            elif event.kind == CHANGED:
+            elif event.kind == AGENT_STATE:
                 self._change(event, runtime)
             else:
                 self._no_event(event.subject, runtime)

@@ -10,19 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, convert, to_builtins
 
+from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
+from covey.contract.fleet_events import AGENT_ENDED, AGENT_SIGNAL, AGENT_STARTED, AGENT_STATE
 from covey.fleet.engine import Signal
 from covey.fleet.model import PROCESS, Claim
 from covey.fleet.picture import row_of
-from covey.fleet.record import ASKED, BEGUN, CHANGED, ENDED, HEARD, SETTLED
 from covey.fleet.runtimes import Runtime
 from covey.fleet.view import Row  # noqa: TC001 - a Struct reads its annotations
 from covey.kernel.event import encode
+from covey.kernel.migrations import Migration
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping
 
-MIGRATION = """
+MIGRATION = Migration(
+    "fleet.agents",
+    """
 CREATE TABLE agent_runtime (
     runtime_id      TEXT PRIMARY KEY,
     target          TEXT NOT NULL,
@@ -51,7 +55,9 @@ CREATE TABLE agent_source (
     cursor     TEXT NOT NULL,
     PRIMARY KEY (runtime_id, source)
 ) STRICT;
-"""
+""",
+    digest="ad4408aa477ecad2",
+)
 """`asked`: whether a person was asked for it. `row`: as events have it. `claim`: what the source claims, if anything;
 `cursor`: its last signal."""
 
@@ -89,7 +95,7 @@ def change(
 
     `claim` is what the source of a signal claims now, as the engine has it.
     """
-    if kind == HEARD and data["applied"]:
+    if kind == AGENT_SIGNAL and data["applied"]:
         cursor = encode({**data, "claim": None})
         values = (subject, data["source"], None if claim is None else encode(to_builtins(claim)), cursor)
 
@@ -98,20 +104,20 @@ def change(
             connection.execute("UPDATE agent_state SET last_seen_at = ? WHERE runtime_id = ?", (at, subject))
 
         return write_signal
-    if kind in {BEGUN, CHANGED} and runtime is not None:
+    if kind in {AGENT_STARTED, AGENT_STATE} and runtime is not None:
         identity = tuple(getattr(runtime, name) for name in _FIELDS)
         state = (subject, data["state"], data["reason"], data["state_version"], at, encode(data))
 
         def write_state(connection: sqlite3.Connection) -> None:
-            if kind == BEGUN:
+            if kind == AGENT_STARTED:
                 connection.execute(_RUNTIME, identity)
             connection.execute(_STATE, state)
 
         return write_state
-    if kind == ENDED:
+    if kind == AGENT_ENDED:
         return lambda connection: _run(connection, "DELETE FROM agent_runtime WHERE runtime_id = ?", (subject,))
-    if kind in {ASKED, SETTLED}:
-        asked = (kind == ASKED, data["runtime_id"])
+    if kind in {ATTENTION_ASKED, ATTENTION_SETTLED}:
+        asked = (kind == ATTENTION_ASKED, data["runtime_id"])
         return lambda connection: _run(connection, "UPDATE agent_state SET asked = ? WHERE runtime_id = ?", asked)
     return None
 

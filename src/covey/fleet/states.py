@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
+from covey.contract.fleet_events import AGENT_ENDED, AGENT_SIGNAL, AGENT_STARTED, AGENT_STATE
 from covey.fleet.attention import asked, key_of, same_question
 from covey.fleet.engine import APPLIED, LATE, Engine
 from covey.fleet.model import Verdict
-from covey.fleet.record import ASKED, BEGUN, CHANGED, ENDED, HEARD, SETTLED
 from covey.fleet.rows import UNREACHABLE, row_of
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class States:
         if outcome != APPLIED and not (outcome == LATE and signal.source == HOOK):
             return []
         data = {**to_builtins(signal), "applied": outcome == APPLIED}
-        events = [StateEvent(HEARD, signal.runtime_id, data, signal.ingested_at)]
+        events = [StateEvent(AGENT_SIGNAL, signal.runtime_id, data, signal.ingested_at)]
         if outcome == APPLIED:
             events += self.evaluate(signal.runtime_id, view, signal.ingested_at, confirmed=True)
         return events
@@ -118,7 +119,7 @@ class States:
             return []
         row = self.rows[runtime_id] = replace(row, state_version=before.state_version + 1 if before else 1)
         data = {**row.as_dict(), "previous": before.state if before else None}
-        kind = CHANGED if before else BEGUN
+        kind = AGENT_STATE if before else AGENT_STARTED
         return [StateEvent(kind, runtime_id, data, now), *self._update_question(row, now)]
 
     def _judge(self, runtime_id: str, view: RuntimeView, now: float) -> tuple[Verdict, bool]:
@@ -148,14 +149,14 @@ class States:
         same = same_question(before, row) if before is not None else None
         self._asked[row.runtime_id] = same or row
         if before is None or same is None:
-            return [StateEvent(ASKED, key_of(row.runtime_id), asked(row), now)]
+            return [StateEvent(ATTENTION_ASKED, key_of(row.runtime_id), asked(row), now)]
         if asked(same) != asked(before):
-            return [StateEvent(ASKED, key_of(row.runtime_id), {**asked(same), "same_question": True}, now)]
+            return [StateEvent(ATTENTION_ASKED, key_of(row.runtime_id), {**asked(same), "same_question": True}, now)]
         return []
 
     def _withdraw_question(self, runtime_id: str, why: str, now: float) -> StateEvent:
         del self._asked[runtime_id]
-        return StateEvent(SETTLED, key_of(runtime_id), {"runtime_id": runtime_id, "why": why}, now)
+        return StateEvent(ATTENTION_SETTLED, key_of(runtime_id), {"runtime_id": runtime_id, "why": why}, now)
 
     def due(self, runtime_id: str, now: float) -> float | None:
         """Return when to evaluate again although no signal comes; None if time alone changes nothing."""
@@ -183,7 +184,7 @@ class States:
             events.append(self._withdraw_question(runtime_id, "it has ended", now))
         if row is not None:
             data = {**row.as_dict(), "previous": row.state, "why": why}
-            events.append(StateEvent(ENDED, runtime_id, data, now))
+            events.append(StateEvent(AGENT_ENDED, runtime_id, data, now))
         return events
 
     def claims(self, runtime_id: str) -> list[Claim]:

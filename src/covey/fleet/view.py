@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, convert
 from msgspec.structs import asdict, replace
 
-from covey.fleet.model import NEEDS_ACTION, STATES
+from covey.fleet.model import NEEDS_ACTION, RANK, STATES, WAITING, Confidence, State
 from covey.kernel.clock import timestamp
 from murli import AgentError, user_error
 
@@ -16,15 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 SCHEMA_VERSION = "1"
-RANK = {state: place for place, state in enumerate(STATES)}
-WAITING = frozenset({"waiting_approval", "waiting_input"})
 
 
 class Evidence(Struct, frozen=True):
     """One source that supports a row's state."""
 
     source: str
-    state: str
+    state: State
     evidence: str
     at: float
 
@@ -45,9 +43,9 @@ class Row(Struct, frozen=True, kw_only=True):
     pane_id: str
     runtime_id: str
     agent: str
-    state: str
+    state: State
     reason: str
-    confidence: str
+    confidence: Confidence
     since: float
     as_of: float
     """When the state was last confirmed."""
@@ -134,7 +132,7 @@ class Filters(Struct, frozen=True, kw_only=True):
     """The path of a tmux server's socket, or its name."""
     cwd: str = ""
     """A folder: agents that work in it or below."""
-    state: tuple[str, ...] = ()
+    state: tuple[State, ...] = ()
     agent_type: tuple[str, ...] = ()
     needs_action: bool = False
 
@@ -176,10 +174,10 @@ class Filters(Struct, frozen=True, kw_only=True):
         return target in {self.target or target} & {self.target_session.partition("/")[0] or target}
 
 
-def states(values: Sequence[str]) -> tuple[str, ...]:
+def states(values: Sequence[str]) -> tuple[State, ...]:
     """States as they were asked for: each value is one, or several with commas between. `AgentError` if one is none."""
-    found = tuple(dict.fromkeys(word.strip() for value in values for word in value.split(",") if word.strip()))
-    for word in found or values:  # nothing but blanks and commas names no state, and is not the same as asking for none
+    words = tuple(dict.fromkeys(word.strip() for value in values for word in value.split(",") if word.strip()))
+    for word in words or values:  # nothing but blanks and commas names no state, and is not the same as asking for none
         if word not in STATES:
             raise user_error(
                 f"{word[:60]!r} is not a state",
@@ -188,7 +186,7 @@ def states(values: Sequence[str]) -> tuple[str, ...]:
                 field="state",
                 valid_values=STATES,
             )
-    return found
+    return convert(words, tuple[State, ...])
 
 
 def target_not_found(name: str, known: Iterable[str], field: str = "name") -> AgentError:

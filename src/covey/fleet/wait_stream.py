@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from covey.contract.fleet_events import AGENT_ENDED
 from covey.fleet.references import ReferenceNotFound, resolve
 from covey.fleet.view import states
 from covey.fleet.watch_stream import HEARTBEAT_S, KINDS, Fleet, item_of
@@ -75,9 +76,9 @@ class WaitStream:
             return None
         for event in events:
             if self._runtime_id in {"", event.subject}:
-                if event.kind == "agent.ended" and self._runtime_id:
+                if event.kind == AGENT_ENDED and self._runtime_id:
                     return MET if self._end_counts else GONE, [item_of(event, self._clock.time())[0]]
-                if event.kind != "agent.ended" and event.data["state"] in self._states:
+                if event.kind != AGENT_ENDED and event.data["state"] in self._states:
                     return MET, [item_of(event, self._clock.time())[0]]
         return None
 

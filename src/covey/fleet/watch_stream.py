@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec.structs import asdict, replace
 
 from covey.fleet.picture import row_of
+from covey.fleet.record import AGENT_CHANGES
 from covey.fleet.view import SCHEMA_VERSION, Filters, Row, TargetStatus, age_ms, panes, sessions, windows
 from covey.kernel.clock import timestamp
 from covey.kernel.event import SlowReader, encode
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from covey.kernel.events import Events
     from covey.kernel.stream import Batch
 
-KINDS = ("agent.state", "agent.started", "agent.ended")
 HEARTBEAT_S = 15.0
 SHORTEST_INTERVAL_S = 0.1
 PAGE = 500
@@ -61,7 +61,7 @@ class WatchStream:
         """Yield the changes since the moment that was asked for, a snapshot, and then each change."""
         yield ()
         since = self._cursor if self._moment is None else await self._before(self._moment)
-        async with self._events.subscribe(since=since, kinds=KINDS) as subscription:
+        async with self._events.subscribe(since=since, kinds=AGENT_CHANGES) as subscription:
             if subscription.gap is not None:
                 yield (gap(*subscription.gap),)
             while since is not None and (missed := await subscription.take(0.0)):
@@ -86,7 +86,7 @@ class WatchStream:
     async def _before(self, wanted: float) -> int:
         """Return the cursor after which everything happened at `wanted` or later."""
         cursor = 0
-        while batch := await self._events.history(since=cursor, kinds=KINDS, limit=PAGE):
+        while batch := await self._events.history(since=cursor, kinds=AGENT_CHANGES, limit=PAGE):
             for event in batch:
                 if event.time >= wanted:
                     return cursor

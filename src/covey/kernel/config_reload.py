@@ -7,6 +7,7 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any
 
+from covey.contract.kernel_events import Lifecycle
 from covey.kernel import logs
 from murli import AgentError
 
@@ -25,6 +26,7 @@ class ConfigReload:
         self._seat = seat
         self._config = config
         self._events = events
+        self._reloaded = Lifecycle(seat.kind).reloaded
         self._seen = self._stamp()
 
     async def reload(self) -> dict[str, Any]:
@@ -32,7 +34,7 @@ class ConfigReload:
         outcome = self._config.reload()
         if outcome.changed:
             logs.configure(self._seat, self._config.current)
-            await self._events.append(f"{self._seat.kind}.reloaded", data={"changed": list(outcome.changed)})
+            await self._events.append(self._reloaded, data={"changed": list(outcome.changed)})
         return {
             "generation": self._config.generation,
             "changed": list(outcome.changed),

@@ -11,9 +11,10 @@ import logging
 import os
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from covey import __version__
+from covey.contract.kernel_events import Lifecycle
 from covey.kernel import idempotency, logs, notify
 from covey.kernel.api import HttpApi
 from covey.kernel.audit import Audit
@@ -30,14 +31,14 @@ from covey.kernel.operations import handlers
 from covey.kernel.seat_files import CHECK_EVERY_S, SeatFiles
 from covey.kernel.store import Store
 from covey.kernel.store_errors import StoreError
-from covey.kernel.subsystem import Context, migrations_of, operations_of, settings_of
+from covey.kernel.subsystem import Context, events_of, migrations_of, operations_of, settings_of
 from covey.kernel.supervisor import Supervisor
 from covey.kernel.tasks import Tasks
 from covey.kernel.telemetry import traced
 from murli import AgentError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from covey.kernel.call import Handler
     from covey.kernel.clock import Clock
@@ -57,6 +58,7 @@ class Daemon:
 
     def __init__(self, context: Context, subsystems: Sequence[Subsystem]) -> None:
         self.seat = context.seat
+        self.lifecycle = Lifecycle(context.seat.kind)
         self.config = context.config
         self.store = context.store
         self.events = context.events
@@ -66,7 +68,11 @@ class Daemon:
         self.reload = context.reload
         self.clock = context.clock
         self.offline = OfflineOperations(
-            context.seat, context.config.settings, operations_of(subsystems), lambda: subsystems
+            context.seat,
+            context.config.settings,
+            operations_of(subsystems),
+            events_of(context.seat.kind, subsystems),
+            lambda: subsystems,
         )
         self.started_at = self.clock.monotonic()
         self.port: int | None = None
@@ -100,7 +106,7 @@ class Daemon:
             if context.store.recovered_from is not None:
                 moved = str(context.store.recovered_from)
                 log.error("the database was damaged and has been moved aside", extra={"moved_to": moved})
-            await daemon._announce("started", {"version": __version__, "pid": os.getpid()})
+            await context.events.append(daemon.lifecycle.started, data={"version": __version__, "pid": os.getpid()})
             yield daemon
 
     async def _serve(self, stack: contextlib.AsyncExitStack, lock: PidLock | None) -> None:
@@ -125,9 +131,6 @@ class Daemon:
         stack.push_async_callback(server.aclose)
         stack.push_async_callback(self.events.aclose)
 
-    async def _announce(self, what: str, data: Mapping[str, Any] | None = None) -> None:
-        await self.events.append(f"{self.seat.kind}.{what}", data=data or {})
-
     def stop(self) -> None:
         """End the daemon soon."""
         self._stop.set()
@@ -142,7 +145,7 @@ class Daemon:
             tasks.keep("watchdog", lambda: notify.watchdog(self.clock))
             await self._stop.wait()
         notify.notify("STOPPING=1")
-        await self._announce("stopping")
+        await self.events.append(self.lifecycle.stopping)
 
     async def _reload_on_signal(self) -> None:
         try:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from covey.kernel.migrations import migrate, refuse_newer
+from covey.kernel.migrations import Migration, migrate, refuse_newer
 from covey.kernel.store_errors import StoreCorruptError, StoreDeniedError, StoreError, explain, explain_os
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ _PARTS = ("", "-wal", "-shm", "-journal")
 _one_at_a_time = threading.Lock()  # an opening that was cancelled may still be going on when the next begins
 
 
-def open_database(path: Path, migrations: Sequence[str], fsync: Fsync) -> tuple[sqlite3.Connection, Path | None]:
+def open_database(path: Path, migrations: Sequence[Migration], fsync: Fsync) -> tuple[sqlite3.Connection, Path | None]:
     """The connection to write with, and where a damaged predecessor was moved to, if there was one.
 
     Damaged is what SQLite itself calls malformed or not a database, or a log whose main file is gone. A file that is locked, unreadable, on a failing
     disk or of a newer schema is not damaged: those raise and the file stays where it is.
     """
-    if len(set(migrations)) != len(migrations):
-        raise ValueError("two schema steps have the same text; each must be its own")
+    if len({migration.name for migration in migrations}) != len(migrations):
+        raise ValueError("two migrations have the same name; each needs its own")
     with _one_at_a_time:
         try:
             return _open(path, migrations, fsync), None
@@ -63,7 +63,7 @@ def create_private(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
 
-def _open(path: Path, migrations: Sequence[str], fsync: Fsync) -> sqlite3.Connection:
+def _open(path: Path, migrations: Sequence[Migration], fsync: Fsync) -> sqlite3.Connection:
     connection = None
     try:
         _prepare(path)

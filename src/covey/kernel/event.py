@@ -1,8 +1,8 @@
-"""The one envelope for all that happens, and what can be wrong with asking for it.
+"""The envelope of an event, patterns for kinds of events, and the errors of the journal.
 
 AgentError
 └── EventsError            kind, message, suggestion
-    ├── EventKindError     a kind, or a pattern for kinds, that cannot be
+    ├── EventKindError     a kind that is not declared, or a malformed pattern for kinds
     ├── EventSizeError     more data than one event may carry
     ├── FutureCursorError  a cursor that the journal has not reached
     └── SlowReader         a subscription was ended because its reader did not keep up; it resumes by `cursor`
@@ -25,7 +25,7 @@ DATA_BYTES = 1 << 20
 """The most data one event may carry, as JSON."""
 
 _LAST_MOMENT = 253402300799.0
-"""The end of the year 9999: an event may carry a time that somebody else made up."""
+"""The end of the year 9999: an event may carry a time that came from elsewhere."""
 _KIND = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 # ASCII: text from terminals may hold lone surrogates, which no UTF-8 file takes.
@@ -33,7 +33,7 @@ encode = JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 class EventsError(AgentError):
-    """Something a user can meet: `error` names it for programs, `message` says what happened, `suggestion` what to do."""
+    """An error of the journal that users can meet."""
 
     kind = "events_error"
     exit_code = 1
@@ -70,7 +70,7 @@ class SlowReader(EventsError):  # noqa: N818 - how a stream ends, not a fault
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened, as it stands in the journal. Encoded at most once, however many readers it has."""
+    """An event as the journal has it. It is encoded at most once, however many readers it has."""
 
     cursor: int
     id: str
@@ -85,12 +85,12 @@ class Event:
     _sse: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     def at(self, cursor: int) -> Event:
-        """The same, with the cursor that the journal gave it."""
+        """Return the same event with the cursor that the journal gave it."""
         return Event(cursor, self.id, self.time, self.kind, self.subject, self.data, self.source, self.text)
 
     @property
     def json(self) -> bytes:
-        """The envelope as one line of JSON."""
+        """Return the envelope as one line of JSON."""
         if not self._json:
             head = encode(
                 {
@@ -108,7 +108,7 @@ class Event:
 
     @property
     def sse(self) -> bytes:
-        """The envelope as a server-sent event: the cursor as its id, the kind as its name."""
+        """Return the envelope as a server-sent event: the cursor as its id, the kind as its name."""
         if not self._sse:
             object.__setattr__(
                 self, "_sse", b"id: %d\nevent: %s\ndata: %s\n\n" % (self.cursor, self.kind.encode("ascii"), self.json)
@@ -116,27 +116,32 @@ class Event:
         return self._sse
 
 
-def check_kind(kind: str) -> str:
+def _checked(kind: str) -> str:
     if not _KIND.fullmatch(kind):
         raise EventKindError(
-            f"{kind[:80]!r} is no kind of event.", "Use words of letters, digits, _ and -, joined by dots: fleet.state."
+            f"{kind[:80]!r} is not a kind of event.",
+            "Use words of letters, digits, _ and -, joined by dots: agent.state.",
         )
-    return kind
+    return str(kind)  # not an EventKind: SQLite would look for an adapter
 
 
 class Kinds:
-    """Which kinds are wanted: exact ones, and families given as `fleet.` or `fleet.*`. Of none and of `*`: all."""
+    """A filter for kinds: exact ones, and families given as `fleet.` or `fleet.*`. None, and `*`, stand for all.
+
+    Raises EventKindError for a pattern that is malformed.
+    """
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
         exact, families = set(), set()
         for pattern in patterns:
             if pattern.endswith((".", ".*")):
-                families.add(check_kind(pattern.removesuffix("*").removesuffix(".")) + ".")
+                families.add(_checked(pattern.removesuffix("*").removesuffix(".")) + ".")
             elif pattern != "*":
-                exact.add(check_kind(pattern))
+                exact.add(_checked(pattern))
         self.all = not patterns or "*" in patterns
         self.exact = frozenset(exact)
         self.families = tuple(families)
 
     def match(self, kind: str) -> bool:
+        """Return whether a kind is among those."""
         return self.all or kind in self.exact or kind.startswith(self.families)

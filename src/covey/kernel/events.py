@@ -1,6 +1,6 @@
-"""All that happens, in one row: written to the journal, then published to whoever listens.
+"""Events in order: appended to the journal, then published to subscriptions.
 
-append -> journal (durable, with what belongs to it) -> bus, in cursor order -> subscriptions
+append -> journal (durable, in one transaction with what belongs to it) -> bus, in cursor order -> subscriptions
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from json import loads
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from covey.kernel import journal
+from covey.contract.event_kind import EventKind
+from covey.kernel import consumer, journal
 from covey.kernel.event import (
     DATA_BYTES,
     Event,
@@ -18,7 +19,6 @@ from covey.kernel.event import (
     FutureCursorError,
     Kinds,
     SlowReader,
-    check_kind,
     encode,
 )
 from covey.kernel.ids import Ulids
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import ClassVar, Self
 
+    from covey.kernel.migrations import Migration
     from covey.kernel.store import Store
 
 __all__ = [
@@ -50,9 +51,9 @@ _PRUNED_AT_ONCE = 1000
 
 
 class Events:
-    """The journal and the bus of one daemon. `await Events.open(store, clock=…)` also knows the newest cursor from before."""
+    """The journal and the bus of one daemon. Open it with `await Events.open(store, clock=…)`."""
 
-    MIGRATIONS: ClassVar[Sequence[str]] = journal.MIGRATIONS
+    MIGRATIONS: ClassVar[Sequence[Migration]] = (*journal.MIGRATIONS, consumer.MIGRATION)
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class Events:
         ids: Callable[[], str] | None = None,
     ) -> None:
         self.cursor = 0
-        """The newest published event."""
+        """The cursor of the newest published event."""
         self._store = store
         self._clock = clock
         self._max_age_s = max_age_s
@@ -83,26 +84,30 @@ class Events:
         max_bytes: int = 64 << 20,
         ids: Callable[[], str] | None = None,
     ) -> Self:
+        """Return the events of a store, at the newest cursor that its journal has given."""
         events = cls(store, clock=clock, max_age_s=max_age_s, max_bytes=max_bytes, ids=ids)
         events.cursor = await store.read(journal.newest)
         return events
 
     @property
     def subscribers(self) -> int:
+        """Return the number of subscriptions that have caught up with the journal."""
         return len(self._bus)
 
     async def append(
         self,
-        kind: str,
+        kind: EventKind,
         subject: str = "",
         data: Mapping[str, Any] | None = None,
         source: str = "node",
         also: Callable[[sqlite3.Connection], None] | None = None,
         time: float | None = None,
     ) -> Event:
-        """The event, once it is durable and published. What `also` writes is in the same transaction: both or neither. `time`: when it was, if not now.
+        """Append an event, and return it once it is durable and published.
 
-        An append that is cancelled may still happen; if it does, it is published.
+        What `also` writes is in the same transaction: both or neither. `time` is when it happened, if not now. An
+        append that is cancelled may still happen; if it does, it is published. Raises EventKindError for a kind that is
+        not declared, and EventSizeError for too much data.
         """
         draft = self._draft(kind, subject, data, source, self._clock() if time is None else time)
 
@@ -115,26 +120,33 @@ class Events:
         return await self._store.write(work, then=self._publish)
 
     async def history(self, *, since: int = 0, kinds: Sequence[str] = (), limit: int = 1000) -> list[Event]:
-        """The first `limit` events after the cursor `since` that are kept."""
+        """Return the first `limit` events after the cursor `since` that are still kept."""
         wanted = Kinds(kinds)
         return await self._store.read(
             lambda connection: journal.page(connection, since, wanted, max(limit, 1), most_bytes=self._max_bytes).events
         )
 
-    async def look(self, work: Callable[[journal.Reader], T]) -> T:
-        """What `work` makes of the journal: in a reader's thread, and in one snapshot. Cancelling stops it."""
+    async def read(self, work: Callable[[journal.Reader], T]) -> T:
+        """Return what `work` returns. It runs in a thread, on one snapshot of the journal; cancelling stops it."""
         return await self._store.read(lambda connection: work(journal.Reader(connection)))
 
     def subscribe(self, *, since: int | None = None, kinds: Sequence[str] = (), queue: int = 1024) -> Subscription:
-        """What came after the cursor `since`, then what comes; without `since` only what comes. At most `queue` events wait for a slow reader."""
+        """Return a subscription to the events after the cursor `since`, without it to those that are still to come.
+
+        At most `queue` events wait for a slow reader.
+        """
         return Subscription(self, since, Kinds(kinds), queue)
 
     def limit(self, *, max_age_s: float, max_bytes: int) -> None:
-        """Keep no more than this from the next `prune` on."""
-        self._max_age_s, self._max_bytes = max_age_s, max_bytes
+        """Set how much is kept from the next `prune` on."""
+        self._max_age_s = max_age_s
+        self._max_bytes = max_bytes
 
     async def prune(self) -> int:
-        """Forget, oldest first, what is too old or too much; how many events it were. In small steps: appends go on between them."""
+        """Delete the oldest events that are too old or too much, and return how many.
+
+        It goes in small steps, so that appends can go on in between.
+        """
         before = self._clock() - self._max_age_s
         pruned = 0
         while True:
@@ -146,33 +158,41 @@ class Events:
                 return pruned
 
     async def aclose(self) -> None:
-        """End all subscriptions; one that is still replaying ends when it has caught up."""
+        """End all subscriptions; one that still reads the journal ends when it has caught up."""
         self._closed = True
         for subscription in list(self._bus):
             subscription.close()
 
-    # The side that subscriptions see.
+    # The side that subscriptions use.
 
     async def page(self, after: int, kinds: Kinds) -> journal.Page:
+        """Return the next events of these kinds from the journal."""
         return await self._store.read(lambda connection: journal.page(connection, after, kinds, _PAGE))
 
     def join(self, subscription: Subscription) -> None:
+        """Publish new events to a subscription from now on."""
         self._bus[subscription] = None
         if self._closed:
             subscription.close()
 
     def leave(self, subscription: Subscription) -> None:
+        """Publish nothing to a subscription any more."""
         self._bus.pop(subscription, None)
 
-    def _draft(self, kind: str, subject: str, data: Mapping[str, Any] | None, source: str, time: float) -> Event:
+    def _draft(self, kind: EventKind, subject: str, data: Mapping[str, Any] | None, source: str, time: float) -> Event:
+        if not isinstance(kind, EventKind):
+            raise EventKindError(
+                f"{str(kind)[:80]!r} is not a declared kind of event.",
+                "Declare it as an EventKind in covey.contract, and append it by that name.",
+            )
         text = encode(dict(data or {}))
         if len(text) > DATA_BYTES:
             raise EventSizeError(
                 f"An event of {len(text)} bytes is too large; {DATA_BYTES} fit.",
                 "Keep the data elsewhere and refer to it.",
             )
-        # Read back from the text: what is published is what a replay gives, and no longer shares anything with the caller.
-        return Event(0, self._ids(), time, check_kind(kind), _storable(subject), loads(text), _storable(source), text)
+        # Decoded again: what is published is what the journal returns later, and shares nothing with the caller.
+        return Event(0, self._ids(), time, str(kind), _storable(subject), loads(text), _storable(source), text)
 
     def _publish(self, event: Event) -> None:
         self.cursor = event.cursor
@@ -181,5 +201,5 @@ class Events:
 
 
 def _storable(text: str) -> str:
-    """Text that came out of a terminal or a path may hold what UTF-8 cannot."""
+    """Replace what UTF-8 cannot encode: text from a terminal or a path may hold it."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

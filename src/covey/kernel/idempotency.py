@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from covey.kernel.migrations import Migration
 from murli import (
     EXIT_CANCELLED,
     EXIT_CONFLICT,
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     from covey.kernel.store import Store
 
 MIGRATIONS = (
-    """
+    Migration(
+        "calls.replies",
+        """
 CREATE TABLE replies (
     key TEXT PRIMARY KEY,
     fingerprint TEXT NOT NULL,
@@ -43,7 +46,11 @@ CREATE TABLE replies (
 );
 CREATE INDEX replies_created ON replies(created);
 """,
-    """
+        digest="15102e3ddb344842",
+    ),
+    Migration(
+        "calls.idempotent",
+        """
 DROP TABLE replies;
 CREATE TABLE idempotent_call (
     key TEXT PRIMARY KEY,
@@ -56,6 +63,8 @@ CREATE TABLE idempotent_call (
 CREATE INDEX idempotent_call_caller ON idempotent_call(caller, begun);
 CREATE INDEX idempotent_call_begun ON idempotent_call(begun);
 """,
+        digest="d2cff05dd2c52521",
+    ),
 )
 
 log = logging.getLogger("covey.api")

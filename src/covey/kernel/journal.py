@@ -1,4 +1,4 @@
-"""The table in which events are kept: appended at one end, pruned at the other, without holes between.
+"""The table of events: appended at one end, pruned at the other, without gaps in between.
 
 Functions over a connection, for `Store.write` and `Store.read`.
 """
@@ -10,6 +10,7 @@ from json import loads
 from typing import TYPE_CHECKING
 
 from covey.kernel.event import Event
+from covey.kernel.migrations import Migration
 
 if TYPE_CHECKING:
     import sqlite3
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
     from covey.kernel.event import Kinds
 
 MIGRATIONS = (
-    # AUTOINCREMENT: a cursor is never given twice, also when the newest events are pruned. `total` is the sum of all sizes up to here: what any stretch
-    # of the journal weighs is one subtraction, and retention by size needs no scan.
-    """
+    # AUTOINCREMENT: a cursor is never given twice, also when the newest events are pruned. `total` is the sum of all
+    # sizes up to here: the size of any part of the journal is one subtraction, and retention by size needs no scan.
+    Migration(
+        "events.journal",
+        """
     CREATE TABLE event (
         cursor INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL,
@@ -33,13 +36,16 @@ MIGRATIONS = (
         total INTEGER NOT NULL
     ) STRICT;
     """,
-    # Nothing else finds a moment without reading the journal: a clock may have been set back, so times do not always follow cursors.
-    "CREATE INDEX event_time ON event (time);",
+        digest="eb23cd22fd03dfc9",
+    ),
+    # A time cannot be found by bisection of cursors: a clock may have been set back.
+    Migration("events.time_index", "CREATE INDEX event_time ON event (time);", digest="2b49bee2cb2cb732"),
 )
 
-_OVERHEAD = 64  # what a row weighs beside its texts, about
+_OVERHEAD = 64  # size of a row without its texts, about
 _PAGE_BYTES = 4 << 20
 
+_SELECT = "SELECT cursor, id, time, kind, subject, source, data FROM event"
 _INSERT = """
     INSERT INTO event (id, time, kind, subject, source, data, size, total)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7 + coalesce((SELECT total FROM event ORDER BY cursor DESC LIMIT 1), 0))
@@ -48,7 +54,7 @@ _INSERT = """
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A stretch of the journal: all wanted events after the asked cursor up to and including `reached`."""
+    """Part of the journal: all wanted events after a cursor, up to and including `reached`."""
 
     events: list[Event]
     reached: int
@@ -57,7 +63,7 @@ class Page:
 
 
 def insert(connection: sqlite3.Connection, draft: Event) -> int:
-    """Append, and return the cursor it was given."""
+    """Append an event, and return its cursor."""
     size = _OVERHEAD + len(draft.id) + len(draft.kind) + len(draft.subject) + len(draft.source) + len(draft.text)
     row = (draft.id, draft.time, draft.kind, draft.subject, draft.source, draft.text, size)
     cursor = connection.execute(_INSERT, row).lastrowid
@@ -66,18 +72,18 @@ def insert(connection: sqlite3.Connection, draft: Event) -> int:
 
 
 def newest(connection: sqlite3.Connection) -> int:
-    """The newest cursor ever given; 0 if none was."""
+    """Return the newest cursor ever given; 0 if there was none."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchone()
     return 0 if row is None else int(row[0])
 
 
 def page(connection: sqlite3.Connection, after: int, kinds: Kinds, limit: int, most_bytes: int = _PAGE_BYTES) -> Page:
-    """The next `limit` events after the cursor `after`, fewer when they are large."""
+    """Return the next `limit` events after the cursor `after`, fewer when they are large."""
     last = newest(connection)
     first = connection.execute("SELECT cursor FROM event ORDER BY cursor LIMIT 1").fetchone()
     where, values = _condition(kinds)
     rows = connection.execute(
-        f"SELECT cursor, id, time, kind, subject, source, data FROM event WHERE cursor > ?{where} ORDER BY cursor LIMIT ?",  # noqa: S608 - only places
+        f"{_SELECT} WHERE cursor > ?{where} ORDER BY cursor LIMIT ?",
         (after, *values, limit),
     )
     events: list[Event] = []
@@ -94,25 +100,28 @@ def page(connection: sqlite3.Connection, after: int, kinds: Kinds, limit: int, m
 
 
 class Reader:
-    """The journal as it is in one snapshot. What is read is not kept: a stretch may be of any length."""
+    """The journal in one snapshot of the database. Events are read one by one, so that any number can be read."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def upto(self, time: float) -> int:
-        """The newest cursor of that time or before; 0 if there is none. Of a time that the clock showed twice: the second."""
+        """Return the newest cursor of that time or before; 0 if there is none.
+
+        If the clock was set back and showed the time twice, it is that of the second time.
+        """
         found = self._connection.execute("SELECT max(cursor) FROM event WHERE time <= ?", (time,)).fetchone()[0]
         return 0 if found is None else int(found)
 
     def last(self, kinds: Kinds, upto: int) -> int | None:
-        """The cursor of the newest wanted event up to and including `upto`."""
+        """Return the cursor of the newest wanted event up to and including `upto`; None if there is none."""
         where, values = _condition(kinds)
         query = f"SELECT cursor FROM event WHERE cursor <= ?{where} ORDER BY cursor DESC LIMIT 1"  # noqa: S608 - only places
         found = self._connection.execute(query, (upto, *values)).fetchone()
         return None if found is None else int(found[0])
 
     def before_last(self, kinds: Kinds, after: int, count: int) -> int:
-        """The cursor after which the last `count` wanted events stand, of those after the cursor `after`."""
+        """Return the cursor that the last `count` wanted events after the cursor `after` follow."""
         if count <= 0:
             return max(after, newest(self._connection))
         where, values = _condition(kinds)
@@ -121,10 +130,10 @@ class Reader:
         return after if found is None else int(found[0]) - 1
 
     def stretch(self, kinds: Kinds, after: int = 0, upto: int | None = None) -> Iterator[Event]:
-        """The wanted events after a cursor, up to and including another."""
+        """Yield the wanted events after a cursor, up to and including another."""
         where, values = _condition(kinds)
         rows = self._connection.execute(
-            f"SELECT cursor, id, time, kind, subject, source, data FROM event WHERE cursor > ? AND cursor <= ?{where} ORDER BY cursor",  # noqa: S608 - only places
+            f"{_SELECT} WHERE cursor > ? AND cursor <= ?{where} ORDER BY cursor",
             (after, newest(self._connection) if upto is None else upto, *values),
         )
         for cursor, id_, time, kind, subject, source, text in rows:
@@ -132,7 +141,7 @@ class Reader:
 
 
 def prune(connection: sqlite3.Connection, before: float, keep_bytes: int, limit: int) -> int:
-    """Delete from the oldest end what is older than `before` or beyond `keep_bytes`, at most `limit` events; how many it were."""
+    """Delete the oldest events, older than `before` or beyond `keep_bytes`, at most `limit`; return how many."""
     last = connection.execute("SELECT total FROM event ORDER BY cursor DESC LIMIT 1").fetchone()
     if last is None:
         return 0

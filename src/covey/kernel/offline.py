@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from covey.kernel.config import Config, set_value, unset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from covey.contract import Operation
+    from covey.contract.event_kind import EventKind
     from covey.kernel.seat import Seat
     from covey.kernel.settings import Settings
     from covey.kernel.subsystem import Subsystem
@@ -25,12 +26,14 @@ class OfflineOperations:
         self,
         seat: Seat,
         settings: Settings,
-        operations: Iterable[Operation],
+        operations: Sequence[Operation],
+        events: Sequence[EventKind],
         subsystems: Callable[[], Sequence[Subsystem]],
     ) -> None:
         self._seat = seat
         self._settings = settings
         self._operations = operations
+        self._events = events
         self._subsystems = subsystems
 
     def handlers(self) -> Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]:
@@ -59,7 +62,7 @@ class OfflineOperations:
     def _openapi(self, _: dict[str, Any]) -> dict[str, Any]:
         from covey.kernel.openapi import document
 
-        return document(self._operations)
+        return document(self._operations, self._events)
 
     def _doctor(self, _: dict[str, Any]) -> dict[str, Any]:
         from covey.kernel.doctor import examine

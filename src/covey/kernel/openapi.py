@@ -1,21 +1,26 @@
-"""The OpenAPI 3.1 document of the local API, drawn from the contract."""
+"""The OpenAPI 3.1 document of the local API, generated from the contract."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from covey import __version__
+from covey.contract.components import components, referenced
+from covey.contract.kernel import EVENT
+from covey.contract.operation import shape
 from covey.kernel.request import SHORTEST_DEADLINE_MS
 from murli import objection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from covey.contract import Operation, Parameter
+    from covey.contract.event_kind import EventKind
 
 TYPES = {"string": "string", "int": "integer", "float": "number", "bool": "boolean"}
 
 ERROR = {
+    "title": "Error",
     "type": "object",
     "description": "What went wrong and what to do; the same envelope as on the command line.",
     "properties": {
@@ -34,7 +39,6 @@ ERROR = {
     "required": ["code", "error", "message", "recoverable", "schema_version"],
 }
 
-
 REFUSALS = {
     400: "A parameter, the body or a header is wrong.",
     401: "The bearer token is missing or wrong.",
@@ -52,21 +56,22 @@ REFUSALS = {
     503: "Stopped before it was done.",
     504: "It did not finish in time.",
 }
-"""Each answered with an `Error`. Which operation gives which is not told apart: those of the prologue come from all of them."""
+"""Each is answered with an `Error`. Every operation lists all of them: most come from checks that precede it."""
 
 WITH_BODY = (408, 413, 415)
 
 TEXT = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"
 ID = r"^[^\x00-\x1f\x7f-\x9f]*$"
-"""No control characters; in what is no name, tabs and line breaks are allowed."""
+"""Patterns without control characters; text may have tabs and line breaks, an id may not."""
 
 
-def document(operations: Iterable[Operation]) -> dict[str, Any]:
-    """Every operation that has a route."""
+def document(operations: Sequence[Operation], events: Sequence[EventKind] = ()) -> dict[str, Any]:
+    """Return the document: every operation that has a route, and these kinds of events."""
+    served = [operation for operation in operations if operation.route]
+    shapes = [*(operation.result for operation in served), *(_event(kind) for kind in events), ERROR]
     paths: dict[str, dict[str, Any]] = {}
-    for operation in operations:
-        if operation.route:
-            paths.setdefault(operation.route, {})[operation.method.lower()] = _entry(operation)
+    for operation in served:
+        paths.setdefault(operation.route, {})[operation.method.lower()] = _entry(operation)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -76,12 +81,18 @@ def document(operations: Iterable[Operation]) -> dict[str, Any]:
         },
         "paths": paths,
         "components": {
-            "schemas": {"Error": ERROR},
+            "schemas": components(shapes),
             "responses": {f"Refusal{status}": _refusal(text) for status, text in REFUSALS.items()},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}],
+        "x-events": {str(kind): _declaration(kind) for kind in events},
     }
+
+
+def input_schema(operation: Operation) -> dict[str, Any]:
+    """Return the JSON Schema of an object that holds all parameters of an operation, wherever HTTP carries them."""
+    return _object(operation.parameters)
 
 
 def _entry(operation: Operation) -> dict[str, Any]:
@@ -108,7 +119,8 @@ def _entry(operation: Operation) -> dict[str, Any]:
                 "name": "Idempotency-Key",
                 "in": "header",
                 "required": False,
-                "description": "A repeated call with the same key and the same content is answered again, not done again.",
+                "description": "A repeated call with the same key and the same content gets the same answer, and is "
+                "not performed again.",
                 "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[\\x21-\\x7e]+$"},
             }
         )
@@ -118,18 +130,18 @@ def _entry(operation: Operation) -> dict[str, Any]:
     elif body:
         entry["requestBody"] = {
             "required": any(parameter.required for parameter in body),
-            "content": {
-                "application/json": {
-                    "schema": {
-                        "type": "object",
-                        "properties": {parameter.name: _schema(parameter) for parameter in body},
-                        "required": [parameter.name for parameter in body if parameter.required],
-                        "additionalProperties": False,
-                    }
-                }
-            },
+            "content": {"application/json": {"schema": _object(body)}},
         }
     return entry
+
+
+def _object(parameters: Sequence[Parameter]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {parameter.name: _schema(parameter) for parameter in parameters},
+        "required": [parameter.name for parameter in parameters if parameter.required],
+        "additionalProperties": False,
+    }
 
 
 def _responses(operation: Operation) -> dict[str, Any]:
@@ -139,7 +151,8 @@ def _responses(operation: Operation) -> dict[str, Any]:
         for status in REFUSALS
         if takes_body or status not in WITH_BODY
     }
-    schema = _event(operation) if operation.streaming else operation.result
+    result = referenced(operation.result)
+    schema = _server_sent(result) if operation.streaming else result
     done: dict[str, Any] = {
         "description": "Done.",
         "headers": HEADERS,
@@ -147,7 +160,8 @@ def _responses(operation: Operation) -> dict[str, Any]:
     }
     if operation.streaming:
         done["description"] = (
-            "A stream of server-sent events; the schema is that of one. Names that begin with `covey.` are about the stream itself and have no id."
+            "A stream of server-sent events; the schema is that of one. Names that begin with `covey.` are about the "
+            "stream itself and have no id."
         )
     if operation.mutating:
         done["headers"] = {
@@ -157,8 +171,18 @@ def _responses(operation: Operation) -> dict[str, Any]:
     return {"200": done, **refusals, "default": _refusal("Refused or failed.")}
 
 
-def _event(operation: Operation) -> dict[str, Any]:
-    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": operation.result}
+def _event(kind: EventKind) -> dict[str, Any]:
+    """Return the named schema of the events of one kind."""
+    envelope = {**EVENT["properties"], "kind": {"type": "string", "const": str(kind)}, "data": kind.data}
+    return shape(f"Event.{kind}", **envelope)
+
+
+def _declaration(kind: EventKind) -> dict[str, Any]:
+    return {"summary": kind.summary, "subject": kind.subject, "schema": referenced(_event(kind))}
+
+
+def _server_sent(result: dict[str, Any]) -> dict[str, Any]:
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": result}
     return {
         "type": "object",
         "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": data},
@@ -190,7 +214,8 @@ RESUME = {
     "name": "Last-Event-ID",
     "in": "header",
     "required": False,
-    "description": "The last cursor that was seen, as browsers and other readers of server-sent events give it; stronger than `since`.",
+    "description": "The last cursor that was seen, as browsers and other readers of server-sent events give it; it "
+    "takes precedence over `since`.",
     "schema": {"type": "integer", "minimum": 0, "maximum": 2**53},
 }
 

@@ -127,7 +127,7 @@ class KernelOperations:
             await check_cursor(self._daemon.events, self._daemon.store, last)
             since = last
         if last is None and (count := call.params["limit"]) is not None:
-            since = await self._daemon.events.look(lambda reader: reader.before_last(kinds, since, count))
+            since = await self._daemon.events.read(lambda reader: reader.before_last(kinds, since, count))
         return self._follow(since, call.params["kind"], reset) if follow else self._recorded(since, call.params["kind"])
 
     async def _since(self, text: str) -> int:
@@ -136,7 +136,7 @@ class KernelOperations:
             await check_cursor(self._daemon.events, self._daemon.store, int(text or 0))
             return int(text or 0)
         when = moment(text, "since", self._daemon.clock.time())
-        return await self._daemon.events.look(lambda reader: reader.upto(when))
+        return await self._daemon.events.read(lambda reader: reader.upto(when))
 
     async def _recorded(self, since: int, kinds: list[str]) -> AsyncIterator[Batch]:
         """What the journal holds, and the end."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
+    from covey.kernel.migrations import Migration
+
 __all__ = ["Fsync", "Store", "StoreError"]
 
 T = TypeVar("T")
@@ -48,7 +50,7 @@ class Store:
 
     @classmethod
     async def open(
-        cls, path: Path, migrations: Sequence[str], *, fsync: Fsync = "strict", capacity: int = _CAPACITY
+        cls, path: Path, migrations: Sequence[Migration], *, fsync: Fsync = "strict", capacity: int = _CAPACITY
     ) -> Store:
         """The store at `path`, created (0600) or brought to the schema of `migrations`. At most `capacity` writes wait at a time; further ones wait to wait."""
         resolved = Path(os.path.realpath(path))  # noqa: ASYNC240 - a few calls; SQLite names the log after the file a link points to

@@ -1,4 +1,4 @@
-"""One reader of the events: what it missed out of the journal, then what comes, in one unbroken row."""
+"""One reader of the events: what it missed from the journal, then new events, without a gap in between."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """Where a subscription reads from: the journal, and the bus that it joins when it has caught up."""
+    """Where a subscription reads from: the journal, and the bus that it joins once it has caught up."""
 
     @property
     def cursor(self) -> int: ...
@@ -28,24 +28,27 @@ class Source(Protocol):
 class Subscription:
     """An async iterator of `Event`, for one task. Made by `Events.subscribe`; close it with `aclose` or `async with`.
 
-    It reads the journal page by page until it has reached the newest published event and joins the bus in the same turn of the loop, so nothing falls
-    between the two; an event that it has already read from the journal when the bus brings it is dropped by its cursor.
+    It reads the journal page by page until it has reached the newest published event, and joins the bus in the same
+    turn of the loop, so that nothing is missed between the two. An event from the bus that it has already read from the
+    journal is dropped by its cursor.
     """
 
     def __init__(self, source: Source, since: int | None, kinds: Kinds, queue: int) -> None:
         self.gap: tuple[int, int] | None = None
-        """The first and last cursor that were asked for but are no longer kept; known once the subscription is entered or first read."""
+        """The first and last cursor that were asked for but are no longer kept; set when the iteration begins."""
         self.closed = False
         self._source = source
         self._kinds = kinds
         self._queue = queue
-        self._read = (
-            source.cursor if since is None else max(since, 0)
-        )  # all up to here came out of the journal, or is not wanted
+        self._read = source.cursor if since is None else max(since, 0)
+        """Everything up to this cursor was read from the journal, or is not wanted."""
         self._given = self._read
-        self._page: deque[Event] = deque()  # being handed out
-        self._live: deque[Event] = deque()  # what the bus brought since
-        self._ending = ""  # why the reader is to be sent away
+        self._page: deque[Event] = deque()
+        """Events that are being returned."""
+        self._live: deque[Event] = deque()
+        """Events from the bus since then."""
+        self._ending = ""
+        """Why the subscription is ended before its reader wants it."""
         self._waiter: asyncio.Future[None] | None = None
         self._began = self._joined = since is None
         if self._joined:
@@ -53,7 +56,7 @@ class Subscription:
 
     @property
     def cursor(self) -> int:
-        """The newest event that was handed out: resume with `since=` this."""
+        """Return the cursor of the newest event that was returned: resume with `since=` this."""
         return self._given
 
     async def __aenter__(self) -> Self:
@@ -78,7 +81,10 @@ class Subscription:
         return event
 
     async def take(self, timeout_s: float | None = None) -> list[Event]:
-        """All events that are there, at least one; none when `timeout_s` passed without any, or when the subscription is `closed`."""
+        """Return all events that are available, waiting for at least one.
+
+        Returns none when `timeout_s` passed without any, or when the subscription is `closed`.
+        """
         if not self._page:
             await self._fill(timeout_s)
         events = list(self._page)
@@ -91,12 +97,12 @@ class Subscription:
         self.close()
 
     def close(self) -> None:
-        """End the iteration after what is being handed out; the rest stays in the journal."""
+        """End the iteration after the events that are being returned; the rest stays in the journal."""
         self.closed = True
         self._leave()
 
     def offer(self, event: Event) -> None:
-        """From the bus: take the event if it is wanted. Never waits: a full queue ends the subscription."""
+        """Accept an event from the bus if it is wanted. Never waits: a full queue ends the subscription."""
         if event.cursor <= self._read or not self._kinds.match(event.kind):
             return
         if len(self._live) >= self._queue:
@@ -107,7 +113,7 @@ class Subscription:
         self._wake()
 
     async def _fill(self, timeout_s: float | None) -> None:
-        """Make the next page of what is there; returns without one when closed or out of time. A cancelled caller loses nothing."""
+        """Fill the next page; returns without one when closed or out of time. A cancelled caller loses nothing."""
         while not self._joined and not self._page and not self.closed and not self._ending:
             await self._turn_page()
         if self._page or self.closed:
@@ -131,7 +137,7 @@ class Subscription:
             )
         if page.oldest > self._read + 1:
             if self._began:
-                self._ending = "What was to be replayed next has been pruned meanwhile."
+                self._ending = "The events that were to be read next have been pruned meanwhile."
                 return
             self.gap = (self._read + 1, page.oldest - 1)
         self._began = True
@@ -159,6 +165,6 @@ class Subscription:
             self._waiter.set_result(None)
 
     def _leave(self) -> None:
-        self._live.clear()  # it can be read again from the journal; memory is for readers that keep up
+        self._live.clear()  # they are in the journal; memory is for readers that keep up
         self._source.leave(self)
         self._wake()

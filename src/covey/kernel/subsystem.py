@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey.contract.kernel import OPERATIONS
+from covey.contract.kernel_events import AUDIT_CALL, Lifecycle
 from covey.kernel import idempotency
 from covey.kernel.events import Events
 from covey.kernel.settings import KERNEL, Settings
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from covey.contract import Operation
+    from covey.contract.event_kind import EventKind
     from covey.kernel.call import Handler
     from covey.kernel.clock import Clock
     from covey.kernel.config import ConfigHolder
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from covey.kernel.finding import Finding
     from covey.kernel.http_exchange import Application
     from covey.kernel.metrics import Metrics
+    from covey.kernel.migrations import Migration
     from covey.kernel.seat import Seat
     from covey.kernel.setting import Setting
     from covey.kernel.store import Store
@@ -69,7 +72,9 @@ class Subsystem(NamedTuple):
     name: str
     open: Callable[[Context], AbstractAsyncContextManager[Opened]]
     operations: Sequence[Operation] = ()
-    migrations: Sequence[str] = ()
+    migrations: Sequence[Migration] = ()
+    events: Sequence[EventKind] = ()
+    """The kinds of events that it appends."""
     settings: Sequence[Setting] = ()
     checks: Callable[[Examination], Sequence[Check]] = _no_checks
     """What `covey doctor` examines without a daemon."""
@@ -82,12 +87,21 @@ def operations_of(subsystems: Sequence[Subsystem]) -> list[Operation]:
     return [*OPERATIONS, *(operation for subsystem in subsystems for operation in subsystem.operations)]
 
 
+def events_of(kind: str, subsystems: Sequence[Subsystem]) -> list[EventKind]:
+    """Return the kinds of events of a daemon of this kind with these subsystems: the kernel's first."""
+    return [
+        *Lifecycle(kind).events,
+        AUDIT_CALL,
+        *(event for subsystem in subsystems for event in subsystem.events),
+    ]
+
+
 def settings_of(subsystems: Sequence[Subsystem]) -> Settings:
     """Return the settings of a daemon with these subsystems."""
     return Settings(KERNEL, *(subsystem.settings for subsystem in subsystems))
 
 
-def migrations_of(subsystems: Sequence[Subsystem]) -> list[str]:
+def migrations_of(subsystems: Sequence[Subsystem]) -> list[Migration]:
     """Return the migrations of a daemon's database, in the order in which they are applied."""
     return [
         *Events.MIGRATIONS,

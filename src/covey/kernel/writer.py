@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from covey.kernel.database import Fsync
+    from covey.kernel.migrations import Migration
 
 _GATHER_S = {"strict": 0.0, "batched_50ms": 0.05, "off": 0.0}
 _ENOUGH = 128  # writes that make it pointless to gather more: the fsync is already shared by many
@@ -66,7 +67,7 @@ class Writer:
         self._ending = False  # the thread has taken the last of it
         self._working = False  # a caller's work holds the connection
 
-    async def open(self, migrations: Sequence[str]) -> Path | None:
+    async def open(self, migrations: Sequence[Migration]) -> Path | None:
         """Open the file in the writer's thread; where a damaged one was moved to, if there was one."""
         opened: asyncio.Future[Path | None] = self._loop.create_future()
         threading.Thread(
@@ -123,7 +124,7 @@ class Writer:
 
     # From here on: in the writer's thread.
 
-    def _main(self, migrations: Sequence[str], opened: asyncio.Future[Path | None]) -> None:
+    def _main(self, migrations: Sequence[Migration], opened: asyncio.Future[Path | None]) -> None:
         try:
             connection, moved = open_database(self._path, migrations, self._fsync)
         except Exception as error:  # noqa: BLE001 - whatever it is, the opener must hear of it

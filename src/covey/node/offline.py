@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from covey.contract import OPERATIONS
+from covey.contract.events import EVENTS
 from covey.kernel.offline import OfflineOperations
 from covey.node.settings import SETTINGS
 
@@ -21,7 +22,7 @@ def perform(home: Home, name: str, params: dict[str, Any]) -> dict[str, Any]:
         from covey.beats.offline import OFFLINE  # noqa: PLC0415 - only these verbs pay for it
 
         return OFFLINE[name](home, SETTINGS, params)
-    return OfflineOperations(home.node, SETTINGS, OPERATIONS, _subsystems).handlers()[name](params)
+    return OfflineOperations(home.node, SETTINGS, OPERATIONS, EVENTS, _subsystems).handlers()[name](params)
 
 
 def _subsystems() -> Sequence[Subsystem]:

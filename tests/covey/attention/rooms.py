@@ -12,6 +12,7 @@ from typing import Any
 
 from covey.attention.operations import ATTENTION
 from covey.contract import OPERATIONS
+from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
 from covey.kernel.client import Client
 from covey.kernel.config import set_value
 from covey.kernel.daemon import Daemon
@@ -34,11 +35,11 @@ class Room:
 
     async def ask(self, key: str, title: str = "look", detail: str = "", **data: Any) -> Event:
         return await self.daemon.events.append(
-            "attention.asked", subject=key, data={"title": title, "detail": detail, **data}, source="test"
+            ATTENTION_ASKED, subject=key, data={"title": title, "detail": detail, **data}, source="test"
         )
 
     async def settle(self, key: str, why: str = "well again") -> Event:
-        return await self.daemon.events.append("attention.settled", subject=key, data={"why": why}, source="test")
+        return await self.daemon.events.append(ATTENTION_SETTLED, subject=key, data={"why": why}, source="test")
 
     async def call(self, name: str, **params: Any) -> Any:
         operation = BY_NAME[name]
@@ -68,7 +69,7 @@ class Room:
 
     async def notified(self, after: Event) -> None:
         """Wait until the notifier is done with what an event has opened."""
-        query = "SELECT count(*) FROM attention_cursor WHERE reader = 'notify' AND cursor > ?"
+        query = "SELECT count(*) FROM event_cursor WHERE consumer = 'attention.notify' AND cursor > ?"
         async with asyncio.timeout(PATIENCE_S):
             while (  # noqa: ASYNC110 - nothing tells us
                 await self.daemon.store.read(lambda database: database.execute(query, (after.cursor,)).fetchone())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from covey.attention.item import Change, Item, heard
+from covey.attention.item import Change, Item, changed
 from covey.kernel.event import Event
 
 NUMBERS = count(1)
@@ -17,7 +17,7 @@ def event(kind: str, key: str = "beat:/x", **data: Any) -> Event:
 
 
 def opened(**data: Any) -> Item:
-    change = heard(None, event("asked", **data))
+    change = changed(None, event("asked", **data))
     assert isinstance(change, Change)
     assert change.kind == "attention.opened"
     return change.item
@@ -25,7 +25,7 @@ def opened(**data: Any) -> Item:
 
 def test_what_is_asked_first_opens_an_item_named_after_the_event() -> None:
     asked = event("asked", title="tests fail", detail="3 of 7", beat="nightly", run="R1")
-    change = heard(None, asked)
+    change = changed(None, asked)
     assert change is not None
     item = change.item
     assert (item.id, item.key, item.source, item.title, item.detail) == (
@@ -45,34 +45,37 @@ def test_what_is_asked_first_opens_an_item_named_after_the_event() -> None:
 
 def test_asked_again_it_is_the_same_item_and_only_a_new_text_is_news() -> None:
     item = opened(title="a", detail="b", run="R1")
-    again = heard(item, event("asked", title="a", detail="b", run="R2"))
+    again = changed(item, event("asked", title="a", detail="b", run="R2"))
     assert again is not None
-    assert (again.kind, again.item.id, again.item.times, again.item.data) == ("", item.id, 2, {"run": "R2"})
-    changed = heard(again.item, event("asked", title="a", detail="c"))
-    assert changed is not None
-    assert (changed.kind, changed.item.times, changed.item.detail) == ("attention.changed", 3, "c")
-    assert changed.item.opened_at == item.opened_at < changed.item.updated_at
+    assert (again.kind, again.item.id, again.item.times, again.item.data) == (None, item.id, 2, {"run": "R2"})
+    newer = changed(again.item, event("asked", title="a", detail="c"))
+    assert newer is not None
+    assert (newer.kind, newer.item.times, newer.item.detail) == ("attention.changed", 3, "c")
+    assert newer.item.opened_at == item.opened_at < newer.item.updated_at
 
 
 def test_a_correction_of_the_same_question_changes_the_text_and_does_not_count() -> None:
     item = opened(title="asks for approval", ref="old")
-    change = heard(item, event("asked", title="asks for approval: make", ref="new", same_question=True))
+    change = changed(item, event("asked", title="asks for approval: make", ref="new", same_question=True))
     assert change is not None
     assert (change.kind, change.item.title, change.item.times) == ("attention.changed", "asks for approval: make", 1)
     assert change.item.data == {"ref": "new"}
 
 
-def test_the_same_run_asks_once_however_often_it_says_so() -> None:
-    item = opened(title="a", run="R1")
-    assert heard(item, event("asked", title="a", run="R1")) is None
+def test_the_same_request_counts_once_however_often_it_is_repeated() -> None:
+    item = opened(title="a", request_id="R1")
+    assert changed(item, event("asked", title="a", request_id="R1")) is None
+    other = changed(item, event("asked", title="a", request_id="R2"))
+    assert other is not None
+    assert other.item.times == 2
 
 
 def test_what_is_settled_is_closed_and_what_was_never_asked_stays_nothing() -> None:
-    change = heard(opened(title="a"), event("settled", why="the last run was ok"))
+    change = changed(opened(title="a"), event("settled", why="the last run was ok"))
     assert change is not None
     assert (change.kind, change.item.closed_why) == ("attention.closed", "the last run was ok")
     assert change.item.closed_at is not None
-    assert heard(None, event("settled", why="x")) is None
+    assert changed(None, event("settled", why="x")) is None
 
 
 def test_nonsense_is_made_into_something_that_can_be_shown_or_into_nothing() -> None:
@@ -83,8 +86,8 @@ def test_nonsense_is_made_into_something_that_can_be_shown_or_into_nothing() -> 
     assert opened(title=["no", "text"]).title == "['no', 'text']"
     assert opened().title == "beat:/x"
     assert opened(detail="one\ntwo\r\x07").detail == "one\ntwo"
-    assert heard(None, event("asked", key="", title="whose?")) is None
-    assert heard(None, event("asked", key="k" * 10_000, title="too long")) is None
-    closed = heard(opened(title="a"), event("settled"))
+    assert changed(None, event("asked", key="", title="whose?")) is None
+    assert changed(None, event("asked", key="k" * 10_000, title="too long")) is None
+    closed = changed(opened(title="a"), event("settled"))
     assert closed is not None
     assert closed.item.closed_why == ""

@@ -17,12 +17,16 @@ from typing import Any
 
 import pytest
 
-from covey.attention.item import Item, heard
-from covey.attention.queue import CLOSED_KEPT
+from covey.attention.item import Item, changed
+from covey.attention.queue import CLOSED_KEPT, CONSUMER, MIGRATIONS
 from covey.contract.attention import OPERATIONS
+from covey.kernel import journal
 from covey.kernel.clock import timestamp
+from covey.kernel.consumer import stored_cursor
 from covey.kernel.event import Event
+from covey.kernel.events import Events
 from covey.kernel.home import Home
+from covey.kernel.store import Store
 from murli import AgentError
 from tests.covey.attention.rooms import Room, homes, opened, until
 from tests.covey.conftest import Covey
@@ -204,6 +208,22 @@ def test_an_item_outlives_the_daemon_and_what_was_asked_at_the_end_is_taken_up_b
             asyncio.run(part(home))
 
 
+def test_the_cursors_of_an_earlier_covey_are_carried_over(tmp_path: Path) -> None:
+    async def earlier() -> None:
+        async with await Store.open(tmp_path / "db", [*journal.MIGRATIONS, *MIGRATIONS[:2]]) as store:
+            await store.write(
+                lambda database: database.execute("INSERT INTO attention_cursor VALUES ('queue', 41)").rowcount
+            )
+            await store.write(lambda database: database.execute("ALTER TABLE schema_step DROP COLUMN name").rowcount)
+
+    async def now() -> None:
+        async with await Store.open(tmp_path / "db", [*Events.MIGRATIONS, *MIGRATIONS]) as store:
+            assert await store.read(lambda database: stored_cursor(database, CONSUMER)) == 41
+
+    asyncio.run(earlier())
+    asyncio.run(now())
+
+
 def test_a_gap_in_the_journal_is_survived() -> None:
     async def before(home: Home) -> None:
         async with opened(home) as room:
@@ -287,7 +307,7 @@ def _replayed(events: list[Event]) -> tuple[dict[str, Item], list[str], list[str
     openings, closings = [], []
     for event in events:
         change = (
-            heard(items.get(event.subject), event) if event.kind in ("attention.asked", "attention.settled") else None
+            changed(items.get(event.subject), event) if event.kind in ("attention.asked", "attention.settled") else None
         )
         if change is None:
             continue

@@ -8,6 +8,7 @@ import sys
 from itertools import count
 
 from covey.attention.operations import ATTENTION
+from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 
@@ -20,11 +21,11 @@ async def live(home: Home, chance: random.Random) -> None:
         for number in count():
             key = f"key:{chance.randrange(KEYS)}"
             if chance.random() < 0.4:
-                await daemon.events.append("attention.settled", subject=key, data={"why": "seen"}, source="victim")
+                await daemon.events.append(ATTENTION_SETTLED, subject=key, data={"why": "seen"}, source="victim")
             else:
                 title = f"title {chance.randrange(3)}"
                 await daemon.events.append(
-                    "attention.asked", subject=key, data={"title": title, "detail": str(number % 2)}, source="victim"
+                    ATTENTION_ASKED, subject=key, data={"title": title, "detail": str(number % 2)}, source="victim"
                 )
 
 

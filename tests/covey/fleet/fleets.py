@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from covey.fleet.model import STATES
+from covey.fleet.model import STATES, State
 from covey.fleet.view import Evidence, Row, TargetStatus
 
 NOW = 1_767_225_600.0
@@ -20,7 +20,9 @@ TARGETS = [
 ]
 
 
-def row(place: str = "host/api:2.1", pane: str = "%14", state: str = "running", age: float = 60.0, **more: Any) -> Row:
+def row(
+    place: str = "host/api:2.1", pane: str = "%14", state: State = "running", age: float = 60.0, **more: Any
+) -> Row:
     """An agent at `<target>/<session>:<window>.<pane>`, in a state for `age` seconds."""
     target, _, rest = place.partition("/")
     session, _, numbers = rest.rpartition(":")

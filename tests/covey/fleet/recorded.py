@@ -13,7 +13,7 @@ from msgspec import to_builtins
 
 from covey.fleet.engine import Signal
 from covey.fleet.judge import Rules
-from covey.fleet.model import Claim
+from covey.fleet.model import Claim, State
 from covey.fleet.picture import StateSummary, recorded_summary
 from covey.fleet.replay import Rederivation, Step
 from covey.fleet.runtimes import Runtime
@@ -79,7 +79,7 @@ class Recorded:
             self._seen()
 
     def say(
-        self, runtime: str, source: str, state: str | None, key: str, *, at: float, level: bool, strength: int
+        self, runtime: str, source: str, state: State | None, key: str, *, at: float, level: bool, strength: int
     ) -> bool:
         now = self.now
         claim = (

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from covey.fleet.attention import asked
 from covey.fleet.engine import Signal
 from covey.fleet.judge import Rules
-from covey.fleet.model import Claim
+from covey.fleet.model import Claim, State
 from covey.fleet.references import resolve
 from covey.fleet.runtimes import Runtime
 from covey.fleet.saved_agents import SavedAgent
@@ -58,7 +58,7 @@ class Agent:
         """Keep the questions among the events of a step."""
         self.questions += [(event.kind, event.data) for event in events if event.kind.startswith("attention.")]
 
-    def shows(self, state: str, detail: str = "") -> None:
+    def shows(self, state: State, detail: str = "") -> None:
         self.now += 1
         claim = Claim(source="screen", state=state, at=self.now, level=True, strength=100, detail=detail)
         key = str(self.now)

@@ -89,7 +89,8 @@ def test_a_screen_that_cannot_be_read_and_stands_still_ends_the_state_before() -
         assert (verdict.state, verdict.reason, verdict.confidence) == ("unknown", "unsupported_signal", "low")
         assert verdict.detail == "its screen is not understood (Toy agent 1.2.3)"
         desk.draw("[work]")
-        assert desk.verdict.state == "running"
+        after = desk.verdict
+        assert after.state == "running"
 
     desk(main)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from covey.fleet.agent_sources import NOT_UNDERSTOOD
 from covey.fleet.drift import ALARM, Drift
-from covey.fleet.model import DERIVED, SEEN, SURE, Claim, Overruled, Verdict
+from covey.fleet.model import DERIVED, SEEN, SURE, Claim, Overruled, State, Verdict
 from covey.fleet.runtimes import Runtime
 
 FILES = {"transcript"}
@@ -27,7 +27,7 @@ class Desk:
     def counts(self) -> dict[str, int]:
         return {kind: count for one in self.drift.counts for kind, count in one.counts.items()}
 
-    def screen(self, state: str, reason: str = "", *, runtime: Runtime | None = None) -> None:
+    def screen(self, state: State, reason: str = "", *, runtime: Runtime | None = None) -> None:
         claim = Claim(source="screen", state=state, at=0.0, level=True, strength=SEEN, reason=reason)
         self.drift.claimed(runtime or agent(), "screen", claim, FILES, 0.0)
 
@@ -51,7 +51,7 @@ def agent(version: str = "2.1.400", runtime_id: str = "r") -> Runtime:
     )
 
 
-def verdict(against: str, strength: int) -> Verdict:
+def verdict(against: State, strength: int) -> Verdict:
     winner = Claim(source="screen", state="running", at=0.0, level=True, strength=DERIVED)
     other = Claim(source="title", state=against, at=0.0, level=True, strength=strength)
     return Verdict(

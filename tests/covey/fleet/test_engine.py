@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from covey.fleet.engine import APPLIED, DUPLICATE, LATE, REMEMBERED, UNBOUND, Engine, Signal
 from covey.fleet.judge import Rules
-from covey.fleet.model import STATES, SURE, Claim
+from covey.fleet.model import STATES, SURE, Claim, State
 
 NOW = 1000.0
 
 
 def signal(
     number: int,
-    state: str | None = "running",
+    state: State | None = "running",
     at: float | None = None,
     *,
     source: str = "hook",
@@ -117,7 +117,7 @@ STREAM = st.lists(
 
 @given(STREAM, st.randoms(), st.integers(0, 3))
 def test_duplicated_and_reordered_streams_converge_on_the_same_state(
-    stream: list[tuple[int, str, str]], random: object, copies: int
+    stream: list[tuple[int, State, str]], random: object, copies: int
 ) -> None:
     signals = [signal(number, state, source=source) for number, state, source in stream]
     straight, crooked = engine(), engine()
@@ -131,8 +131,8 @@ def test_duplicated_and_reordered_streams_converge_on_the_same_state(
 
 
 @given(STREAM)
-def test_the_same_stream_gives_the_same_states_at_every_step(stream: list[tuple[int, str, str]]) -> None:
-    def states() -> list[str]:
+def test_the_same_stream_gives_the_same_states_at_every_step(stream: list[tuple[int, State, str]]) -> None:
+    def states() -> list[State]:
         it = engine()
         found = []
         for number, state, source in stream:
@@ -145,7 +145,7 @@ def test_the_same_stream_gives_the_same_states_at_every_step(stream: list[tuple[
 
 @given(STREAM, STREAM)
 def test_what_is_said_about_one_agent_says_nothing_about_another(
-    one: list[tuple[int, str, str]], other: list[tuple[int, str, str]]
+    one: list[tuple[int, State, str]], other: list[tuple[int, State, str]]
 ) -> None:
     alone, together = engine("a"), engine("a", "b")
     for number, state, source in one:

@@ -14,7 +14,7 @@ import pytest
 
 from covey.fleet.engine import APPLIED, Engine, Signal
 from covey.fleet.judge import Rules
-from covey.fleet.model import SEEN, SURE, Claim
+from covey.fleet.model import SEEN, SURE, Claim, State
 from covey.kernel.clock import ManualClock
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living
@@ -129,7 +129,7 @@ def test_after_a_crash_the_next_daemon_knows_the_states_again_and_a_follower_goe
         follower.communicate()
 
 
-def said(clock: ManualClock, source: str, state: str, number: int, *, at: float | None = None) -> Signal:
+def said(clock: ManualClock, source: str, state: State, number: int, *, at: float | None = None) -> Signal:
     now = clock.time()
     claim = Claim(
         source=source,

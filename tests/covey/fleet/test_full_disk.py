@@ -21,6 +21,7 @@ from tests.covey.attention.rooms import homes
 from tests.covey.attention.rooms import until as until_true
 from tests.covey.fleet.living import AGENT, TOY
 from tests.covey.fleet.room import room
+from tests.covey.kinds import kind
 
 
 def test_an_agent_that_began_while_the_disk_was_full_is_told_when_there_is_room_again() -> None:
@@ -40,7 +41,7 @@ def test_an_agent_that_began_while_the_disk_was_full_is_told_when_there_is_room_
                 for size in (4000, 400, 1):  # what is left of the last pages
                     with contextlib.suppress(StoreError):
                         while True:
-                            await daemon.events.append("test.filler", data={"text": "x" * size})
+                            await daemon.events.append(kind("test.filler"), data={"text": "x" * size})
                 await asyncio.to_thread(tmux.pane, str(program))
                 status = daemon.opened["fleet"].status
                 assert status is not None

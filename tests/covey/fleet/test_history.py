@@ -30,6 +30,7 @@ from tests.covey.conftest import Covey, Ran
 from tests.covey.fleet.fleets import TARGETS
 from tests.covey.fleet.recorded import RULES, Recorded
 from tests.covey.fleet.room import Room, TmuxPane, until
+from tests.covey.kinds import kind
 
 LIMIT_S = 60
 ASKED: dict[str, Any] = {"at": None, "check": False, "since": None}
@@ -52,7 +53,7 @@ class Past:
         """Write as if it were the time that each event has."""
         for event in written:
             self.clock.set_wall(event.time)
-            await self.events.append(event.kind, event.subject, event.data, time=event.time)
+            await self.events.append(kind(event.kind), event.subject, event.data, time=event.time)
 
     async def ask(self, **params: Any) -> dict[str, Any]:
         answer = await self.history.replay({**ASKED, **params}, TARGETS)
@@ -166,7 +167,7 @@ def test_a_picture_is_left_every_hour_and_earlier_when_much_has_happened(tmp_pat
         await asyncio.sleep(0)
         assert await minutes(59) == 0
         assert await minutes(1) == 1
-        await asyncio.gather(*(past.events.append("agent.signal") for _ in range(PICTURE_AFTER)))
+        await asyncio.gather(*(past.events.append(kind("agent.signal")) for _ in range(PICTURE_AFTER)))
         assert await minutes(1) == 2
         assert await minutes(59) == 2
         chore.cancel()
@@ -205,7 +206,7 @@ def test_of_a_long_journal_only_what_came_after_the_last_picture_is_read(tmp_pat
         heard_at = fleet.now
         await past.write(*(altered(event, data={}) for event in fleet.events[:-1]), fleet.events[-1])
         past.clock.advance(60.0)
-        await past.events.append("agent.state", "1", {"unreadable": True})
+        await past.events.append(kind("agent.state"), "1", {"unreadable": True})
         answer = await past.ask(at=timestamp(heard_at))
         assert {item["runtime_id"]: item["state"] for item in answer["items"]} == {
             one: row.state for one, row in fleet.rows.items()

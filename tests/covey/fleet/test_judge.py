@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.fleet.judge import Rules, horizon, judge
-from covey.fleet.model import DERIVED, SEEN, STATES, SURE, TENTATIVE, Claim
+from covey.fleet.model import DERIVED, SEEN, STATES, SURE, TENTATIVE, Claim, State
 
 RULES = Rules()
 
 
-def hook(state: str, at: float, detail: str = "") -> Claim:
+def hook(state: State, at: float, detail: str = "") -> Claim:
     return Claim(source="hook", state=state, at=at, level=False, strength=SURE, detail=detail)
 
 
-def session(state: str, at: float) -> Claim:
+def session(state: State, at: float) -> Claim:
     return Claim(source="session", state=state, at=at, level=True, strength=SURE)
 
 
-def screen(state: str, at: float) -> Claim:
+def screen(state: State, at: float) -> Claim:
     return Claim(source="screen", state=state, at=at, level=True, strength=SEEN)
 
 

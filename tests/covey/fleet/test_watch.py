@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from covey.contract.fleet import OPERATIONS
+from covey.contract.fleet_events import AGENT_ENDED, AGENT_STARTED, AGENT_STATE
 from covey.fleet.view import Row, TargetStatus
 from covey.fleet.wait_stream import WaitStream
 from covey.fleet.watch_stream import WatchStream
@@ -57,12 +58,14 @@ class Fleet:
         before = self.named(pane)
         after = replace(before, state=state)
         self.book[after.runtime_id] = after
-        await self.events.append("agent.state", after.runtime_id, {**after.as_dict(), "previous": before.state})
+        await self.events.append(AGENT_STATE, after.runtime_id, {**after.as_dict(), "previous": before.state})
 
     async def ends(self, pane: str) -> None:
         gone = self.named(pane)
         del self.book[gone.runtime_id]
-        await self.events.append("agent.ended", gone.runtime_id, {**gone.as_dict(), "previous": gone.state})
+        await self.events.append(
+            AGENT_ENDED, gone.runtime_id, {**gone.as_dict(), "previous": gone.state, "why": "exited"}
+        )
 
     def watch(self, **params: Any) -> Lines:
         last = params.pop("resume_after", None)
@@ -293,7 +296,7 @@ def test_a_wait_for_any_sees_an_agent_that_comes_later(tmp_path: Path) -> None:
         assert (await lines.next())["event"] == "waiting"
         new = row("host/new:0.0", "%50", "error")
         fleet.book[new.runtime_id] = new
-        await fleet.events.append("agent.started", new.runtime_id, {**new.as_dict(), "previous": None})
+        await fleet.events.append(AGENT_STARTED, new.runtime_id, {**new.as_dict(), "previous": None})
         assert (await lines.rest())[-1]["data"]["items"][0]["identity"]["pane_id"] == "%50"
 
     run(tmp_path, body)
@@ -306,7 +309,7 @@ def test_a_wait_for_all_ends_when_the_last_is_there(tmp_path: Path) -> None:
             assert (await lines.next())["event"] == "waiting"
             fleet.book[one.runtime_id] = replace(one, state="idle")
             await fleet.events.append(
-                "agent.state", one.runtime_id, {**fleet.book[one.runtime_id].as_dict(), "previous": one.state}
+                AGENT_STATE, one.runtime_id, {**fleet.book[one.runtime_id].as_dict(), "previous": one.state}
             )
         line = (await lines.rest())[-1]["data"]
         assert (line["outcome"], len(line["items"])) == ("met", 6)

@@ -7,7 +7,7 @@ import pytest
 
 from covey.contract.fleet import OPERATIONS
 from covey.fleet.judge import Rules, judge
-from covey.fleet.model import DERIVED, SEEN, STATES, SURE, Claim, Verdict
+from covey.fleet.model import DERIVED, SEEN, STATES, SURE, Claim, State, Verdict
 from covey.fleet.why import evidence_of, why
 from covey.kernel.answer import encode
 from tests.covey.fleet.fleets import NOW, row
@@ -15,7 +15,9 @@ from tests.covey.fleet.fleets import NOW, row
 SHAPE = next(operation.result for operation in OPERATIONS if operation.name == "why")
 
 
-def claim(source: str, state: str, age: float, *, level: bool = True, strength: int = SURE, detail: str = "") -> Claim:
+def claim(
+    source: str, state: State, age: float, *, level: bool = True, strength: int = SURE, detail: str = ""
+) -> Claim:
     return Claim(
         source=source,
         state=state,

@@ -14,7 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from covey.contract.event_kind import EventKind
 from covey.kernel.events import Events
+from covey.kernel.migrations import Migration
 from covey.kernel.store import Store
 
 if TYPE_CHECKING:
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
 
 PRODUCERS = 16
 SCHEMA = (
-    "CREATE TABLE credit (n INTEGER PRIMARY KEY, word TEXT NOT NULL) STRICT",
+    Migration("credit", "CREATE TABLE credit (n INTEGER PRIMARY KEY, word TEXT NOT NULL) STRICT"),
     *Events.MIGRATIONS,
-    "CREATE TABLE debit (n INTEGER PRIMARY KEY, word TEXT NOT NULL) STRICT",
+    Migration("debit", "CREATE TABLE debit (n INTEGER PRIMARY KEY, word TEXT NOT NULL) STRICT"),
 )
 
 
@@ -48,7 +50,7 @@ async def write_for_ever(path: Path, fsync: Fsync, first: int) -> None:
     async def produce(n: int) -> None:
         while True:
             if n % 2:
-                await events.append("put", subject=str(n), also=put(n))
+                await events.append(EventKind("put", "A number was put."), subject=str(n), also=put(n))
             else:
                 await store.write(put(n))
             os.write(1, b"%d\n" % n)

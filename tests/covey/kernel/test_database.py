@@ -15,10 +15,15 @@ from pathlib import Path
 import pytest
 
 from covey.kernel import database
+from covey.kernel.migrations import Migration
 from covey.kernel.store import Store, StoreError
 from covey.kernel.store_errors import StoreDeniedError, StoreLockedError
 
-SCHEMA = ("CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT) STRICT; CREATE INDEX item_word ON item (word);",)
+SCHEMA = (
+    Migration(
+        "items", "CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT) STRICT; CREATE INDEX item_word ON item (word);"
+    ),
+)
 PAGE = 4096
 
 

@@ -13,15 +13,26 @@ from pathlib import Path
 
 import pytest
 
+from covey.kernel import idempotency
+from covey.kernel.events import Events
+from covey.kernel.migrations import Migration, digest_of
 from covey.kernel.store import Store, StoreError
 from covey.kernel.store_errors import StoreMigrationError, StoreNewerError
+from covey.node import subsystems
 
-ONE = "CREATE TABLE one (n INTEGER PRIMARY KEY) STRICT; INSERT INTO one VALUES (1); -- a remark; with a semicolon"
-TWO = "CREATE TABLE two (n INTEGER PRIMARY KEY REFERENCES one (n)) STRICT; INSERT INTO two SELECT n FROM one;"
-THREE = "CREATE TRIGGER grow AFTER INSERT ON one BEGIN INSERT INTO two VALUES (new.n); END; ALTER TABLE one ADD COLUMN word TEXT DEFAULT 'a;b'; DELETE FROM one WHERE n > 9 -- no end; at all"
+ONE = Migration(
+    "one", "CREATE TABLE one (n INTEGER PRIMARY KEY) STRICT; INSERT INTO one VALUES (1); -- a remark; with a semicolon"
+)
+TWO = Migration(
+    "two", "CREATE TABLE two (n INTEGER PRIMARY KEY REFERENCES one (n)) STRICT; INSERT INTO two SELECT n FROM one;"
+)
+THREE = Migration(
+    "three",
+    "CREATE TRIGGER grow AFTER INSERT ON one BEGIN INSERT INTO two VALUES (new.n); END; ALTER TABLE one ADD COLUMN word TEXT DEFAULT 'a;b'; DELETE FROM one WHERE n > 9 -- no end; at all",
+)
 
 
-def bring(path: Path, migrations: Sequence[str]) -> None:
+def bring(path: Path, migrations: Sequence[Migration]) -> None:
     async def main() -> None:
         async with await Store.open(path, migrations) as store:
             assert store.recovered_from is None
@@ -56,7 +67,7 @@ async def test_openers_at_the_same_time_apply_each_step_once(tmp_path: Path) -> 
 
 def test_subsystems_add_steps_without_moving_each_others(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    events, fleet = [ONE], ["CREATE TABLE fleet (n INTEGER) STRICT"]
+    events, fleet = [ONE], [Migration("fleet", "CREATE TABLE fleet (n INTEGER) STRICT")]
     bring(path, [*events, *fleet])
     events.append(TWO)
     bring(path, [*events, *fleet])
@@ -65,18 +76,66 @@ def test_subsystems_add_steps_without_moving_each_others(tmp_path: Path) -> None
     assert look(path) == (3, ["fleet", "one", "two"])
 
 
-def test_white_space_in_a_step_may_change(tmp_path: Path) -> None:
+def test_the_text_of_a_migration_may_change(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    bring(path, [TWO.replace("REFERENCES one (n)", "").replace("SELECT n FROM one", "VALUES (1)")])
-    bring(
-        path,
-        [
-            "\n    "
-            + TWO.replace("REFERENCES one (n)", "\n\t").replace("SELECT n FROM one", "VALUES (1)").replace("; ", ";\n")
-            + "\n"
-        ],
-    )
-    assert look(path) == (1, ["two"])
+    bring(path, [ONE])
+    bring(path, [ONE._replace(script=f"\n  {ONE.script.replace('; ', ';  ')} and corrected")])
+    assert look(path) == (1, ["one"])
+
+
+def without_names(path: Path) -> None:
+    """Make the ledger what it was before migrations had names."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("ALTER TABLE schema_step DROP COLUMN name")
+
+
+def test_a_database_from_before_names_is_opened_and_its_steps_get_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    bring(path, (ONE, TWO))
+    without_names(path)
+    bring(path, (ONE, TWO))
+    assert look(path) == (2, ["one", "two"])
+    bring(path, (ONE, TWO, THREE))
+    assert look(path) == (3, ["one", "two"])
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        named = connection.execute("SELECT name FROM schema_step ORDER BY position").fetchall()
+    assert named == [("one",), ("two",), ("three",)]
+
+
+def test_a_database_from_before_names_is_opened_although_the_text_was_corrected(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    bring(path, (ONE,))
+    without_names(path)
+    corrected = Migration("one", f"{ONE.script} that is better", digest_of(ONE.script))
+    bring(path, (corrected, TWO))
+    assert look(path) == (2, ["one", "two"])
+    without_names(path)
+    with pytest.raises(StoreNewerError):
+        bring(path, (Migration("one", corrected.script), TWO))
+
+
+def test_the_migrations_of_today_are_those_of_the_databases_that_exist() -> None:
+    """A digest is that of the text which a database from before names holds; the names are for ever."""
+    assert {
+        migration.name: migration.digest or digest_of(migration.script)
+        for migration in (
+            *Events.MIGRATIONS,
+            *idempotency.MIGRATIONS,
+            *(migration for subsystem in subsystems() for migration in subsystem.migrations),
+        )
+        if migration.digest
+    } == {
+        "events.journal": "eb23cd22fd03dfc9",
+        "events.time_index": "2b49bee2cb2cb732",
+        "calls.replies": "15102e3ddb344842",
+        "calls.idempotent": "d2cff05dd2c52521",
+        "fleet.targets": "7331fe9e22c16b2b",
+        "fleet.agents": "ad4408aa477ecad2",
+        "beats.tables": "8d96766fdfa331e6",
+        "beats.estimates": "b992277589f7fbef",
+        "attention.cursors": "68579b532dd5fb34",
+        "attention.items": "3e5030ea11500ac8",
+    }
 
 
 @pytest.mark.parametrize(
@@ -92,7 +151,7 @@ def test_white_space_in_a_step_may_change(tmp_path: Path) -> None:
 def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path, broken: str) -> None:
     path = tmp_path / "a.db"
     with pytest.raises(StoreMigrationError, match="schema 3") as caught:
-        bring(path, (ONE, TWO, broken))
+        bring(path, (ONE, TWO, Migration("broken", broken)))
     assert caught.value.suggestion
     assert look(path) == (2, ["one", "two"])
     bring(path, (ONE, TWO, THREE))
@@ -118,23 +177,29 @@ def test_a_file_with_a_step_unknown_to_this_program_is_refused(tmp_path: Path) -
     path = tmp_path / "a.db"
     bring(path, (ONE,))
     with pytest.raises(StoreNewerError):
-        bring(path, ("CREATE TABLE other (n INTEGER)", TWO))
+        bring(path, (Migration("other", "CREATE TABLE other (n INTEGER)"), TWO))
     assert look(path) == (1, ["one"])
 
 
-def test_steps_of_the_same_text_are_refused_before_anything_happens(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="same text"):
+def test_migrations_of_the_same_name_are_refused_before_anything_happens(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="same name"):
         bring(tmp_path / "a.db", (ONE, TWO, ONE))
     assert list(tmp_path.iterdir()) == []
 
 
-ENDLESS = "CREATE TABLE big (n INTEGER, word TEXT); INSERT INTO big WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i, hex(zeroblob(400)) FROM c;"
+ENDLESS = Migration(
+    "endless",
+    "CREATE TABLE big (n INTEGER, word TEXT); INSERT INTO big WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i, hex(zeroblob(400)) FROM c;",
+)
 
 
 def test_a_crash_in_the_middle_of_a_step_leaves_the_version_before_it(tmp_path: Path) -> None:
     path, log = tmp_path / "a.db", tmp_path / "a.db-wal"
     bring(path, (ONE,))
-    program = f"import asyncio, pathlib; from covey.kernel.store import Store; asyncio.run(Store.open(pathlib.Path({str(path)!r}), ({ONE!r}, {ENDLESS!r})))"
+    program = (
+        "import asyncio, pathlib; from covey.kernel.migrations import Migration; from covey.kernel.store import Store; "
+        f"asyncio.run(Store.open(pathlib.Path({str(path)!r}), ({ONE!r}, {ENDLESS!r})))"
+    )
     environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PATH": os.environ["PATH"]}
     with subprocess.Popen([sys.executable, "-c", program], env=environment) as child:
         while child.poll() is None and not (log.exists() and log.stat().st_size > 1 << 20):
@@ -152,5 +217,5 @@ def test_the_errors_are_told_apart_by_name(tmp_path: Path) -> None:
     with pytest.raises(StoreError) as newer:
         bring(tmp_path / "a.db", ())
     with pytest.raises(StoreError) as failed:
-        bring(tmp_path / "b.db", ("SELEKT",))
+        bring(tmp_path / "b.db", (Migration("broken", "SELEKT"),))
     assert (newer.value.error, failed.value.error) == ("store_newer", "store_migration")

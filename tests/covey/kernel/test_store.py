@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from covey.kernel.migrations import Migration
 from covey.kernel.store import Fsync, Store
 from covey.kernel.store_errors import StoreClosedError, StoreDeniedError
 
@@ -18,10 +19,13 @@ T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], Any]
 
 SCHEMA = (
-    """
+    Migration(
+        "items",
+        """
     CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT NOT NULL DEFAULT '') STRICT;
     CREATE TABLE child (n INTEGER PRIMARY KEY, item INTEGER REFERENCES item (n) DEFERRABLE INITIALLY DEFERRED) STRICT;
     """,
+    ),
 )
 LIMIT_S = 30
 

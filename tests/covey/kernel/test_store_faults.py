@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 
 from covey.kernel.events import Events
+from covey.kernel.migrations import Migration
 from covey.kernel.store import Store, StoreError
 from covey.kernel.store_errors import StoreDiskError, StoreFullError
+from tests.covey.kinds import kind
 
 SCHEMA = (
-    "CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT) STRICT",
-    "CREATE TABLE pair (n INTEGER PRIMARY KEY) STRICT",
+    Migration("item", "CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT) STRICT"),
+    Migration("pair", "CREATE TABLE pair (n INTEGER PRIMARY KEY) STRICT"),
     *Events.MIGRATIONS,
 )
 ALL = "SELECT n FROM item ORDER BY n"
@@ -68,10 +70,10 @@ async def fill_and_recover(path: Path, make_room: Callable[[], Any]) -> bool:
         assert all("nothing of this write was kept" in refusal.message and refusal.suggestion for refusal in refusals)
         async with events.subscribe() as listener:
             with pytest.raises(StoreError):
-                await events.append("too.much", data={"filler": "x" * 200_000})
+                await events.append(kind("too.much"), data={"filler": "x" * 200_000})
             make_room()
             assert await store.write(put(1_000_000)) == 1_000_000
-            event = await events.append("room.again")
+            event = await events.append(kind("room.again"))
             assert await listener.take() == [event]
         assert await store.read(column) == [*done, 1_000_000]
         assert await store.read(lambda connection: column(connection, "SELECT n FROM pair ORDER BY n")) == [
@@ -141,7 +143,7 @@ async def test_a_store_cannot_be_begun_on_a_full_disk_and_says_why(small_disk: P
     (small_disk / "ballast").unlink()
     async with await Store.open(small_disk / "a.db", SCHEMA) as store:
         assert store.recovered_from is None
-        assert (await (await Events.open(store, clock=lambda: 1.0)).append("at.last")).cursor == 1
+        assert (await (await Events.open(store, clock=lambda: 1.0)).append(kind("at.last"))).cursor == 1
 
 
 async def test_a_backup_to_a_full_disk_leaves_nothing_of_itself(tmp_path: Path, small_disk: Path) -> None:

@@ -13,14 +13,15 @@ from covey.kernel.event import Event, Kinds
 from covey.kernel.events import Events, FutureCursorError, SlowReader, Subscription
 from covey.kernel.store import Store
 from tests.covey.kernel.test_events import LIMIT_S, SCHEMA, cursors, open_events
+from tests.covey.kinds import kind
 
 
 async def read(subscription: Subscription, count: int) -> list[int]:
     return [(await anext(subscription)).cursor for _ in range(count)]
 
 
-async def fill(events: Events, count: int, kind: str = "n") -> None:
-    await asyncio.gather(*(events.append(kind) for _ in range(count)))
+async def fill(events: Events, count: int, name: str = "n") -> None:
+    await asyncio.gather(*(events.append(kind(name)) for _ in range(count)))
 
 
 async def test_without_a_cursor_only_what_comes_is_seen(tmp_path: Path) -> None:
@@ -79,8 +80,8 @@ async def test_only_the_wanted_kinds_come_from_the_journal_and_from_the_bus(tmp_
     async with open_events(tmp_path) as (events, _, __):
 
         async def some() -> None:
-            for kind in ("fleet.state", "beat", "fleet", "fleet.x.y"):
-                await events.append(kind)
+            for name in ("fleet.state", "beat", "fleet", "fleet.x.y"):
+                await events.append(kind(name))
 
         await some()
         async with events.subscribe(since=0, kinds=["fleet.*", "beat"]) as listener:
@@ -94,7 +95,7 @@ async def test_a_listener_for_rare_kinds_catches_up_although_nothing_matches(tmp
         async with events.subscribe(since=0, kinds=["rare"]) as listener:
             assert await listener.take(timeout_s=0) == []
             await fill(events, 3)
-            await events.append("rare")
+            await events.append(kind("rare"))
             assert await read(listener, 1) == [704]
 
 
@@ -239,7 +240,7 @@ async def test_a_cancelled_wait_loses_no_event(tmp_path: Path) -> None:
             seen: list[int] = []
             for turn in range(500):
                 if turn % 10 == 0:
-                    await events.append("n")
+                    await events.append(kind("n"))
                 waiting = asyncio.ensure_future(listener.take())
                 for _turn in range(turn % 5):
                     await asyncio.sleep(0)
@@ -262,7 +263,7 @@ async def test_a_thousand_listeners_get_every_event_as_the_same_bytes(tmp_path: 
 
         listening = [asyncio.ensure_future(listen(events.subscribe())) for _ in range(1000)]
         await asyncio.sleep(0)
-        sent = [await events.append("n", str(n)) for n in range(50)]
+        sent = [await events.append(kind("n"), str(n)) for n in range(50)]
         received = await asyncio.gather(*listening)
         assert all(seen == sent for seen in received)
         assert all(one is two and one.sse is two.sse for seen in received for one, two in zip(seen, sent, strict=True))
@@ -274,7 +275,7 @@ async def test_two_readers_of_one_subscription_are_refused(tmp_path: Path) -> No
         await asyncio.sleep(0)
         with pytest.raises(RuntimeError, match="one reader"):
             await listener.take()
-        event = await events.append("n")
+        event = await events.append(kind("n"))
         assert await first == [event]
 
 
@@ -340,10 +341,10 @@ class Game:
     async def step(self, name: str, value: Any) -> None:
         match name:
             case "append":
-                self.appending += [asyncio.ensure_future(self.events.append(kind)) for kind in value]
+                self.appending += [asyncio.ensure_future(self.events.append(kind(name))) for name in value]
             case "append and go":
-                kind, turns = value
-                self.appending.append(asyncio.ensure_future(self.events.append(kind)))
+                name, turns = value
+                self.appending.append(asyncio.ensure_future(self.events.append(kind(name))))
                 for _ in range(turns):
                     await asyncio.sleep(0)
                 self.appending[-1].cancel()
@@ -366,7 +367,7 @@ class Game:
     async def end(self) -> None:
         """Every reader comes to have exactly what it asked for."""
         await asyncio.gather(*self.appending, return_exceptions=True)
-        last = await self.events.append("a")
+        last = await self.events.append(kind("a"))
         journal = await self.events.history(limit=10_000)
         assert cursors(journal) == list(range(1, last.cursor + 1))
         for reader in self.readers:

@@ -136,6 +136,7 @@ def _through_daemon(
 def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, Any]:
     """The run when it is over. A daemon that comes back is asked for what came after the last thing we have heard."""
     from covey.cli.following import LOST, following
+    from covey.contract.beats_events import BEAT_FINISHED, BEAT_STEP
 
     asked, heard = {"follow": True, "since": cursor, "kind": ["beat.*"]}, 0
     for message in following(home.node.socket, _operation("events"), lambda: asked, connected=True):
@@ -151,12 +152,12 @@ def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, 
         asked["since"] = event["cursor"]
         if event["subject"] != run:
             continue
-        if event["kind"] == "beat.step":
+        if event["kind"] == BEAT_STEP:
             if event["data"]["number"] <= heard:  # a daemon that has taken the run over begins with its beginning
                 continue
             heard = event["data"]["number"]
             waiting.step(event["data"]["kind"], event["data"]["name"], event["data"]["text"])
-        elif event["kind"] == "beat.finished":
+        elif event["kind"] == BEAT_FINISHED:
             return dict(event["data"])
         else:
             waiting.for_run(event["data"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from covey.cli.following import LOST, following
+from covey.contract.fleet_events import AGENT_ENDED
 from murli import writer
 
 TYPE_CHECKING = False
@@ -101,7 +102,7 @@ def changed(picture: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
     news = {_key(item): item for item in line["items"]}
     kept = [news.pop(_key(item), item) for item in picture["items"]]
     items = [item for item in [*kept, *news.values()] if _wanted(item, picture["filters"])]
-    if line["event"] in {"agent.ended", "gone"}:
+    if line["event"] in {AGENT_ENDED, "gone"}:
         gone = {_key(item) for item in line["items"]}
         items = [item for item in items if _key(item) not in gone]
     items.sort(key=lambda item: not item["needs_action"])

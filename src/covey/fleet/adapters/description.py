@@ -16,8 +16,7 @@ from msgspec import Struct
 
 from covey.fleet.adapters.adapter import CONTRACT_VERSION
 from covey.fleet.adapters.places import line_of
-
-State = Literal["error", "waiting_approval", "waiting_input", "running", "completed", "idle", "unknown"]
+from covey.fleet.model import State  # noqa: TC001 - a Struct reads its annotations
 
 
 class AdapterError(Exception):

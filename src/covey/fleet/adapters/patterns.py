@@ -16,6 +16,7 @@ from covey.fleet.adapters.reasons import reason_of
 from covey.fleet.adapters.signals.parsing import readable_error
 from covey.fleet.adapters.versions import EVERY, FUTURE, Range, Version
 from covey.fleet.adapters.view import look
+from covey.fleet.model import State  # noqa: TC001 - a Struct reads its annotations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +43,7 @@ class Evidence(Struct, frozen=True):
 class Reading(Struct, frozen=True, kw_only=True):
     """What a screen or a title shows."""
 
-    state: str
+    state: State
     reason: str
     evidence: Evidence
     detail: str = ""
@@ -59,7 +60,7 @@ class Tried(Struct, frozen=True):
     """A rule that was tried, and why it did not hold; `why` is empty for the one that did."""
 
     rule: str
-    state: str
+    state: State
     why: str
 
 
@@ -85,7 +86,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     """One way to recognise one state."""
 
     name: str
-    state: str
+    state: State
     reason: str
     match: tuple[re.Pattern[str], ...]
     """All of them must be found in the zone."""

@@ -11,7 +11,7 @@ import math
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from covey.fleet.record import HEARD
+from covey.contract.fleet_events import AGENT_SIGNAL
 
 if TYPE_CHECKING:
     from covey.fleet.ingest.delivery import HookDelivery
@@ -71,7 +71,7 @@ class Receipts:
         history = await self._events.history(since=start, limit=PAGE)
         page = [event for event in history if event.cursor <= self._unread]
         for event in page:
-            if event.kind == HEARD and event.data.get("source") == "hook":
+            if event.kind == AGENT_SIGNAL and event.data.get("source") == "hook":
                 self._earlier.add(event.data["dedupe_key"].rpartition("/")[0])
         pruned = not page or page[0].cursor > start + 1
         self._unread = start

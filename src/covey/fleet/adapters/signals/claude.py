@@ -24,6 +24,8 @@ from covey.fleet.adapters.signals.signals import Level, Lines, Notice, Owner, Si
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from covey.fleet.model import State
+
 QUESTION, PLAN = "AskUserQuestion", "ExitPlanMode"
 CALLS = {"PreToolUse": "call", "PermissionRequest": "ask", "PostToolUse": "end", "PostToolUseFailure": "end"}
 TURNS = frozenset({"UserPromptSubmit", "PostToolBatch", "Stop", "StopFailure"})
@@ -31,7 +33,7 @@ TURNS = frozenset({"UserPromptSubmit", "PostToolBatch", "Stop", "StopFailure"})
 INTERRUPTED = "[Request interrupted by user"
 INPUTS = frozenset({"input needed", "dialog open"})
 """What it waits for when it does not wait for leave."""
-STATUSES = {"idle": "idle", "busy": "running", "waiting": "waiting_approval"}
+STATUSES: dict[str, State] = {"idle": "idle", "busy": "running", "waiting": "waiting_approval"}
 FAILED = re.compile(r'API Error: (?:\d{3} \{"|Connection error)')
 
 

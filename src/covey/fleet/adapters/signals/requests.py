@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from covey.fleet.adapters.signals.parsing import canonical, text
 from covey.fleet.adapters.signals.signals import SESSION_STARTED
+from covey.fleet.model import WAITING
 
 if TYPE_CHECKING:
     from covey.fleet.adapters.signals.signals import Notice, Word
-
-
-WAITING = frozenset({"waiting_approval", "waiting_input"})
 
 
 class Requests:

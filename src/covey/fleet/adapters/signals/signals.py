@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from covey.fleet.adapters.reasons import reason_of
 from covey.fleet.adapters.signals.parsing import brief, dedupe, fields, moment, parse, plain
-from covey.fleet.model import DERIVED, SURE, Claim
+from covey.fleet.model import DERIVED, SURE, Claim, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ class Notice(Struct, frozen=True, kw_only=True):
 
     at: float
     kind: str = IGNORED
-    state: str | None = None
+    state: State | None = None
     """What the agent is doing now; nothing if the notice does not tell."""
     reason: str = ""
     detail: str = ""
@@ -85,7 +85,7 @@ def stamped(payload: object, at: float) -> tuple[str, dict[str, Any], Notice] | 
 class Level(Struct, frozen=True, kw_only=True):
     """What a file says that holds an agent's present state."""
 
-    state: str
+    state: State
     at: float
     """When it became so."""
     reason: str = ""

@@ -1,0 +1,16 @@
+"""Every kind of event that Covey appends to its journal. The command line does not need this table to start."""
+
+from __future__ import annotations
+
+from covey.contract import attention_events, beats_events, fleet_events, kernel_events
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from covey.contract.event_kind import EventKind
+
+EVENTS: tuple[EventKind, ...] = (
+    *kernel_events.EVENTS,
+    *fleet_events.EVENTS,
+    *beats_events.EVENTS,
+    *attention_events.EVENTS,
+)

@@ -1,0 +1,45 @@
+"""The events of the daemon itself."""
+
+from __future__ import annotations
+
+from covey.contract.event_kind import EventKind
+from covey.contract.operation import array, optional, shape
+
+
+class Lifecycle:
+    """The events of the life of one kind of daemon, such as `node.started`."""
+
+    def __init__(self, daemon: str) -> None:
+        self.started = EventKind(
+            f"{daemon}.started", "The daemon is ready.", data=shape(version="string", pid="integer")
+        )
+        self.reloaded = EventKind(
+            f"{daemon}.reloaded",
+            "The daemon has read a changed configuration. `changed` names the settings.",
+            data=shape(changed=array("string")),
+        )
+        self.stopping = EventKind(f"{daemon}.stopping", "The daemon begins to stop.")
+
+    @property
+    def events(self) -> tuple[EventKind, ...]:
+        return self.started, self.reloaded, self.stopping
+
+
+NODE = Lifecycle("node")
+AUDIT_CALL = EventKind(
+    "audit.call",
+    "An operation that changes something was called, and has been performed or refused. `about` is what its path "
+    "names, `error` the code of the error, if there was one; the rest is the caller.",
+    subject="operation",
+    data=shape(
+        about="string",
+        error=optional("string"),
+        transport={"type": "string", "enum": ["unix", "tcp", "internal"]},
+        uid=optional("integer"),
+        pid=optional("integer"),
+        subsystem="string",
+    ),
+)
+
+EVENTS = (*NODE.events, AUDIT_CALL)
+"""The kernel's events in a node."""
