@@ -14,6 +14,7 @@ from typing import Any
 
 from covey.beats.offline import OFFLINE as BEATS_OFFLINE
 from covey.contract import GROUPS, OPERATIONS, Operation, Parameter
+from covey.contract.events import EVENTS
 from covey.contract.operation import shape
 from covey.contract.reference import page
 from covey.kernel.call import Call
@@ -55,7 +56,7 @@ def test_every_operation_has_a_surface_and_every_local_one_a_reason() -> None:
         assert len(operation.cli) < 2 or operation.cli[0] in GROUPS, operation.name
     assert len({operation.cli for operation in OPERATIONS}) == len(OPERATIONS)
     assert {operation.name for operation in OPERATIONS if operation.offline} == {
-        *OfflineOperations(Home("/nowhere").node, SETTINGS, OPERATIONS, lambda: SUBSYSTEMS).handlers(),
+        *OfflineOperations(Home("/nowhere").node, SETTINGS, OPERATIONS, EVENTS, lambda: SUBSYSTEMS).handlers(),
         *BEATS_OFFLINE,
     }
 

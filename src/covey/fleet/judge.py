@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.fleet.model import RANK, REST, SURE, TENTATIVE, WAITING, Claim, Overruled, Verdict
+from covey.fleet.model import RANK, REST, SURE, TENTATIVE, WAITING, Claim, Confidence, Overruled, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -169,7 +169,7 @@ def _verdict(
     )
 
 
-def _confidence(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...]) -> str:
+def _confidence(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...]) -> Confidence:
     """Return `high` if the agent itself said it, or two sources agree, else `medium`.
 
     It is a step lower if a level that is at least as strong was overruled, and if the winner may have been misread.
@@ -181,4 +181,5 @@ def _confidence(winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overrule
         if one.why != STALE and one.claim.state != "unknown"
     )
     in_favour = [supported, not doubted, not winner.caveat].count(True)
-    return ("low", "low", "medium", "high")[in_favour]
+    steps: tuple[Confidence, ...] = ("low", "low", "medium", "high")
+    return steps[in_favour]

@@ -25,7 +25,7 @@ log = logging.getLogger("covey.fleet")
 
 
 class _Entry(NamedTuple):
-    kind: str
+    kind: EventKind
     subject: str
     data: dict[str, Any]
     at: float
@@ -44,7 +44,7 @@ class Outbox:
         self._writing: deque[asyncio.Task[None]] = deque()
 
     def append(
-        self, kind: str, subject: str, data: dict[str, Any], at: float, also: Also | None = None
+        self, kind: EventKind, subject: str, data: dict[str, Any], at: float, also: Also | None = None
     ) -> asyncio.Future[bool]:
         """Queue an event; what `also` writes is in the same transaction.
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from covey.fleet.view import target_not_found
+from covey.kernel.migrations import Migration
 from murli import EXIT_CONFLICT, EXIT_USER_ERROR, AgentError
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 LOCAL, SSH = "local", "ssh"
 SEEN_EVERY_S = 60.0
 """How often it is written that a target was seen, while nothing else changes."""
-MIGRATION = """
+MIGRATION = Migration(
+    "fleet.targets",
+    """
 CREATE TABLE target (
     target_id      INTEGER PRIMARY KEY,
     target_name    TEXT NOT NULL UNIQUE,
@@ -36,9 +39,10 @@ CREATE TABLE target (
     last_seen_at   REAL,
     updated_at     REAL NOT NULL
 ) STRICT;
-INSERT INTO target (target_name, kind, connection_ref, is_default, health, updated_at)
-VALUES ('host', 'local', '', 1, 'ok', 0);
-"""
+INSERT INTO target (target_name, kind, connection_ref, is_default, health, updated_at) VALUES ('host', 'local', '', 1, 'ok', 0);
+""",
+    digest="7331fe9e22c16b2b",
+)
 """This machine is a target from the beginning. If it is removed or renamed, the next start does not add it again."""
 
 _SSH_TARGET = re.compile(r"[\w\[][\w.@:%\[\]/+-]*")

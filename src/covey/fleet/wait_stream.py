@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from covey.contract.fleet_events import AGENT_ENDED
+from covey.fleet.record import AGENT_CHANGES
 from covey.fleet.references import ReferenceNotFound, resolve
 from covey.fleet.view import states
-from covey.fleet.watch_stream import HEARTBEAT_S, KINDS, Fleet, item_of
+from covey.fleet.watch_stream import HEARTBEAT_S, Fleet, item_of
 from covey.kernel.moments import seconds
 from covey.kernel.stream import Message
 from murli import user_error
@@ -58,7 +59,7 @@ class WaitStream:
         """Yield a `waiting` for each check that was in vain, and at the end a `done` with the outcome."""
         began = self._clock.monotonic()
         events: Sequence[Event] = ()
-        async with self._events.subscribe(kinds=KINDS) as subscription:
+        async with self._events.subscribe(kinds=AGENT_CHANGES) as subscription:
             while not subscription.closed:
                 waited = self._clock.monotonic() - began
                 outcome, items = self._from_events(events) or self._from_rows()

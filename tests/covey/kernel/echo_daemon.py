@@ -14,6 +14,7 @@ from covey.kernel.daemon_process import run
 from covey.kernel.doctor import Check, Examination
 from covey.kernel.finding import OK, WARN, Finding
 from covey.kernel.home import Home
+from covey.kernel.migrations import Migration
 from covey.kernel.setting import Setting
 from covey.kernel.subsystem import Context, Opened, Subsystem
 
@@ -60,7 +61,7 @@ ECHO = Subsystem(
     "echo",
     opened,
     operations=[SAY],
-    migrations=["CREATE TABLE echo (greeting TEXT NOT NULL) STRICT"],
+    migrations=[Migration("echo.greetings", "CREATE TABLE echo (greeting TEXT NOT NULL) STRICT")],
     settings=[Setting("echo.greeting", "Put before each text.", default="")],
     checks=checks,
     findings=findings,

@@ -18,7 +18,7 @@ from covey.kernel.events import Events
 from covey.kernel.migrations import Migration, digest_of
 from covey.kernel.store import Store, StoreError
 from covey.kernel.store_errors import StoreMigrationError, StoreNewerError
-from covey.node import subsystems
+from covey.node.subsystems import SUBSYSTEMS
 
 ONE = Migration(
     "one", "CREATE TABLE one (n INTEGER PRIMARY KEY) STRICT; INSERT INTO one VALUES (1); -- a remark; with a semicolon"
@@ -121,7 +121,7 @@ def test_the_migrations_of_today_are_those_of_the_databases_that_exist() -> None
         for migration in (
             *Events.MIGRATIONS,
             *idempotency.MIGRATIONS,
-            *(migration for subsystem in subsystems() for migration in subsystem.migrations),
+            *(migration for subsystem in SUBSYSTEMS for migration in subsystem.migrations),
         )
         if migration.digest
     } == {
