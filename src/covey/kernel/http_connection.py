@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from covey.kernel.http_parser import RequestHead
     from covey.kernel.http_server import HttpServer
 
-    Patience = Literal["slow", "idle"]
+    HangupReason = Literal["slow", "idle"]
 
 
 class Connection(asyncio.Protocol):
@@ -42,7 +42,8 @@ class Connection(asyncio.Protocol):
         self._pipeline: deque[Exchange] = deque()
         """Requests that wait for the one that is answered."""
         self._timer: asyncio.TimerHandle | None = None
-        self._patience: Patience = "slow"
+        """Runs while the connection waits; then it is closed for this reason."""
+        self._hangup_reason: HangupReason = "slow"
         self._reading_paused = False
         self.writable = asyncio.Event()
         """Set unless the client leaves so much unread that nothing more should be written."""
@@ -74,7 +75,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if not self._admitted or self._transport.is_closing():
             return
-        idle = self._timer if self._patience == "idle" else None
+        idle = self._timer if self._hangup_reason == "idle" else None
         try:
             self._parser.feed(data)
         except BadRequest as refusal:
@@ -173,11 +174,12 @@ class Connection(asyncio.Protocol):
             self._reading_paused = True
             self._transport.pause_reading()
 
-    def _wait(self, patience: Patience) -> None:
+    def _wait(self, reason: HangupReason) -> None:
+        """Wait for the client, and hang up for this reason when it takes too long."""
         self._stop_waiting()
-        self._patience = patience
-        seconds = self._limits.idle_seconds if patience == "idle" else self._limits.header_seconds
-        self._timer = self._loop.call_later(seconds, self._cut_off, patience)
+        self._hangup_reason = reason
+        seconds = self._limits.idle_seconds if reason == "idle" else self._limits.header_seconds
+        self._timer = self._loop.call_later(seconds, self._cut_off, reason)
         self._server.began_waiting(self)
 
     def _stop_waiting(self) -> None:
@@ -186,7 +188,7 @@ class Connection(asyncio.Protocol):
             self._timer = None
             self._server.stopped_waiting(self)
 
-    def _cut_off(self, reason: Patience) -> None:
+    def _cut_off(self, reason: HangupReason) -> None:
         """Close the connection of a caller that sends nothing, or that does not read what was sent to it."""
         self._server.count_hangup(reason)
         if self._transport.get_write_buffer_size():
