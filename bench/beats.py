@@ -28,8 +28,8 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from covey.beats.agents.agent import Command
-from covey.beats.agents.claude import ClaudeReader
+from covey.agents.claude.headless import ClaudeReader
+from covey.agents.headless.agent import Command
 from covey.beats.beat import Beat, Cron, Interval, Probe
 from covey.beats.execution import Execution
 from covey.beats.folder import Folder

@@ -30,11 +30,13 @@ SOURCE = ROOT / "src" / "covey"
 MAY_IMPORT = {
     "contract": {"contract"},
     "kernel": {"contract", "kernel"},
-    "tmux": {"contract", "kernel", "tmux"},
-    "fleet": {"contract", "kernel", "tmux", "fleet"},
+    "hosts": {"hosts", "kernel"},
+    "agents": {"agents", "contract", "hosts", "kernel"},
+    "tmux": {"contract", "hosts", "kernel", "tmux"},
+    "fleet": {"agents", "contract", "fleet", "hosts", "kernel", "tmux"},
     "attention": {"contract", "kernel", "attention"},
-    "beats": {"contract", "kernel", "beats"},
-    "cli": {"contract", "kernel", "cli", "node", "fleet", "beats"},
+    "beats": {"agents", "contract", "kernel", "beats"},
+    "cli": {"agents", "contract", "kernel", "cli", "node", "fleet", "beats"},
 }
 """By package; `covey` itself (the version) is everybody's."""
 

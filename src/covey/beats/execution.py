@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.beats.report import Failure, Report
-from covey.beats.secrets import redacted_text
+from covey.agents.headless.report import Failure, Report
+from covey.agents.headless.secrets import redacted_text
 from covey.kernel import process
 from covey.kernel.regular_file import open_regular, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from covey.beats.agents.agent import Reader
+    from covey.agents.headless.agent import OutputReader
+    from covey.agents.headless.report import Step, Usage
     from covey.beats.folder import Folder
-    from covey.beats.report import Step, Usage
     from covey.kernel.clock import Clock
 
 HEAR_S = 0.1
@@ -48,7 +48,12 @@ class Execution:
     """`heard` is told every step once; `spent` is asked now and then, and a word from it ends the run for that reason."""
 
     def __init__(
-        self, folder: Folder, reader: Reader, clock: Clock, heard: Callable[[Step], None], spent: Callable[[Usage], str]
+        self,
+        folder: Folder,
+        reader: OutputReader,
+        clock: Clock,
+        heard: Callable[[Step], None],
+        spent: Callable[[Usage], str],
     ) -> None:
         self._folder = folder
         self._reader = reader

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 
 from covey.fleet.model import SEEN, STATES, SURE
 from covey.fleet.telling import PROTOCOL, PULSE_S, SEEN_FROM_AFAR, Hello, Line, Pulse, Said, Standing
-from covey.tmux.errors import TmuxError
-from covey.tmux.executor import kill
-from covey.tmux.shell import hear
+from covey.hosts.errors import HostError
+from covey.hosts.executor import kill
+from covey.hosts.shell import hear
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from covey.fleet.model import Claim
     from covey.fleet.runtimes import Runtime, Runtimes
+    from covey.hosts.executor import Executor
     from covey.kernel.clock import Clock
-    from covey.tmux.executor import Executor
 
 NONE = "none"
 HELLO_S, SILENCE_S = 15.0, 3 * PULSE_S
@@ -111,7 +111,7 @@ class FarNode:
             began, self._spoke = self._clock.monotonic(), False
             try:
                 await self._follow(executor)
-            except (FarNodeError, TmuxError) as error:
+            except (FarNodeError, HostError) as error:
                 if not (self._spoke and isinstance(error, FarNodeLost)):
                     self._let_go(str(error))
             failures = 0 if self._clock.monotonic() - began >= STEADY_S else failures + 1

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from covey.fleet.drift import Drift
 from covey.fleet.engine import Signal
-from covey.fleet.exits import Exits
 from covey.fleet.hooks import Hooks
 from covey.fleet.live_versions import LiveVersions
 from covey.fleet.model import PROCESS
@@ -28,6 +27,7 @@ from covey.fleet.target_watch import NOT_YET, TargetWatch
 from covey.fleet.targets import LOCAL
 from covey.fleet.view import with_servers
 from covey.fleet.watched import Watched
+from covey.hosts.exits import Exits
 from covey.kernel.ids import Ulids
 from covey.kernel.store_errors import StoreError
 
@@ -35,11 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Self
 
-    from covey.fleet.adapters.registry import Registry
+    from covey.agents.screens.registry import Registry
     from covey.fleet.hooks import Word
     from covey.fleet.judge import Rules
     from covey.fleet.model import Claim, Verdict
-    from covey.fleet.place import Place
     from covey.fleet.runtimes import Change
     from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.server_watch import ServerWatch
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from covey.fleet.view import Row, Target
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
+    from covey.tmux.host import TmuxHost
 
 CATCH_UP_S = 2.0
 """Between attempts to write to a journal that could not be written."""
@@ -69,7 +69,7 @@ class Fleet:
         *,
         rules: Rules,
         book: Targets,
-        place: Callable[[Known], Place],
+        place: Callable[[Known], TmuxHost],
         saved: Sequence[SavedAgent] = (),
     ) -> None:
         """`place` tells how a target is reached; `saved` are the agents that the last daemon knew."""

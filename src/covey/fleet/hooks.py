@@ -21,8 +21,8 @@ from covey.kernel.store_errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from covey.agents.integration.spool import Spool, Spooled
     from covey.fleet.fleet import Fleet
-    from covey.fleet.integrate.spool import Spool, Spooled
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
 

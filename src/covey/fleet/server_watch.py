@@ -6,8 +6,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Protocol
 
-from covey.fleet.processes import ProcessesError
 from covey.fleet.runtimes import Change, Pane, Runtimes, Server
+from covey.hosts.errors import HostError
 from covey.tmux.changes import Liveness
 from covey.tmux.errors import TmuxError, TmuxUnreachableError
 from covey.tmux.watch import Watch
@@ -15,11 +15,11 @@ from covey.tmux.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from covey.fleet.place import Place
     from covey.fleet.watched import Watched
     from covey.kernel.clock import Clock
     from covey.tmux import changes, listing
     from covey.tmux.changes import Standing
+    from covey.tmux.host import TmuxHost
 
 LATER_S = (0.3, 1.0, 3.0)
 """When to look at the processes again after something began in a pane: a launcher's program comes late."""
@@ -42,7 +42,7 @@ class Station(Protocol):
 
 
 class ServerWatch:
-    def __init__(self, target: str, place: Place, socket: str, station: Station, clock: Clock) -> None:
+    def __init__(self, target: str, place: TmuxHost, socket: str, station: Station, clock: Clock) -> None:
         self.target = target
         self.socket = socket
         self.standing: Standing | None = None
@@ -132,7 +132,7 @@ class ServerWatch:
             try:
                 await self._scan(watch)
                 self.trouble, self.scanned = "", True
-            except (ProcessesError, TmuxError) as error:
+            except (HostError, TmuxError) as error:
                 self.trouble = str(error)
             if self.trouble != before:
                 self._station.stands(self)

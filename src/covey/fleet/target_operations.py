@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.fleet.place import Here, There
 from covey.fleet.targets import LOCAL
 from covey.kernel.clock import timestamp
+from covey.tmux.host import LocalTmuxHost, SshTmuxHost
 from covey.tmux.sockets import usual
 from murli import EXIT_TIMEOUT, AgentError
 
@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from covey.fleet.fleet import Fleet
-    from covey.fleet.place import Place
     from covey.fleet.targets import Known
     from covey.kernel.call import Call, Handler
+    from covey.tmux.host import TmuxHost
 
 
 def places(
     patterns: Sequence[str], environment: Mapping[str, str], ssh_config: str, control_dir: Path
-) -> Callable[[Known], Place]:
+) -> Callable[[Known], TmuxHost]:
     """How targets are reached: this machine's tmux servers by the patterns of their sockets, others by ssh."""
     options = ("-F", ssh_config) if ssh_config else ()
 
-    def place(known: Known) -> Place:
+    def place(known: Known) -> TmuxHost:
         if known.kind == LOCAL:
             # Whoever names a folder or sockets wants those and no others.
-            return Here(patterns or [usual(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR"))
-        return There(known.connection_ref, control_dir=control_dir, options=options)
+            return LocalTmuxHost(
+                patterns or [usual(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR")
+            )
+        return SshTmuxHost(known.connection_ref, control_dir=control_dir, options=options)
 
     return place
 

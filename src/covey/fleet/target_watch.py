@@ -12,16 +12,17 @@ from covey.fleet import far_node, server_watch
 from covey.fleet.far_node import FarNode
 from covey.fleet.server_watch import ServerWatch
 from covey.fleet.view import Target
+from covey.hosts.errors import HostError
 from covey.kernel.clock import sleep_until
 from covey.tmux.changes import Liveness
-from covey.tmux.errors import TmuxError, TmuxUnreachableError
+from covey.tmux.errors import TmuxUnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from covey.fleet.place import Place
     from covey.kernel.clock import Clock
     from covey.tmux import listing
+    from covey.tmux.host import TmuxHost
 
 EVERY_S = 2.0
 """Between looks for sockets, which also show that the target is there."""
@@ -45,7 +46,7 @@ class Station(server_watch.Station, far_node.Station, Protocol):
 class TargetWatch:
     """`run` is its life. `make` makes the way there when it is first needed; a `ValueError` says that there can be none."""
 
-    def __init__(self, name: str, make: Callable[[], Place], station: Station, clock: Clock) -> None:
+    def __init__(self, name: str, make: Callable[[], TmuxHost], station: Station, clock: Clock) -> None:
         self.name = name
         self.last_seen: float | None = None
         self._make = make
@@ -62,7 +63,7 @@ class TargetWatch:
 
     async def run(self) -> None:
         """Watch until cancelled, whatever happens to the target."""
-        place: Place | None = None
+        place: TmuxHost | None = None
         failures = 0
         try:
             while True:
@@ -74,7 +75,7 @@ class TargetWatch:
                     failures, pause = 0, EVERY_S
                     asked = self._asked
                 except Exception as error:
-                    if not isinstance(error, (TmuxError, ValueError)):
+                    if not isinstance(error, (HostError, ValueError)):
                         log.exception("watching a target failed", extra={"target": self.name})
                     self._lose(str(error))
                     failures += 1
@@ -178,7 +179,7 @@ class TargetWatch:
 
     # What was found.
 
-    def _found(self, place: Place, sockets: Iterable[str]) -> None:
+    def _found(self, place: TmuxHost, sockets: Iterable[str]) -> None:
         self.last_seen = self._clock.time()
         self._lost, self._tried = None, True
         for socket in sockets:
@@ -199,7 +200,7 @@ class TargetWatch:
             self._forget_others(set(sockets))
             self._listen(place)
 
-    def _listen(self, place: Place) -> None:
+    def _listen(self, place: TmuxHost) -> None:
         """To a Covey there, if there is one."""
         if self._following is None:
             self._node = self._node or FarNode(self.name, self._station, self._clock, self.rescan)
@@ -231,7 +232,7 @@ class TargetWatch:
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    async def _attend_node(self, node: FarNode, place: Place) -> None:
+    async def _attend_node(self, node: FarNode, place: TmuxHost) -> None:
         try:
             await node.run(place.executor)
         except asyncio.CancelledError:

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from covey.fleet.adapters.signals import claude, codex, copilot, cursor, gemini, opencode
-from covey.fleet.adapters.signals.parsing import fields
-from covey.fleet.adapters.signals.signals import SESSION_STARTED, Level, Notice
-from covey.fleet.adapters.signals.sources import Pauses, follow, owner
-from covey.fleet.integrate.integrations import KNOWN as INTEGRATIONS
+from covey.agents.registry import INTEGRATIONS, SIGNALS
+from covey.agents.signals.parsing import fields
+from covey.agents.signals.signals import SESSION_STARTED, Level, Notice
+from covey.agents.signals.sources import Pauses, follow, owner
 from covey.fleet.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from covey.fleet.adapters.adapter import Adapter
-    from covey.fleet.adapters.patterns import Reading
-    from covey.fleet.adapters.signals.signals import Hooks, Signals, Source
+    from covey.agents.screens.adapter import Adapter
+    from covey.agents.screens.patterns import Reading
+    from covey.agents.signals.signals import Hooks, Source
     from covey.fleet.runtimes import Runtime
     from covey.kernel.clock import Clock
 
@@ -29,14 +28,6 @@ if TYPE_CHECKING:
     """Told: the source, what it claims (None: nothing any more), a key under which the same is never told twice, and when it happened. If it is news:
     whether it is in the journal, as soon as that is known."""
 
-SIGNALS: dict[str, Signals] = {
-    "claude": claude.SIGNALS,
-    "codex": codex.SIGNALS,
-    "copilot": copilot.SIGNALS,
-    "cursor": cursor.SIGNALS,
-    "gemini": gemini.SIGNALS,
-    "opencode": opencode.SIGNALS,
-}
 PLAIN = frozenset({"compacting", "background_agents"})
 """What only the screen tells, and plainly: a title or a footer that says otherwise is wrong."""
 BLIND_S = 1.0

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from covey.beats.agents.agent import Command, Reader
+from covey.agents.headless.agent import Command, OutputReader
 from covey.beats.beat import Beat, Cron, Interval
 from covey.beats.book import Book, Entry
 from covey.beats.permissions import DEFAULT_DENY
@@ -31,7 +31,7 @@ class Picky:
     def command(self, beat: Beat, prompt: str, folder: str, *, root: bool) -> Command:
         raise NotImplementedError
 
-    def reader(self) -> Reader:
+    def reader(self) -> OutputReader:
         raise NotImplementedError
 
 

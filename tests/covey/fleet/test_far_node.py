@@ -18,8 +18,8 @@ from covey.fleet.far_node import FarNode
 from covey.fleet.model import DERIVED, SURE, Claim
 from covey.fleet.runtimes import Runtime, Runtimes
 from covey.fleet.telling import Heard, Hello, Line, Pulse, Said, Standing
+from covey.hosts.executor import Local
 from covey.kernel.clock import SystemClock
-from covey.tmux.executor import Local
 from tests.covey.tmux.conftest import until
 
 AGENT = Runtime(

@@ -18,8 +18,8 @@ from typing import Self
 
 import pytest
 
-from covey.fleet.integrate import script
-from covey.fleet.processes import start_of
+from covey.agents.integration import script
+from covey.hosts.processes import start_of
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living
 from tests.covey.fleet.room import until

@@ -9,7 +9,6 @@ from pathlib import PurePath
 import pytest
 from msgspec.structs import replace
 
-from covey.fleet.processes import Process, ProcessTable
 from covey.fleet.runtimes import (
     Change,
     Ended,
@@ -23,6 +22,7 @@ from covey.fleet.runtimes import (
     Suspended,
     occupant,
 )
+from covey.hosts.processes import Process, ProcessTable
 from tests.captured import Capture, captures
 from tests.covey.fleet.room import Room, TmuxPane, room, until
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from covey.fleet.adapters.registry import load
+from covey.agents.screens.registry import load
 from covey.fleet.judge import Rules, horizon, judge
 from covey.fleet.model import Claim, Verdict
 from covey.fleet.runtimes import Runtime

@@ -57,7 +57,7 @@ def _adapters(home: Home) -> list[dict[str, str]]:
     folder = os.path.join(home.path, "adapters")
     if not os.path.isdir(folder):
         return []
-    from covey.fleet.adapters.registry import load
+    from covey.agents.screens.registry import load
     from covey.kernel.finding import FAIL, OK, Finding
     from covey.kernel.home import quoted
 
@@ -81,13 +81,14 @@ def _integrations(home: Home) -> list[dict[str, str]]:
     import os
     from pathlib import Path
 
-    from covey.fleet import integrate
+    from covey.agents import integration as integrate
+    from covey.agents.registry import INTEGRATIONS
     from covey.kernel.finding import FAIL, OK, Finding
     from murli import AgentError
 
     environment = {**os.environ, "COVEY_HOME": home.path}
     found = []
-    for agent in integrate.NAMES:
+    for agent in INTEGRATIONS:
         status = integrate.status(agent, Path.home(), environment)
         if status.state not in {"installed", "outdated"}:
             continue
@@ -105,7 +106,7 @@ def _integrations(home: Home) -> list[dict[str, str]]:
 
 def _say_unmeasured(findings: list[dict[str, str]]) -> None:
     """Say of each installed agent if its version was never measured."""
-    from covey.fleet.adapters.registry import load
+    from covey.agents.screens.registry import load
 
     registry = load(packages=False)
     by_program = {name: adapter for adapter in registry for name in adapter.process.names}

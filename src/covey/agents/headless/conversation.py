@@ -1,0 +1,68 @@
+"""What is said and done in a run, gathered into turns as it comes, for agents that tell both one by one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from covey.agents.headless.lines import OUTPUT_CHARACTERS, short
+from covey.agents.headless.report import Step, ToolCall, Turn
+
+if TYPE_CHECKING:
+    from covey.agents.headless.report import Usage
+
+
+class Conversation:
+    """A turn begins with each text; the tools called after it are its own."""
+
+    def __init__(self) -> None:
+        self._turns: list[tuple[str, list[dict[str, Any]]]] = []
+        self._calls: dict[str, dict[str, Any]] = {}
+        self.answer = ""
+        """What was said last, unless a tool was called since: then there is no answer yet."""
+
+    def say(self, text: str) -> Step:
+        self._turns.append((text, []))
+        self.answer = text
+        return Step(kind="text", text=text)
+
+    def call(self, identity: str, name: str, arguments: dict[str, Any]) -> Step:
+        if not self._turns:
+            self._turns.append(("", []))
+        call = {"name": name, "input": arguments}
+        self._turns[-1][1].append(call)
+        self._calls[identity] = call
+        self.answer = ""
+        return Step(kind="tool", name=name, text=short(arguments))
+
+    def called(self, identity: str) -> str:
+        """A call as one word, such as `Bash(sudo ls)`; empty if there was none."""
+        call = self._calls.get(identity)
+        return f"{call['name']}({short(call['input'])})" if call else ""
+
+    def result(self, identity: str, output: str, duration_ms: int | None = None) -> None:
+        """What a tool answered."""
+        if call := self._calls.get(identity):
+            call["output"], call["duration_ms"] = output[:OUTPUT_CHARACTERS], duration_ms
+
+    def turns(self, usage: Usage, duration_ms: int | None = None) -> tuple[Turn, ...]:
+        """All turns, and the end, which is there even if nothing was said."""
+        said = [
+            Turn(role="assistant", text=text or None, tool_calls=[ToolCall(**call) for call in calls] or None)
+            for text, calls in self._turns
+        ]
+        return (*said, Turn(role="result", text=self.answer, cost_usd=usage.cost_usd, duration_ms=duration_ms))
+
+
+def moment(written: object) -> float | None:
+    """A time that is written in ISO 8601; None if it is not."""
+    try:
+        return datetime.fromisoformat(str(written)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def between(began: object, ended: object) -> int | None:
+    """Milliseconds from one written time to another; None if one of them is not there."""
+    first, last = moment(began), moment(ended)
+    return None if first is None or last is None else round((last - first) * 1000)
