@@ -34,6 +34,11 @@ def known_agents() -> Mapping[str, Agent]:
     return _agents_in(tuple(covey.agents.__path__))
 
 
+def agents_by_program() -> Mapping[str, Agent]:
+    """Return all agents by the name of their command."""
+    return {agent.program: agent for agent in known_agents().values()}
+
+
 def screen_descriptions() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of the `screen.toml` of every agent that has one."""
     for name in known_agents():

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from covey.agents.json_values import json_object
 from covey.agents.registry import INTEGRATIONS, SIGNALS
-from covey.agents.signals.parsing import fields
 from covey.agents.signals.signals import SESSION_STARTED, Level, Notice
 from covey.agents.signals.sources import Pauses, follow, owner
 from covey.fleet.model import DERIVED, PROCESS, SEEN, SURE, Claim
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from covey.agents.screens.adapter import Adapter
     from covey.agents.screens.patterns import Reading
-    from covey.agents.signals.signals import Hooks, Source
+    from covey.agents.signals.signals import HookReader, Source
     from covey.fleet.runtimes import Runtime
     from covey.kernel.clock import Clock
 
@@ -61,7 +61,7 @@ class Watched:
         self.version = ""
         """Of the agent, as far as it is known."""
         self._signals = SIGNALS.get(adapter.name) if here else None
-        self._hooks: Hooks | None = self._signals.hooks() if self._signals else None
+        self._hooks: HookReader | None = self._signals.hooks() if self._signals else None
         self._say = say
         self._clock = clock
         self._levels = {claim.source: claim for claim in levels}
@@ -123,7 +123,7 @@ class Watched:
 
     def knows(self, payload: object) -> bool:
         """Whether the event that a hook delivered is known by its name; what has no name is left to whoever reads it."""
-        said = fields(payload)
+        said = json_object(payload)
         name = said.get("hook_event_name") or said.get("hookName")
         known = self._signals.events if self._signals else frozenset()
         return not name or not known or name in known or name in INTEGRATIONS[self.adapter.name].events

@@ -16,7 +16,7 @@ from tests.captured import Capture, captures
 from tests.covey.agents.screens.adapters_seen import REGISTRY, read
 
 ALL = captures()
-CAPTURES = Path(__file__).parents[3] / "captures"
+CAPTURES = Path(__file__).parents[2] / "captures"
 
 
 def claims(capture: Capture) -> Iterator[Claim]:

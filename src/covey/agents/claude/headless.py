@@ -14,9 +14,11 @@ from zoneinfo import ZoneInfo
 
 from covey.agents.claude import AGENT
 from covey.agents.headless.agent import Command
-from covey.agents.headless.lines import OUTPUT_CHARACTERS, cost, items, number, read, short, table, text
+from covey.agents.headless.lines import OUTPUT_CHARACTERS, read_line
 from covey.agents.headless.report import Failure, Report, Step, ToolCall, Turn, Usage
 from covey.agents.headless.task import MAX_TURNS
+from covey.agents.json_values import amount, json_object, json_objects, milliseconds_between, text_of, whole_number
+from covey.agents.summaries import input_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,8 +96,8 @@ class ClaudeReader:
         self._resets: float | None = None
 
     def line(self, text: str) -> Iterable[Step]:
-        line = read(text)
-        kind, message = line.get("type"), table(line.get("message"))
+        line = read_line(text)
+        kind, message = line.get("type"), json_object(line.get("message"))
         if kind == "assistant":
             return self._assistant(line, message)
         if kind == "user":
@@ -103,57 +105,60 @@ class ClaudeReader:
         elif kind == "result":
             self._result = line
         elif kind == "rate_limit_event":
-            info = table(line.get("rate_limit_info"))
+            info = json_object(line.get("rate_limit_info"))
             if info.get("status") == "rejected":  # the others say when a window ends in which there is room
-                self._resets = float(number(info.get("resetsAt"))) or self._resets
+                self._resets = float(whole_number(info.get("resetsAt"))) or self._resets
         return []
 
     def _assistant(self, line: dict[str, Any], message: dict[str, Any]) -> list[Step]:
-        identity, usage, steps = text(message.get("id")), table(message.get("usage")), []
-        self._spent[identity] = {name: number(usage.get(name)) for name in LIST_USD_PER_MILLION}
+        identity, usage, steps = text_of(message.get("id")), json_object(message.get("usage")), []
+        self._spent[identity] = {name: whole_number(usage.get(name)) for name in LIST_USD_PER_MILLION}
         own = line.get("parent_tool_use_id") is None
         if own and (not self._turns or self._turns[-1]["id"] != identity):
             self._turns.append({"id": identity, "text": [], "calls": []})
-        for block in items(message.get("content")):
+        for block in json_objects(message.get("content")):
             if block.get("type") == "text" and own:
-                self._turns[-1]["text"].append(text(block.get("text")))
-                steps.append(Step(kind="text", text=text(block.get("text"))))
+                self._turns[-1]["text"].append(text_of(block.get("text")))
+                steps.append(Step(kind="text", text=text_of(block.get("text"))))
             elif block.get("type") == "tool_use":
                 call: dict[str, Any] = {
-                    "name": text(block.get("name")),
-                    "input": table(block.get("input")),
+                    "name": text_of(block.get("name")),
+                    "input": json_object(block.get("input")),
                     "began": line.get("timestamp"),
                 }
-                self._calls[text(block.get("id"))] = call
+                self._calls[text_of(block.get("id"))] = call
                 if own:
                     self._turns[-1]["calls"].append(call)
-                steps.append(Step(kind="tool", name=call["name"], text=short(call["input"])))
+                steps.append(Step(kind="tool", name=call["name"], text=input_summary(call["input"])))
         return steps
 
     def _answers(self, line: dict[str, Any], message: dict[str, Any]) -> None:
-        for block in items(message.get("content")):
-            call = self._calls.get(text(block.get("tool_use_id")))
+        for block in json_objects(message.get("content")):
+            call = self._calls.get(text_of(block.get("tool_use_id")))
             if call is not None:
                 content = block.get("content")
                 said = (
-                    "\n".join(text(part.get("text")) for part in items(content))
+                    "\n".join(text_of(part.get("text")) for part in json_objects(content))
                     if isinstance(content, list)
-                    else text(content)
+                    else text_of(content)
                 )
-                call["output"], call["ms"] = said[:OUTPUT_CHARACTERS], _between(call["began"], line.get("timestamp"))
+                call["output"], call["ms"] = (
+                    said[:OUTPUT_CHARACTERS],
+                    milliseconds_between(call["began"], line.get("timestamp")),
+                )
 
     @property
     def usage(self) -> Usage:
-        usage, models = table(self._result.get("usage")), table(self._result.get("modelUsage")).values()
+        usage, models = json_object(self._result.get("usage")), json_object(self._result.get("modelUsage")).values()
         streamed = sum(sum(message.values()) for message in self._spent.values())
-        spent = sum(number(usage.get(name)) for name in LIST_USD_PER_MILLION) if usage else streamed
+        spent = sum(whole_number(usage.get(name)) for name in LIST_USD_PER_MILLION) if usage else streamed
         by_models = sum(
-            number(table(model).get(name)) for model in models for name in _TOKENS_OF_MODEL
+            whole_number(json_object(model).get(name)) for model in models for name in _TOKENS_OF_MODEL
         )  # helpers and the last turn too
         counts = [item for message in self._spent.values() for item in message.items()]
         list_usd = sum(count * LIST_USD_PER_MILLION[name] for name, count in counts) / 1e6
         return Usage(
-            cost_usd=cost(self._result.get("total_cost_usd")),
+            cost_usd=amount(self._result.get("total_cost_usd")),
             tokens=max(spent, by_models) if self._result or self._spent else None,
             list_usd=list_usd if self._spent else None,
         )
@@ -161,8 +166,8 @@ class ClaudeReader:
     def report(self, exit_code: int, complaints: str, now: float) -> Report:
         result = self._result
         denials = tuple(
-            f"{text(one.get('tool_name'))}({short(table(one.get('tool_input')))})"
-            for one in items(result.get("permission_denials"))
+            f"{text_of(one.get('tool_name'))}({input_summary(json_object(one.get('tool_input')))})"
+            for one in json_objects(result.get("permission_denials"))
         )
         turns = [
             Turn(role="assistant", text="\n".join(turn["text"]) or None, tool_calls=_calls(turn["calls"]) or None)
@@ -172,17 +177,17 @@ class ClaudeReader:
             turns.append(
                 Turn(
                     role="result",
-                    text=text(result.get("result")),
+                    text=text_of(result.get("result")),
                     cost_usd=self.usage.cost_usd,
-                    duration_ms=number(result.get("duration_ms")),
-                    num_turns=number(result.get("num_turns")),
+                    duration_ms=whole_number(result.get("duration_ms")),
+                    num_turns=whole_number(result.get("num_turns")),
                 )
             )
         return Report(
-            text=text(result.get("result")),
+            text=text_of(result.get("result")),
             turns=tuple(turns),
             usage=self.usage,
-            num_turns=number(result.get("num_turns")) if result else None,
+            num_turns=whole_number(result.get("num_turns")) if result else None,
             denials=denials,
             failure=self._failure(exit_code, complaints, now),
         )
@@ -191,7 +196,7 @@ class ClaudeReader:
         result = self._result
         if result and not result.get("is_error") and exit_code == 0:
             return None
-        said = text(result.get("result")) or _joined(result.get("errors")) or _last(complaints)
+        said = text_of(result.get("result")) or _joined(result.get("errors")) or _last(complaints)
         kind: ErrorKind = "crash"
         # Older versions have no terminal_reason; their subtype says the same, and is "success" or silent for every other failure.
         ended = result.get("terminal_reason") or result.get("subtype")
@@ -200,7 +205,7 @@ class ClaudeReader:
         elif ended in {"budget_exhausted", "error_max_budget_usd"}:
             kind = "budget"
         elif result:
-            status = number(result.get("api_error_status"))
+            status = whole_number(result.get("api_error_status"))
             limited = status == 429 or bool(_RESETS.search(said)) or bool(_EPOCH.search(said))  # noqa: PLR2004
             kind = "rate_limit" if limited else "auth" if status in {401, 403} or "/login" in said else "api"
         elif "/login" in said or "API key" in said:
@@ -237,15 +242,8 @@ def _calls(calls: list[dict[str, Any]]) -> list[ToolCall]:
     ]
 
 
-def _between(began: object, ended: object) -> int | None:
-    try:
-        return round((datetime.fromisoformat(str(ended)) - datetime.fromisoformat(str(began))).total_seconds() * 1000)
-    except (ValueError, TypeError):
-        return None
-
-
 def _joined(errors: object) -> str:
-    return "; ".join(text(error) for error in errors) if isinstance(errors, list) else ""
+    return "; ".join(text_of(error) for error in errors) if isinstance(errors, list) else ""
 
 
 def _last(complaints: str) -> str:

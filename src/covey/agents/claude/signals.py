@@ -5,21 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from covey.agents.signals.parsing import (
-    action,
-    brief,
-    dedupe,
-    entries,
-    fields,
-    moment,
-    parse,
-    plain,
-    question,
-    spot,
-    text,
-)
-from covey.agents.signals.requests import Requests, called
-from covey.agents.signals.signals import Level, Lines, Notice, Owner, Signals, Source, Word, Words
+from covey.agents.json_values import content_text, json_list, json_object, parse_object, string, timestamp
+from covey.agents.signals.ids import event_key, pattern_below, safe_id
+from covey.agents.signals.requests import OpenRequests, notice_of_call
+from covey.agents.signals.signals import EventTable, Level, LineFollower, Notice, Owner, Signals, Source, StateReport
+from covey.agents.summaries import call_summary, one_line, question_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +21,8 @@ TURNS = frozenset({"UserPromptSubmit", "PostToolBatch", "Stop", "StopFailure"})
 INTERRUPTED = "[Request interrupted by user"
 INPUTS = frozenset({"input needed", "dialog open"})
 """What it waits for when it does not wait for leave."""
+LOCAL_COMMANDS = ("<local-command", "<command-name>", "<bash-")
+"""Begin entries about commands that Claude Code performs itself, without the model."""
 STATUSES = {"idle": "idle", "busy": "running", "waiting": "waiting_approval"}
 FAILED = re.compile(r'API Error: (?:\d{3} \{"|Connection error)')
 
@@ -39,145 +31,146 @@ class ClaudeHooks:
     """A helper's tools say nothing about the main line. While a dialog is open, other calls of the same batch say nothing either."""
 
     def __init__(self) -> None:
-        self._requests = Requests()
+        self._requests = OpenRequests()
 
     def normalise(self, payload: object, at: float) -> list[Notice]:
-        said = fields(payload)
-        event, session = plain(said.get("hook_event_name")), plain(said.get("session_id"))
+        payload = json_object(payload)
+        event, session = safe_id(payload.get("hook_event_name")), safe_id(payload.get("session_id"))
         if not event or not session:
             return []
-        own = text(said.get("tool_use_id")) if event.startswith(("PreTool", "PostTool")) else ""
+        own = string(payload.get("tool_use_id")) if event.startswith(("PreTool", "PostTool")) else ""
         notice = Notice(
             at=at,
             evidence=f"hook {event}",
             session_id=session,
-            turn_id=plain(said.get("prompt_id")),
-            dedupe_key=dedupe(payload, at, session=session, event=event, own=own),
+            turn_id=safe_id(payload.get("prompt_id")),
+            dedupe_key=event_key(payload, at, session=session, event=event, own=own),
         )
-        return [self._heard(event, said, notice)]
+        return [self._notice_of(event, payload, notice)]
 
-    def _heard(self, event: str, said: dict[str, Any], notice: Notice) -> Notice:
-        source = plain(said.get("source"))
+    def _notice_of(self, event: str, payload: dict[str, Any], notice: Notice) -> Notice:
+        source = safe_id(payload.get("source"))
         if event == "SessionStart" and source != "compact":  # after a compaction, PostCompact says how it goes on
             self._requests.clear()
-            return notice.starts("idle", f"session_{source or 'started'}")
+            return notice.session_started("idle", f"session_{source or 'started'}")
         if event == "SessionEnd":
-            return notice.ends(brief(said.get("reason")))
+            return notice.session_ended(one_line(payload.get("reason")))
         if event in CALLS:
-            return called(self._requests, CALLS[event], said, notice.hears(WORDS, event, said), notice)
-        if said.get("agent_id"):
+            return notice_of_call(
+                self._requests, CALLS[event], payload, notice.with_event(EVENTS, event, payload), notice
+            )
+        if payload.get("agent_id"):
             return notice
         if event in TURNS:
             self._requests.clear()
-        return notice.hears(WORDS, event, said)
+        return notice.with_event(EVENTS, event, payload)
 
 
-def _asked(said: dict[str, Any]) -> Word:
-    tool = said.get("tool_name")
+def _asked(payload: dict[str, Any]) -> StateReport:
+    tool = payload.get("tool_name")
     if tool == QUESTION:
-        return "waiting_input", "question", question(said.get("tool_input"))
+        return "waiting_input", "question", question_text(payload.get("tool_input"))
     if tool == PLAN:
         return "waiting_approval", "plan_approval", "the plan"
-    return "waiting_approval", "permission_prompt", action(tool, said.get("tool_input"), said.get("cwd"))
+    return "waiting_approval", "permission_prompt", call_summary(tool, payload.get("tool_input"), payload.get("cwd"))
 
 
-def _calls(said: dict[str, Any]) -> Word:
-    asks = said.get("tool_name") in (QUESTION, PLAN)
+def _calls(payload: dict[str, Any]) -> StateReport:
+    asks = payload.get("tool_name") in (QUESTION, PLAN)
     return (
-        _asked(said)
+        _asked(payload)
         if asks
-        else ("running", "tool", action(said.get("tool_name"), said.get("tool_input"), said.get("cwd")))
+        else ("running", "tool", call_summary(payload.get("tool_name"), payload.get("tool_input"), payload.get("cwd")))
     )
 
 
-def _stopped(said: dict[str, Any]) -> Word:
+def _stopped(payload: dict[str, Any]) -> StateReport:
     """A turn that leaves helpers at work goes on when they report. A shell command left in the background does not hold the turn."""
-    left = [fields(task) for task in entries(said.get("background_tasks"))]
+    left = [json_object(task) for task in json_list(payload.get("background_tasks"))]
     working = [task for task in left if task.get("type") != "shell" and task.get("status", "running") == "running"]
     if working:
-        return "running", "background_tasks", text(working[0].get("description"))
-    last = text(said.get("last_assistant_message"))
+        return "running", "background_tasks", string(working[0].get("description"))
+    last = string(payload.get("last_assistant_message"))
     if FAILED.match(last):  # releases without StopFailure say Stop
         return "error", "api_error", last
     return "completed", "turn_completed", last
 
 
-WORDS: Words = {
-    "UserPromptSubmit": lambda said: ("running", "prompt_submitted", text(said.get("prompt"))),
+EVENTS: EventTable = {
+    "UserPromptSubmit": lambda payload: ("running", "prompt_submitted", string(payload.get("prompt"))),
     "UserPromptExpansion": lambda _: ("running", "prompt_submitted", ""),
     "PreToolUse": _calls,
     "PermissionRequest": _asked,
     "PermissionDenied": lambda _: ("running", "permission_denied", ""),
     "PostToolUse": lambda _: ("running", "tool_finished", ""),
-    "PostToolUseFailure": lambda said: (
-        ("idle", "interrupted", "") if said.get("is_interrupt") is True else ("running", "tool_failed", "")
+    "PostToolUseFailure": lambda payload: (
+        ("idle", "interrupted", "") if payload.get("is_interrupt") is True else ("running", "tool_failed", "")
     ),
     "PostToolBatch": lambda _: ("running", "tool_finished", ""),
-    "Elicitation": lambda said: ("waiting_input", "elicitation", text(said.get("message"))),
+    "Elicitation": lambda payload: ("waiting_input", "elicitation", string(payload.get("message"))),
     "ElicitationResult": lambda _: ("running", "answered", ""),
     "Stop": _stopped,
-    "StopFailure": lambda said: (
+    "StopFailure": lambda payload: (
         "error",
-        plain(said.get("error")) or "api_error",
-        text(said.get("last_assistant_message")),
+        safe_id(payload.get("error")) or "api_error",
+        string(payload.get("last_assistant_message")),
     ),
     "PreCompact": lambda _: ("running", "compacting", ""),
-    "PostCompact": lambda said: ("idle" if said.get("trigger") == "manual" else "running", "compacted", ""),
+    "PostCompact": lambda payload: ("idle" if payload.get("trigger") == "manual" else "running", "compacted", ""),
 }
 """Not Notification: it repeats a request seconds later without its detail, and a minute after an error calls the agent idle."""
 
 
-class ClaudeTranscript(Lines):
+class ClaudeTranscript(LineFollower):
     """Permission dialogs leave no line: between the call of a tool and its result it runs or waits."""
 
     def __init__(self) -> None:
         super().__init__()
         self._last = ""
 
-    def say(self, entry: dict[str, Any], at: float) -> Notice | None:
+    def notice_of(self, entry: dict[str, Any], at: float) -> Notice | None:
         if entry.get("isSidechain") is True or entry.get("isMeta") is True or entry.get("isCompactSummary") is True:
             return None
-        session = plain(entry.get("sessionId"))
+        session = safe_id(entry.get("sessionId"))
         notice = Notice(
-            at=moment(entry.get("timestamp")) or at,
-            evidence=f"transcript {brief(entry.get('type'))}",
+            at=timestamp(entry.get("timestamp")) or at,
+            evidence=f"transcript {one_line(entry.get('type'))}",
             session_id=session,
-            turn_id=plain(entry.get("promptId")),
-            dedupe_key=dedupe(entry, at, session=session, event="line", own=entry.get("uuid")),
+            turn_id=safe_id(entry.get("promptId")),
+            dedupe_key=event_key(entry, at, session=session, event="line", own=entry.get("uuid")),
         )
-        said: Notice | None = None
+        found: Notice | None = None
         match entry.get("type"):
             case "user":
-                said = self._user(entry, notice)
+                found = self._user(entry, notice)
             case "assistant":
-                said = self._assistant(entry, notice)
+                found = self._assistant(entry, notice)
             case "system":
-                said = self._system(entry, notice)
-        self._last = said.state or "" if said else self._last
-        return said
+                found = self._system(entry, notice)
+        self._last = found.state or "" if found else self._last
+        return found
 
     def _user(self, entry: dict[str, Any], notice: Notice) -> Notice | None:
-        content = fields(entry.get("message")).get("content")
-        said = content if isinstance(content, str) else text(fields(next(iter(entries(content)), {})).get("text"))
-        if said.startswith(INTERRUPTED):
-            return notice.says("idle", "interrupted")
-        if said.startswith(("<local-command", "<command-name>", "<bash-")):  # done by Claude itself, without the model
+        written = content_text(json_object(entry.get("message")).get("content"))
+        if written.startswith(INTERRUPTED):
+            return notice.with_state("idle", "interrupted")
+        if written.startswith(LOCAL_COMMANDS):
             return None
-        return notice.says("running", "prompt_submitted" if said else "tool_finished", said)
+        return notice.with_state("running", "prompt_submitted" if written else "tool_finished", written)
 
     def _assistant(self, entry: dict[str, Any], notice: Notice) -> Notice | None:
-        message = fields(entry.get("message"))
-        blocks = [fields(block) for block in entries(message.get("content"))]
+        message = json_object(entry.get("message"))
+        blocks = [json_object(block) for block in json_list(message.get("content"))]
         if entry.get("isApiErrorMessage") is True:
-            return notice.says(
-                "error", plain(entry.get("error")) or "api_error", text(blocks[0].get("text")) if blocks else ""
+            return notice.with_state(
+                "error", safe_id(entry.get("error")) or "api_error", string(blocks[0].get("text")) if blocks else ""
             )
         for call in blocks:
             if call.get("type") == "tool_use":
-                return notice.says(
+                return notice.with_state(
                     *_calls({"tool_name": call.get("name"), "tool_input": call.get("input"), "cwd": entry.get("cwd")})
                 )
-        return notice.says("running", "generating") if message.get("stop_reason") != "end_turn" else None
+        return notice.with_state("running", "generating") if message.get("stop_reason") != "end_turn" else None
 
     def _system(self, entry: dict[str, Any], notice: Notice) -> Notice | None:
         """The duration is written after every turn, however it ended: after an error or an interruption the line before said more."""
@@ -185,11 +178,11 @@ class ClaudeTranscript(Lines):
             case "turn_duration" if self._last in {"error", "idle"}:
                 return None
             case "turn_duration" if entry.get("pendingBackgroundAgentCount"):
-                return notice.says("running", "background_tasks")
+                return notice.with_state("running", "background_tasks")
             case "turn_duration":
-                return notice.says("completed", "turn_completed")
-            case "compact_boundary" if fields(entry.get("compactMetadata")).get("trigger") == "manual":
-                return notice.says("idle", "compacted")
+                return notice.with_state("completed", "turn_completed")
+            case "compact_boundary" if json_object(entry.get("compactMetadata")).get("trigger") == "manual":
+                return notice.with_state("idle", "compacted")
         return None
 
 
@@ -197,20 +190,24 @@ def session_file(owner: Owner) -> Callable[[str], Level | None]:
     """Reads sessions/<pid>.json. A process that was killed leaves its file behind, for another with the same pid to be taken for it."""
 
     def read(content: str) -> Level | None:
-        said = parse(content)
-        status, waits = text(said.get("status")), text(said.get("waitingFor"))
+        payload = parse_object(content)
+        status, waits = string(payload.get("status")), string(payload.get("waitingFor"))
         state = STATUSES.get(status)
-        if state is None or said.get("pid") != owner.pid or text(said.get("procStart")) not in {"", str(owner.ticks)}:
+        if (
+            state is None
+            or payload.get("pid") != owner.pid
+            or string(payload.get("procStart")) not in {"", str(owner.ticks)}
+        ):
             return None
         if status == "waiting" and waits in INPUTS:
             state = "waiting_input"
         return Level(
             state=state,
-            at=moment(said.get("statusUpdatedAt")) or owner.began,
-            reason=brief(waits).replace(" ", "_") or status,
-            evidence=f"session file says {brief(status)}{f', {brief(waits)}' if waits else ''}",
-            session_id=plain(said.get("sessionId")),
-            version=plain(said.get("version")),
+            at=timestamp(payload.get("statusUpdatedAt")) or owner.began,
+            reason=one_line(waits).replace(" ", "_") or status,
+            evidence=f"session file says {one_line(status)}{f', {one_line(waits)}' if waits else ''}",
+            session_id=safe_id(payload.get("sessionId")),
+            version=safe_id(payload.get("version")),
         )
 
     return read
@@ -219,12 +216,20 @@ def session_file(owner: Owner) -> Callable[[str], Level | None]:
 def sources(owner: Owner, session_id: str = "") -> list[Source]:
     """The transcript's folder is named after the project, in a spelling that need not be guessed once the session is known."""
     config = owner.folder("CLAUDE_CONFIG_DIR", ".claude")
-    found = [Source(name="session_file", pattern=spot(config, f"sessions/{owner.pid}.json"), read=session_file(owner))]
-    if plain(session_id):
+    found = [
+        Source(
+            name="session_file", pattern=pattern_below(config, f"sessions/{owner.pid}.json"), read=session_file(owner)
+        )
+    ]
+    if safe_id(session_id):
         found.append(
-            Source(name="transcript", pattern=spot(config, f"projects/*/{session_id}.jsonl"), follower=ClaudeTranscript)
+            Source(
+                name="transcript",
+                pattern=pattern_below(config, f"projects/*/{session_id}.jsonl"),
+                follower=ClaudeTranscript,
+            )
         )
     return found
 
 
-SIGNALS = Signals(hooks=ClaudeHooks, sources=sources, events=frozenset(WORDS))
+SIGNALS = Signals(hooks=ClaudeHooks, sources=sources, events=frozenset(EVENTS))

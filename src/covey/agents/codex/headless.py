@@ -25,10 +25,12 @@ from covey.agents.codex import AGENT
 from covey.agents.headless import guard, limits
 from covey.agents.headless.agent import Command
 from covey.agents.headless.conversation import Conversation
-from covey.agents.headless.lines import items, number, read, short, table, text
+from covey.agents.headless.lines import read_line
 from covey.agents.headless.report import Failure, Report, Usage
 from covey.agents.headless.resets import told
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
+from covey.agents.json_values import json_object, json_objects, text_of, whole_number
+from covey.agents.summaries import input_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -133,28 +135,30 @@ class CodexReader:
         self._denials: list[str] = []
 
     def line(self, text: str) -> Iterable[Step]:
-        return list(self._take(read(text)))
+        return list(self._take(read_line(text)))
 
     def _take(self, line: dict[str, Any]) -> Iterator[Step]:
         match line.get("type"):
             case "thread.started":
                 self._began = _moment(line.get("thread_id"))
             case "item.started" | "item.completed" as kind:
-                yield from self._item(table(line.get("item")), completed=kind == "item.completed")
+                yield from self._item(json_object(line.get("item")), completed=kind == "item.completed")
             case "turn.completed":
-                usage = table(line.get("usage"))
+                usage = json_object(line.get("usage"))
                 self._tokens = (
-                    (self._tokens or 0) + number(usage.get("input_tokens")) + number(usage.get("output_tokens"))
+                    (self._tokens or 0)
+                    + whole_number(usage.get("input_tokens"))
+                    + whole_number(usage.get("output_tokens"))
                 )
                 self._complete, self._error = True, None
             case "turn.failed" | "error":
                 self._complete, self._error = False, _message(line.get("error") or line)
 
     def _item(self, item: dict[str, Any], *, completed: bool) -> Iterator[Step]:
-        identity = text(item.get("id"))
+        identity = text_of(item.get("id"))
         if item.get("type") == "agent_message":
             if completed:
-                yield self._conversation.say(text(item.get("text")))
+                yield self._conversation.say(text_of(item.get("text")))
         elif tool := _tool(item):
             if not self._conversation.called(identity):
                 yield self._conversation.call(identity, *tool)
@@ -214,26 +218,30 @@ def _tool(item: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
     """The tool of an item, and its input; None if it is something else."""
     match item.get("type"):
         case "command_execution":
-            return SHELL, {"command": _command(text(item.get("command")))}
+            return SHELL, {"command": _command(text_of(item.get("command")))}
         case "file_change":
-            return "Edit", {"path": ", ".join(text(change.get("path")) for change in items(item.get("changes")))}
+            return "Edit", {
+                "path": ", ".join(text_of(change.get("path")) for change in json_objects(item.get("changes")))
+            }
         case "mcp_tool_call":
-            return f"{MCP}{text(item.get('server'))}__{text(item.get('tool'))}", table(item.get("arguments"))
+            return f"{MCP}{text_of(item.get('server'))}__{text_of(item.get('tool'))}", json_object(
+                item.get("arguments")
+            )
         case "web_search":
-            return SEARCH, {"query": text(item.get("query"))}
+            return SEARCH, {"query": text_of(item.get("query"))}
         case "collab_tool_call":
-            return "Agent", {"tool": text(item.get("tool")), "prompt": text(item.get("prompt"))}
+            return "Agent", {"tool": text_of(item.get("tool")), "prompt": text_of(item.get("prompt"))}
     return None
 
 
 def _output(item: dict[str, Any]) -> str:
     if "aggregated_output" in item:
-        return text(item["aggregated_output"])
-    content = items(table(item.get("result")).get("content"))
+        return text_of(item["aggregated_output"])
+    content = json_objects(json_object(item.get("result")).get("content"))
     return (
         _message(item["error"])
         if item.get("error")
-        else "\n".join(text(part.get("text")) for part in content) or text(item.get("status"))
+        else "\n".join(text_of(part.get("text")) for part in content) or text_of(item.get("status"))
     )
 
 
@@ -248,9 +256,9 @@ def _command(given: str) -> str:
 
 def _message(error: object) -> str:
     """What went wrong, in words. Some are the provider's answer as it came."""
-    said = text(error.get("message")) if isinstance(error, dict) else text(error)
-    inner = table(read(said).get("error")).get("message")
-    return text(inner) or said or "it failed and did not say why"
+    said = text_of(error.get("message")) if isinstance(error, dict) else text_of(error)
+    inner = json_object(read_line(said).get("error")).get("message")
+    return text_of(inner) or said or "it failed and did not say why"
 
 
 def _denials(complaints: str) -> Iterator[str]:
@@ -267,14 +275,14 @@ def _denials(complaints: str) -> Iterator[str]:
                 else ours
             )
         elif rejected := _REJECTED.search(line.replace('\\"', '"')):
-            yield f"{SHELL}({short({'command': _command(rejected[1])})})"
+            yield f"{SHELL}({input_summary({'command': _command(rejected[1])})})"
         else:
             yield from (name for sign, name in _OTHER.items() if sign in line)
 
 
 def _moment(thread: object) -> float:
     """When a thread began: its id is a version 7 UUID, which begins with the milliseconds."""
-    digits = text(thread).replace("-", "")
+    digits = text_of(thread).replace("-", "")
     return int(digits[:12], 16) / 1000 if re.fullmatch(r"[0-9a-f]{12}7[0-9a-f]{19}", digits) else 0.0
 
 

@@ -6,21 +6,21 @@ import json
 import re
 from typing import Any
 
-from covey.agents.signals.parsing import (
-    action,
-    brief,
-    dedupe,
-    entries,
-    fields,
-    moment,
-    parse,
-    plain,
-    question,
-    spot,
-    text,
+from covey.agents.json_values import json_list, json_object, parse_object, string, timestamp
+from covey.agents.signals.ids import event_key, pattern_below, safe_id
+from covey.agents.signals.requests import MainConversation, OpenRequests, notice_of_call
+from covey.agents.signals.signals import (
+    Candidate,
+    EventTable,
+    LineFollower,
+    Notice,
+    Owner,
+    Signals,
+    Source,
+    StateReport,
+    is_own_conversation,
 )
-from covey.agents.signals.requests import Conversation, Requests, called
-from covey.agents.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Word, Words, opened
+from covey.agents.summaries import call_summary, one_line, question_text
 
 QUESTION = "request_user_input"
 CALLED = re.compile(r"\btools\.(\w+)\(\s*")
@@ -38,60 +38,62 @@ class CodexHooks:
     """Takes what hooks and the notify program deliver. Helpers speak with the main session's id and one of their own; notified threads by theirs alone."""
 
     def __init__(self) -> None:
-        self._conversation = Conversation()
-        self._requests = Requests()
+        self._conversation = MainConversation()
+        self._requests = OpenRequests()
 
     def normalise(self, payload: object, at: float) -> list[Notice]:
-        said = fields(payload)
-        if said.get("type") == "agent-turn-complete":
-            return self._notified(said, at)
-        event, session = plain(said.get("hook_event_name")), plain(said.get("session_id"))
+        payload = json_object(payload)
+        if payload.get("type") == "agent-turn-complete":
+            return self._notified(payload, at)
+        event, session = safe_id(payload.get("hook_event_name")), safe_id(payload.get("session_id"))
         if not event or not session:
             return []
-        own = text(said.get("tool_use_id")) if event.endswith("ToolUse") else ""
-        plain_notice = Notice(
+        own = string(payload.get("tool_use_id")) if event.endswith("ToolUse") else ""
+        bare = Notice(
             at=at,
             evidence=f"hook {event}",
             session_id=session,
-            turn_id=plain(said.get("turn_id")),
-            dedupe_key=dedupe(payload, at, session=session, event=event, own=own),
+            turn_id=safe_id(payload.get("turn_id")),
+            dedupe_key=event_key(payload, at, session=session, event=event, own=own),
         )
-        notice = self._heard(event, said, plain_notice)
-        return [notice if self._conversation.holds(notice) else plain_notice]
+        notice = self._notice_of(event, payload, bare)
+        return [notice if self._conversation.includes(notice) else bare]
 
-    def _notified(self, said: dict[str, Any], at: float) -> list[Notice]:
-        thread, turn = plain(said.get("thread-id")), plain(said.get("turn-id"))
+    def _notified(self, payload: dict[str, Any], at: float) -> list[Notice]:
+        thread, turn = safe_id(payload.get("thread-id")), safe_id(payload.get("turn-id"))
         notice = Notice(
             at=at,
             evidence="notify agent-turn-complete",
             session_id=thread,
             turn_id=turn,
-            dedupe_key=dedupe(said, at, session=thread, event="notify", own=turn),
+            dedupe_key=event_key(payload, at, session=thread, event="notify", own=turn),
         )
-        titling = text(next(iter(entries(said.get("input-messages"))), "")).startswith(TITLE)
-        if not thread or titling or not self._conversation.holds(notice):
+        titling = string(next(iter(json_list(payload.get("input-messages"))), "")).startswith(TITLE)
+        if not thread or titling or not self._conversation.includes(notice):
             return [notice]
-        return [notice.says("completed", "turn_completed", text(said.get("last-assistant-message")))]
+        return [notice.with_state("completed", "turn_completed", string(payload.get("last-assistant-message")))]
 
-    def _heard(self, event: str, said: dict[str, Any], notice: Notice) -> Notice:
+    def _notice_of(self, event: str, payload: dict[str, Any], notice: Notice) -> Notice:
         if event in CALLS:
-            return called(self._requests, CALLS[event], said, notice.hears(WORDS, event, said), notice)
-        if said.get("agent_id"):
+            return notice_of_call(
+                self._requests, CALLS[event], payload, notice.with_event(EVENTS, event, payload), notice
+            )
+        if payload.get("agent_id"):
             return notice
         if event in TURNS:
             self._requests.clear()
         if event == "SessionStart":  # comes with the first prompt, not with the screen
-            return notice.starts()
+            return notice.session_started()
         if event == "SessionEnd":
-            return notice.ends(brief(said.get("reason")))
-        return notice.hears(WORDS, event, said)
+            return notice.session_ended(one_line(payload.get("reason")))
+        return notice.with_event(EVENTS, event, payload)
 
 
 def _script(source: str) -> str:
     """A program that the model wrote, told by the first tool that it calls: `Shell: ls`; by its first line if it calls none."""
     found = CALLED.search(source)
     if found is None:
-        return action("Script", {"input": source.strip().partition("\n")[0]})
+        return call_summary("Script", {"input": source.strip().partition("\n")[0]})
     try:
         arguments = json.JSONDecoder().raw_decode(source, found.end())[0]
     except (ValueError, RecursionError):  # JavaScript that is no JSON
@@ -100,98 +102,100 @@ def _script(source: str) -> str:
     return _call(found[1], arguments)
 
 
-def _custom(said: dict[str, Any]) -> Word:
-    name, source = said.get("name"), text(said.get("input"))
+def _custom(payload: dict[str, Any]) -> StateReport:
+    name, source = payload.get("name"), string(payload.get("input"))
     return "running", "tool", _script(source) if name == "exec" else _call(name, {"command": source})
 
 
 def _call(tool: object, arguments: object) -> str:
     """A command is one of a shell, whatever the tool is called. A patch is told by the first file it changes."""
-    if text(tool) in SHELLS:
-        return action("Shell", arguments)
-    for line in text(fields(arguments).get("command")).splitlines() if tool == "apply_patch" else []:
+    if string(tool) in SHELLS:
+        return call_summary("Shell", arguments)
+    for line in string(json_object(arguments).get("command")).splitlines() if tool == "apply_patch" else []:
         for mark in FILES:
             if line.startswith(mark):
-                return brief(f"{tool}: {line.removeprefix(mark)}")
-    return action(tool, arguments)
+                return one_line(f"{tool}: {line.removeprefix(mark)}")
+    return call_summary(tool, arguments)
 
 
-def _tool(said: dict[str, Any]) -> Word:
-    tool, arguments = said.get("tool_name"), said.get("tool_input")
+def _tool(payload: dict[str, Any]) -> StateReport:
+    tool, arguments = payload.get("tool_name"), payload.get("tool_input")
     return (
-        ("waiting_input", "question", question(arguments))
+        ("waiting_input", "question", question_text(arguments))
         if tool == QUESTION
         else ("running", "tool", _call(tool, arguments))
     )
 
 
-def _ended(said: dict[str, Any]) -> Word:
-    error = said.get("error")
+def _ended(payload: dict[str, Any]) -> StateReport:
+    error = payload.get("error")
     if error:
-        message = text(fields(error).get("message")) or text(error)
+        message = string(json_object(error).get("message")) or string(error)
         return "error", "api_error", message
-    return "completed", "turn_completed", text(said.get("last_agent_message"))
+    return "completed", "turn_completed", string(payload.get("last_agent_message"))
 
 
-WORDS: Words = {
-    "UserPromptSubmit": lambda said: ("running", "prompt_submitted", text(said.get("prompt"))),
+EVENTS: EventTable = {
+    "UserPromptSubmit": lambda payload: ("running", "prompt_submitted", string(payload.get("prompt"))),
     "PreModelRequest": lambda _: ("running", "generating", ""),
     # Whether it tries again, only the transcript tells.
-    "PostModelRequest": lambda said: (
-        ("running", "retrying", text(said.get("error"))) if said.get("status") == "failed" else None
+    "PostModelRequest": lambda payload: (
+        ("running", "retrying", string(payload.get("error"))) if payload.get("status") == "failed" else None
     ),
     "PreToolUse": _tool,
     "PostToolUse": lambda _: ("running", "tool_finished", ""),
-    "PermissionRequest": lambda said: (
+    "PermissionRequest": lambda payload: (
         "waiting_approval",
         "permission_prompt",
-        _call(said.get("tool_name"), said.get("tool_input")),
+        _call(payload.get("tool_name"), payload.get("tool_input")),
     ),
     "Interrupt": lambda _: ("idle", "interrupted", ""),
-    "Stop": lambda said: ("completed", "turn_completed", text(said.get("last_assistant_message"))),
+    "Stop": lambda payload: ("completed", "turn_completed", string(payload.get("last_assistant_message"))),
     "PreCompact": lambda _: ("running", "compacting", ""),
-    "PostCompact": lambda said: ("idle" if said.get("trigger") == "manual" else "running", "compacted", ""),
+    "PostCompact": lambda payload: ("idle" if payload.get("trigger") == "manual" else "running", "compacted", ""),
 }
-LINES: Words = {
+ENTRIES: EventTable = {
     "task_started": lambda _: ("running", "turn_started", ""),
     "task_complete": _ended,
     "turn_aborted": lambda _: ("idle", "interrupted", ""),
-    "function_call": lambda said: _tool(
-        {"tool_name": said.get("name"), "tool_input": parse(text(said.get("arguments")))}
+    "function_call": lambda payload: _tool(
+        {"tool_name": payload.get("name"), "tool_input": parse_object(string(payload.get("arguments")))}
     ),
     "function_call_output": lambda _: ("running", "tool_finished", ""),
     "custom_tool_call": _custom,
 }
 
 
-class CodexTranscript(Lines):
+class CodexTranscript(LineFollower):
     """Approvals leave no line. A turn is a task; so is a compaction."""
 
-    def say(self, entry: dict[str, Any], at: float) -> Notice | None:
-        said = fields(entry.get("payload"))
-        kind = text(said.get("type"))
-        turn = plain(said.get("turn_id"))
+    def notice_of(self, entry: dict[str, Any], at: float) -> Notice | None:
+        payload = json_object(entry.get("payload"))
+        kind = string(payload.get("type"))
+        turn = safe_id(payload.get("turn_id"))
         notice = Notice(
-            at=moment(entry.get("timestamp")) or at,
-            evidence=f"transcript {brief(kind)}",
+            at=timestamp(entry.get("timestamp")) or at,
+            evidence=f"transcript {one_line(kind)}",
             turn_id=turn,
-            dedupe_key=dedupe(entry, 0.0, session=turn, event=kind, own=said.get("call_id")),
+            dedupe_key=event_key(entry, 0.0, session=turn, event=kind, own=payload.get("call_id")),
         )
-        return notice.hears(LINES, kind, said)
+        return notice.with_event(ENTRIES, kind, payload)
 
 
 def sources(owner: Owner, session_id: str = "") -> list[Source]:
     def owns(file: Candidate) -> bool:
         """Not a helper's thread: those are opened by the same process, and name their parent."""
-        about = fields(parse(file.head).get("payload"))
-        return about.get("thread_source") != "subagent" and opened(
+        about = json_object(parse_object(file.head).get("payload"))
+        return about.get("thread_source") != "subagent" and is_own_conversation(
             owner, file.path, about.get("timestamp"), about.get("cwd")
         )
 
-    pattern = spot(owner.folder("CODEX_HOME", ".codex"), f"sessions/*/*/*/rollout-*{plain(session_id)}.jsonl")
+    pattern = pattern_below(
+        owner.folder("CODEX_HOME", ".codex"), f"sessions/*/*/*/rollout-*{safe_id(session_id)}.jsonl"
+    )
     return [
-        Source(name="transcript", pattern=pattern, follower=CodexTranscript, owns=None if plain(session_id) else owns)
+        Source(name="transcript", pattern=pattern, follower=CodexTranscript, owns=None if safe_id(session_id) else owns)
     ]
 
 
-SIGNALS = Signals(hooks=CodexHooks, sources=sources, events=frozenset(WORDS))
+SIGNALS = Signals(hooks=CodexHooks, sources=sources, events=frozenset(EVENTS))

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 from covey.agents.copilot import AGENT
 from covey.agents.headless import guard, limits
 from covey.agents.headless.agent import Command
-from covey.agents.headless.conversation import between, moment
-from covey.agents.headless.lines import items, number, read, table, text
+from covey.agents.headless.lines import read_line
 from covey.agents.headless.messages import Messages, complaint
 from covey.agents.headless.report import Failure, Report, Usage
 from covey.agents.headless.resets import told
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
+from covey.agents.json_values import json_object, json_objects, milliseconds_between, text_of, timestamp, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -132,15 +132,15 @@ class CopilotReader:
         self._result: dict[str, Any] = {}
 
     def line(self, text: str) -> Iterable[Step]:
-        return list(self._take(read(text)))
+        return list(self._take(read_line(text)))
 
     def _take(self, line: dict[str, Any]) -> Iterator[Step]:
-        data, own = table(line.get("data")), not line.get("agentId")
+        data, own = json_object(line.get("data")), not line.get("agentId")
         match line.get("type"):
             case "assistant.message":
                 yield from self._message(data, own=own)
             case "tool.execution_start":
-                self._began[text(data.get("toolCallId"))] = line.get("timestamp")
+                self._began[text_of(data.get("toolCallId"))] = line.get("timestamp")
             case "tool.execution_complete":
                 self._done(data, line.get("timestamp"))
             case "session.error" if own:
@@ -148,23 +148,28 @@ class CopilotReader:
             case "result":
                 self._result = line
             case "span":
-                self._spent(table(line.get("attributes")))
+                self._spent(json_object(line.get("attributes")))
 
     def _message(self, data: dict[str, Any], *, own: bool) -> Iterator[Step]:
         messages = self._messages if own else self._helpers
-        message, said = f"{text(data.get('interactionId'))} {text(data.get('turnId'))}", text(data.get("content"))
+        message, said = (
+            f"{text_of(data.get('interactionId'))} {text_of(data.get('turnId'))}",
+            text_of(data.get("content")),
+        )
         messages.turn(message)
         if own:
             self._error = {}
             if said.strip():
                 yield messages.tell(message, said)
-        for call in items(data.get("toolRequests")):
-            yield messages.call(text(call.get("toolCallId")), text(call.get("name")), table(call.get("arguments")))
+        for call in json_objects(data.get("toolRequests")):
+            yield messages.call(
+                text_of(call.get("toolCallId")), text_of(call.get("name")), json_object(call.get("arguments"))
+            )
 
     def _done(self, data: dict[str, Any], ended: object) -> None:
-        identity, error = text(data.get("toolCallId")), table(data.get("error"))
-        said = text(table(data.get("result")).get("content") or error.get("message"))
-        self._messages.result(identity, said, between(self._began.get(identity), ended))
+        identity, error = text_of(data.get("toolCallId")), json_object(data.get("error"))
+        said = text_of(json_object(data.get("result")).get("content") or error.get("message"))
+        self._messages.result(identity, said, milliseconds_between(self._began.get(identity), ended))
         if error.get("code") == "denied" and (
             call := self._messages.called(identity) or self._helpers.called(identity)
         ):
@@ -175,17 +180,17 @@ class CopilotReader:
             attributes.get(f"gen_ai.usage.{way}_tokens") for way in ("input", "output")
         ]  # cached ones are among them
         if attributes.get("gen_ai.operation.name") == "chat" and counts != [None, None]:
-            self._tokens = (self._tokens or 0) + sum(map(number, counts))
+            self._tokens = (self._tokens or 0) + sum(map(whole_number, counts))
 
     @property
     def usage(self) -> Usage:
         return Usage(tokens=self._tokens)
 
     def report(self, exit_code: int, complaints: str, now: float) -> Report:
-        used = table(self._result.get("usage"))
+        used = json_object(self._result.get("usage"))
         return Report(
             text=self._messages.answer,
-            turns=self._messages.turns(self.usage, number(used.get("sessionDurationMs")) if used else None),
+            turns=self._messages.turns(self.usage, whole_number(used.get("sessionDurationMs")) if used else None),
             usage=self.usage,
             num_turns=self._messages.count or None,
             denials=tuple(self._denials),
@@ -196,10 +201,10 @@ class CopilotReader:
         error = self._error
         if self._result and not self._result.get("exitCode") and exit_code == 0 and not error:
             return None
-        said = " ".join(text(error.get("message")).split()) or complaint(complaints)
+        said = " ".join(text_of(error.get("message")).split()) or complaint(complaints)
         kind: ErrorKind = "auth" if not error and _LOGIN.search(said) else "api" if error else "crash"
-        kind = _TYPES.get(text(error.get("errorType"))) or _STATUS.get(number(error.get("statusCode"))) or kind
-        ended = moment(self._result.get("timestamp")) or now
+        kind = _TYPES.get(text_of(error.get("errorType"))) or _STATUS.get(whole_number(error.get("statusCode"))) or kind
+        ended = timestamp(self._result.get("timestamp")) or now
         retry_at = told(said, ended, ended) if kind == "rate_limit" else None
         return Failure(
             kind=kind, message=said or f"it ended with exit code {exit_code} and without an answer", retry_at=retry_at

@@ -7,31 +7,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.agents.signals.parsing import (
-    action,
-    brief,
-    dedupe,
-    fields,
-    moment,
-    parse,
-    plain,
-    question,
-    readable_error,
-    spot,
-    text,
-)
+from covey.agents.json_values import json_object, parse_object, string, timestamp
+from covey.agents.signals.ids import event_key, pattern_below, safe_id
 from covey.agents.signals.signals import (
     Candidate,
-    Lines,
+    EventTable,
+    LineFollower,
     Notice,
     Owner,
     Signals,
     Source,
-    Word,
-    Words,
-    opened,
-    stamped,
+    StateReport,
+    is_own_conversation,
+    read_stamped_hook,
 )
+from covey.agents.summaries import call_summary, one_line, question_text, readable_error
 
 QUESTIONS = ("AskUserQuestion", "ask_user")
 TURNS = frozenset({"UserPromptSubmit", "Stop", "ErrorOccurred"})
@@ -50,51 +40,51 @@ class CopilotHooks:
         self._open: list[dict[str, Any]] = []
 
     def normalise(self, payload: object, at: float) -> list[Notice]:
-        found = stamped(payload, at)
-        return [self._heard(*found)] if found else []
+        found = read_stamped_hook(payload, at)
+        return [self._notice_of(*found)] if found else []
 
-    def _heard(self, event: str, said: dict[str, Any], notice: Notice) -> Notice:
+    def _notice_of(self, event: str, payload: dict[str, Any], notice: Notice) -> Notice:
         if event == "permissionRequest":
-            self._requested = fields(said.get("toolInput"))
-        elif said.get("notification_type") == "permission_prompt":
+            self._requested = json_object(payload.get("toolInput"))
+        elif payload.get("notification_type") == "permission_prompt":
             self._open.append(self._requested)
         elif event.startswith(("PreToolUse", "PostToolUse")) and self._open:
-            return self._beside(event, said, notice)
-        elif said.get("agent_id") and event != "Notification":  # a helper's
+            return self._beside(event, payload, notice)
+        elif payload.get("agent_id") and event != "Notification":  # a helper's
             return notice
         elif event in TURNS:
             self._open.clear()
-        return _heard(event, said, notice)
+        return _notice_of(event, payload, notice)
 
-    def _beside(self, event: str, said: dict[str, Any], notice: Notice) -> Notice:
-        done = fields(said.get("tool_input")).items()
+    def _beside(self, event: str, payload: dict[str, Any], notice: Notice) -> Notice:
+        done = json_object(payload.get("tool_input")).items()
         answered = [asked for asked in self._open if all(item in done for item in asked.items())]
         if event == "PreToolUse" or not answered:
             return notice
         self._open.remove(answered[0])
-        return notice if self._open else _heard(event, said, notice)
+        return notice if self._open else _notice_of(event, payload, notice)
 
 
-def _heard(event: str, said: dict[str, Any], notice: Notice) -> Notice:
+def _notice_of(event: str, payload: dict[str, Any], notice: Notice) -> Notice:
     if event == "SessionStart":  # comes with the first prompt
-        return notice.starts()
+        return notice.session_started()
     if event == "SessionEnd":
-        return notice.ends(brief(said.get("reason")))
-    return notice.hears(WORDS, event, said)
+        return notice.session_ended(one_line(payload.get("reason")))
+    return notice.with_event(EVENTS, event, payload)
 
 
-def _tool(said: dict[str, Any]) -> Word:
-    tool, arguments = said.get("tool_name"), said.get("tool_input")
+def _tool(payload: dict[str, Any]) -> StateReport:
+    tool, arguments = payload.get("tool_name"), payload.get("tool_input")
     return (
-        ("waiting_input", "question", question(arguments))
+        ("waiting_input", "question", question_text(arguments))
         if tool in QUESTIONS
-        else ("running", "tool", action(tool, arguments, said.get("cwd")))
+        else ("running", "tool", call_summary(tool, arguments, payload.get("cwd")))
     )
 
 
-def _notified(said: dict[str, Any]) -> Word | None:
-    message = text(said.get("message"))
-    match said.get("notification_type"):
+def _notified(payload: dict[str, Any]) -> StateReport | None:
+    message = string(payload.get("message"))
+    match payload.get("notification_type"):
         case "permission_prompt":
             return "waiting_approval", "permission_prompt", message
         case "elicitation_dialog":
@@ -102,15 +92,15 @@ def _notified(said: dict[str, Any]) -> Word | None:
     return None
 
 
-def _failed(said: dict[str, Any]) -> Word:
+def _failed(payload: dict[str, Any]) -> StateReport:
     """One attempt; the last is like the others."""
-    message = text(fields(said.get("error")).get("message"))
+    message = string(json_object(payload.get("error")).get("message"))
     detail = readable_error(message)
-    return ("error", "api_error", detail) if said.get("recoverable") is False else ("running", "retrying", detail)
+    return ("error", "api_error", detail) if payload.get("recoverable") is False else ("running", "retrying", detail)
 
 
-WORDS: Words = {
-    "UserPromptSubmit": lambda said: ("running", "prompt_submitted", text(said.get("prompt"))),
+EVENTS: EventTable = {
+    "UserPromptSubmit": lambda payload: ("running", "prompt_submitted", string(payload.get("prompt"))),
     "PreToolUse": _tool,
     "PostToolUse": lambda _: ("running", "tool_finished", ""),
     "PostToolUseFailure": lambda _: ("running", "tool_failed", ""),
@@ -121,7 +111,7 @@ WORDS: Words = {
 }
 
 
-class CopilotTranscript(Lines):
+class CopilotTranscript(LineFollower):
     """Several may wait at once; the agent runs again when the last is answered."""
 
     def __init__(self) -> None:
@@ -133,71 +123,71 @@ class CopilotTranscript(Lines):
         self._words = ""
         """The model's last message."""
 
-    def say(self, entry: dict[str, Any], at: float) -> Notice | None:
-        kind, data = text(entry.get("type")), fields(entry.get("data"))
-        own = text(entry.get("id"))
+    def notice_of(self, entry: dict[str, Any], at: float) -> Notice | None:
+        kind, data = string(entry.get("type")), json_object(entry.get("data"))
+        own = string(entry.get("id"))
         notice = Notice(
-            at=moment(entry.get("timestamp")) or at,
-            evidence=f"transcript {brief(kind)}",
-            turn_id=plain(data.get("turnId")),
-            dedupe_key=dedupe(entry, 0.0, session="", event=kind, own=own),
+            at=timestamp(entry.get("timestamp")) or at,
+            evidence=f"transcript {one_line(kind)}",
+            turn_id=safe_id(data.get("turnId")),
+            dedupe_key=event_key(entry, 0.0, session="", event=kind, own=own),
         )
-        said = self._asking(kind, data, notice) or (
+        found = self._asking(kind, data, notice) or (
             None if entry.get("agentId") else self._main_line(kind, data, notice)
         )
         waits = next(iter(self._waits.values()), None)
-        return notice.says(*waits) if waits and said and said.state == "running" else said
+        return notice.with_state(*waits) if waits and found and found.state == "running" else found
 
     def _asking(self, kind: str, data: dict[str, Any], notice: Notice) -> Notice | None:
         """A dialog is the person's, whoever asks: a helper or the main line."""
-        own = text(data.get("requestId")) or text(data.get("toolCallId"))
+        own = string(data.get("requestId")) or string(data.get("toolCallId"))
         match kind:
             case "permission.requested":
-                request = fields(data.get("permissionRequest"))
+                request = json_object(data.get("permissionRequest"))
                 about = (
-                    text(request.get("fullCommandText"))
-                    or text(request.get("fileName"))
-                    or text(request.get("path"))
-                    or text(request.get("url"))
+                    string(request.get("fullCommandText"))
+                    or string(request.get("fileName"))
+                    or string(request.get("path"))
+                    or string(request.get("url"))
                 )
                 self._waits[own] = (
                     "waiting_approval",
                     "permission_prompt",
-                    f"{text(request.get('kind'))}: {about}" if about else text(request.get("kind")),
+                    f"{string(request.get('kind'))}: {about}" if about else string(request.get("kind")),
                 )
             case "tool.execution_start" if data.get("toolName") in QUESTIONS:
-                self._waits[own] = ("waiting_input", "question", question(data.get("arguments")))
+                self._waits[own] = ("waiting_input", "question", question_text(data.get("arguments")))
             case "permission.completed" | "tool.execution_complete" if own in self._waits:
                 del self._waits[own]
                 if not self._waits:
-                    return notice.says("running", "answered")
+                    return notice.with_state("running", "answered")
             case _:
                 return None
         first = next(iter(self._waits.values()), None)
-        return notice.says(*first) if first else None
+        return notice.with_state(*first) if first else None
 
     def _main_line(self, kind: str, data: dict[str, Any], notice: Notice) -> Notice | None:
         if kind in {"assistant.turn_start", "assistant.message"}:
             self._calls = bool(data.get("toolRequests"))
-            self._words = text(data.get("content"))
+            self._words = string(data.get("content"))
         if kind == "assistant.turn_end" and self._calls:
             return None
         if kind in {"abort", "session.error", "assistant.turn_end"}:
             self._waits.clear()
         if kind == "assistant.turn_end":
-            return notice.says("completed", "turn_completed", self._words)
-        return notice.hears(LINES, kind, data)
+            return notice.with_state("completed", "turn_completed", self._words)
+        return notice.with_event(ENTRIES, kind, data)
 
 
-LINES: Words = {
-    "user.message": lambda data: ("running", "prompt_submitted", text(data.get("content"))),
+ENTRIES: EventTable = {
+    "user.message": lambda data: ("running", "prompt_submitted", string(data.get("content"))),
     "assistant.turn_start": lambda _: ("running", "generating", ""),
-    "tool.execution_start": lambda data: ("running", "tool", action(data.get("toolName"), data.get("arguments"))),
+    "tool.execution_start": lambda data: ("running", "tool", call_summary(data.get("toolName"), data.get("arguments"))),
     "session.compaction_start": lambda _: ("running", "compacting", ""),
     "session.compaction_complete": lambda _: ("idle", "compacted", ""),
     "session.error": lambda data: (
         "error",
-        plain(data.get("errorType")) or "api_error",
+        safe_id(data.get("errorType")) or "api_error",
         readable_error(data.get("message")),
     ),
     "abort": lambda _: ("idle", "interrupted", ""),
@@ -208,12 +198,12 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     """The folder of a session appears with its first prompt."""
 
     def owns(file: Candidate) -> bool:
-        data = fields(parse(file.head).get("data"))
-        return opened(owner, file.path, data.get("startTime"), fields(data.get("context")).get("cwd"))
+        data = json_object(parse_object(file.head).get("data"))
+        return is_own_conversation(owner, file.path, data.get("startTime"), json_object(data.get("context")).get("cwd"))
 
-    known = plain(session_id)
-    pattern = spot(owner.folder("COPILOT_HOME", ".copilot"), f"session-state/{known or '*'}/events.jsonl")
+    known = safe_id(session_id)
+    pattern = pattern_below(owner.folder("COPILOT_HOME", ".copilot"), f"session-state/{known or '*'}/events.jsonl")
     return [Source(name="transcript", pattern=pattern, follower=CopilotTranscript, owns=None if known else owns)]
 
 
-SIGNALS = Signals(hooks=CopilotHooks, sources=sources, events=frozenset(WORDS))
+SIGNALS = Signals(hooks=CopilotHooks, sources=sources, events=frozenset(EVENTS))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.agents.signals.parsing import action, brief, dedupe, entries, fields, plain, spot, text
-from covey.agents.signals.signals import Candidate, Lines, Notice, Owner, Signals, Source, Words
+from covey.agents.json_values import json_list, json_object, string
+from covey.agents.signals.ids import event_key, pattern_below, safe_id
+from covey.agents.signals.signals import Candidate, EventTable, LineFollower, Notice, Owner, Signals, Source
+from covey.agents.summaries import call_summary, one_line
 
 STOPS = {"error": ("error", "api_error", ""), "aborted": ("idle", "interrupted", "")}
-WORDS: Words = {
-    "beforeSubmitPrompt": lambda said: ("running", "prompt_submitted", text(said.get("prompt"))),
-    "preToolUse": lambda said: (
+EVENTS: EventTable = {
+    "beforeSubmitPrompt": lambda payload: ("running", "prompt_submitted", string(payload.get("prompt"))),
+    "preToolUse": lambda payload: (
         "running",
         "tool",
-        action(said.get("tool_name"), said.get("tool_input"), said.get("cwd")),
+        call_summary(payload.get("tool_name"), payload.get("tool_input"), payload.get("cwd")),
     ),
-    "beforeShellExecution": lambda said: ("running", "tool", action("Shell", said)),
+    "beforeShellExecution": lambda payload: ("running", "tool", call_summary("Shell", payload)),
     "afterShellExecution": lambda _: ("running", "tool_finished", ""),
     "afterFileEdit": lambda _: ("running", "tool_finished", ""),
     "postToolUse": lambda _: ("running", "tool_finished", ""),
@@ -23,51 +25,51 @@ WORDS: Words = {
     "afterAgentThought": lambda _: ("running", "generating", ""),
     "afterAgentResponse": lambda _: ("running", "generating", ""),
     "preCompact": lambda _: ("running", "compacting", ""),
-    "stop": lambda said: STOPS.get(text(said.get("status")), ("completed", "turn_completed", "")),
+    "stop": lambda payload: STOPS.get(string(payload.get("status")), ("completed", "turn_completed", "")),
 }
 
 
 class CursorHooks:
     def normalise(self, payload: object, at: float) -> list[Notice]:
-        said = fields(payload)
-        event = plain(said.get("hook_event_name"))
-        session = plain(said.get("conversation_id")) or plain(said.get("session_id"))
+        payload = json_object(payload)
+        event = safe_id(payload.get("hook_event_name"))
+        session = safe_id(payload.get("conversation_id")) or safe_id(payload.get("session_id"))
         if not event or not session:
             return []
-        own = text(said.get("tool_use_id"))
+        own = string(payload.get("tool_use_id"))
         notice = Notice(
             at=at,
             evidence=f"hook {event}",
             session_id=session,
-            turn_id=plain(said.get("generation_id")),
-            dedupe_key=dedupe(payload, at, session=session, event=event, own=own),
+            turn_id=safe_id(payload.get("generation_id")),
+            dedupe_key=event_key(payload, at, session=session, event=event, own=own),
         )
-        return [_heard(event, said, notice)]
+        return [_notice_of(event, payload, notice)]
 
 
-def _heard(event: str, said: dict[str, Any], notice: Notice) -> Notice:
+def _notice_of(event: str, payload: dict[str, Any], notice: Notice) -> Notice:
     if event == "sessionStart":
-        return notice.starts("idle", "session_started")
+        return notice.session_started("idle", "session_started")
     if event == "sessionEnd":
-        return notice.ends(brief(said.get("reason")))
-    return notice.hears(WORDS, event, said)
+        return notice.session_ended(one_line(payload.get("reason")))
+    return notice.with_event(EVENTS, event, payload)
 
 
-class CursorTranscript(Lines):
+class CursorTranscript(LineFollower):
     """An answer may be followed by another, an error or an interruption by nothing: only what begins is believed."""
 
-    def say(self, entry: dict[str, Any], at: float) -> Notice | None:
-        blocks = [fields(block) for block in entries(fields(entry.get("message")).get("content"))]
+    def notice_of(self, entry: dict[str, Any], at: float) -> Notice | None:
+        blocks = [json_object(block) for block in json_list(json_object(entry.get("message")).get("content"))]
         notice = Notice(
             at=at,
-            evidence=f"transcript {brief(entry.get('role'))}",
-            dedupe_key=dedupe(entry, at, session="", event="line"),
+            evidence=f"transcript {one_line(entry.get('role'))}",
+            dedupe_key=event_key(entry, at, session="", event="line"),
         )
         if entry.get("role") == "user":
-            return notice.says("running", "prompt_submitted", text(blocks[0].get("text")) if blocks else "")
+            return notice.with_state("running", "prompt_submitted", string(blocks[0].get("text")) if blocks else "")
         for block in blocks:
             if block.get("type") == "tool_use":
-                return notice.says("running", "tool", action(block.get("name"), block.get("input")))
+                return notice.with_state("running", "tool", call_summary(block.get("name"), block.get("input")))
         return None
 
 
@@ -75,9 +77,9 @@ def sources(owner: Owner, session_id: str = "") -> list[Source]:
     def owns(file: Candidate) -> bool:
         return file.path in owner.files
 
-    known = plain(session_id)
-    pattern = spot(owner.home, f".cursor/projects/*/agent-transcripts/{known or '*'}/{known or '*'}.jsonl")
+    known = safe_id(session_id)
+    pattern = pattern_below(owner.home, f".cursor/projects/*/agent-transcripts/{known or '*'}/{known or '*'}.jsonl")
     return [Source(name="transcript", pattern=pattern, follower=CursorTranscript, owns=None if known else owns)]
 
 
-SIGNALS = Signals(hooks=CursorHooks, sources=sources, events=frozenset(WORDS))
+SIGNALS = Signals(hooks=CursorHooks, sources=sources, events=frozenset(EVENTS))

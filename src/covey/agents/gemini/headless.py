@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 from covey.agents.gemini import AGENT
 from covey.agents.headless import limits
 from covey.agents.headless.agent import Command
-from covey.agents.headless.conversation import Conversation, between, moment
-from covey.agents.headless.lines import number, read, table, text
+from covey.agents.headless.conversation import Conversation
+from covey.agents.headless.lines import read_line
 from covey.agents.headless.report import Failure, Report, Usage
 from covey.agents.headless.resets import told
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
+from covey.agents.json_values import json_object, milliseconds_between, text_of, timestamp, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -119,34 +120,36 @@ class GeminiReader:
         self._result: dict[str, Any] = {}
 
     def line(self, text: str) -> Iterable[Step]:
-        return list(self._take(read(text)))
+        return list(self._take(read_line(text)))
 
     def _take(self, line: dict[str, Any]) -> Iterator[Step]:
         said = line.get("type") == "message" and line.get("role") == "assistant"
         if line and not (said and line.get("delta")):
             yield from self._flush()
         if said:
-            self._pieces.append(text(line.get("content")))
+            self._pieces.append(text_of(line.get("content")))
         else:
             yield from self._event(line)
 
     def _event(self, line: dict[str, Any]) -> Iterator[Step]:
-        identity = text(line.get("tool_id"))
+        identity = text_of(line.get("tool_id"))
         match line.get("type"):
             case "tool_use":
                 self._times[identity] = line.get("timestamp")
-                yield self._conversation.call(identity, text(line.get("tool_name")), table(line.get("parameters")))
+                yield self._conversation.call(
+                    identity, text_of(line.get("tool_name")), json_object(line.get("parameters"))
+                )
             case "tool_result":
-                error = table(line.get("error"))
+                error = json_object(line.get("error"))
                 self._conversation.result(
                     identity,
-                    text(line.get("output") or error.get("message")),
-                    between(self._times.get(identity), line.get("timestamp")),
+                    text_of(line.get("output") or error.get("message")),
+                    milliseconds_between(self._times.get(identity), line.get("timestamp")),
                 )
-                if text(error.get("type")) in _DENIALS and (call := self._conversation.called(identity)):
+                if text_of(error.get("type")) in _DENIALS and (call := self._conversation.called(identity)):
                     self._denials.append(call)
             case "error" if line.get("severity") == "error":
-                self._error = text(line.get("message"))
+                self._error = text_of(line.get("message"))
             case "result":
                 self._result = line
 
@@ -158,15 +161,15 @@ class GeminiReader:
 
     @property
     def usage(self) -> Usage:
-        stats = table(self._result.get("stats"))
-        return Usage(tokens=number(stats.get("total_tokens")) if stats else None)
+        stats = json_object(self._result.get("stats"))
+        return Usage(tokens=whole_number(stats.get("total_tokens")) if stats else None)
 
     def report(self, exit_code: int, complaints: str, now: float) -> Report:
         list(self._flush())
-        stats = table(self._result.get("stats"))
+        stats = json_object(self._result.get("stats"))
         return Report(
             text=self._conversation.answer,
-            turns=self._conversation.turns(self.usage, number(stats.get("duration_ms")) if stats else None),
+            turns=self._conversation.turns(self.usage, whole_number(stats.get("duration_ms")) if stats else None),
             usage=self.usage,
             denials=tuple(self._denials),
             failure=self._failure(exit_code, complaints, now),
@@ -176,14 +179,14 @@ class GeminiReader:
         well = self._result.get("status") == "success" and exit_code == 0
         if well and (self._conversation.answer or not self._error):
             return None
-        error = table(self._result.get("error"))
+        error = json_object(self._result.get("error"))
         said = (
-            text(error.get("message"))
+            text_of(error.get("message"))
             or self._error
             or next((line.strip()[:500] for line in complaints.splitlines() if not _NOISE.match(line)), "")
         )
-        kind = _kind(f"{text(error.get('type'))} {said}", exit_code, "api" if error or self._error else "crash")
-        ended = moment(self._result.get("timestamp")) or now
+        kind = _kind(f"{text_of(error.get('type'))} {said}", exit_code, "api" if error or self._error else "crash")
+        ended = timestamp(self._result.get("timestamp")) or now
         retry_at = told(said, ended, ended) if kind == "rate_limit" else None
         return Failure(
             kind=kind,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from covey.agents.headless.lines import OUTPUT_CHARACTERS, short
+from covey.agents.headless.lines import OUTPUT_CHARACTERS
 from covey.agents.headless.report import Step, ToolCall, Turn
+from covey.agents.summaries import input_summary
 
 if TYPE_CHECKING:
     from covey.agents.headless.report import Usage
@@ -33,12 +33,12 @@ class Conversation:
         self._turns[-1][1].append(call)
         self._calls[identity] = call
         self.answer = ""
-        return Step(kind="tool", name=name, text=short(arguments))
+        return Step(kind="tool", name=name, text=input_summary(arguments))
 
     def called(self, identity: str) -> str:
         """A call as one word, such as `Bash(sudo ls)`; empty if there was none."""
         call = self._calls.get(identity)
-        return f"{call['name']}({short(call['input'])})" if call else ""
+        return f"{call['name']}({input_summary(call['input'])})" if call else ""
 
     def result(self, identity: str, output: str, duration_ms: int | None = None) -> None:
         """What a tool answered."""
@@ -52,17 +52,3 @@ class Conversation:
             for text, calls in self._turns
         ]
         return (*said, Turn(role="result", text=self.answer, cost_usd=usage.cost_usd, duration_ms=duration_ms))
-
-
-def moment(written: object) -> float | None:
-    """A time that is written in ISO 8601; None if it is not."""
-    try:
-        return datetime.fromisoformat(str(written)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def between(began: object, ended: object) -> int | None:
-    """Milliseconds from one written time to another; None if one of them is not there."""
-    first, last = moment(began), moment(ended)
-    return None if first is None or last is None else round((last - first) * 1000)

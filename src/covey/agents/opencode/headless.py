@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 from covey.agents.headless import guard
 from covey.agents.headless.agent import Command
-from covey.agents.headless.lines import cost, number, read, table, text
+from covey.agents.headless.lines import read_line
 from covey.agents.headless.messages import Messages, complaint
 from covey.agents.headless.report import Failure, Report, Usage
 from covey.agents.headless.task import MAX_TURNS
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
+from covey.agents.json_values import amount, json_object, text_of, whole_number
 from covey.agents.opencode import AGENT
 
 if TYPE_CHECKING:
@@ -148,50 +149,52 @@ class OpenCodeReader:
         self._error: dict[str, Any] = {}
 
     def line(self, text: str) -> Iterable[Step]:
-        return list(self._take(read(text)))
+        return list(self._take(read_line(text)))
 
     def _take(self, line: dict[str, Any]) -> Iterator[Step]:
-        part = table(line.get("part"))
-        message = text(part.get("messageID"))
+        part = json_object(line.get("part"))
+        message = text_of(part.get("messageID"))
         if line.get("timestamp"):
-            self._times.append(number(line["timestamp"]))
+            self._times.append(whole_number(line["timestamp"]))
         match line.get("type"):
             case "step_start":
                 self._messages.turn(message)
-            case "text" if text(part.get("text")).strip():
-                yield self._messages.tell(message, text(part.get("text")))
+            case "text" if text_of(part.get("text")).strip():
+                yield self._messages.tell(message, text_of(part.get("text")))
             case "tool_use":
                 yield self._tool(message, part)
             case "step_finish":
-                self._spent(table(part.get("tokens")), part.get("cost"))
+                self._spent(json_object(part.get("tokens")), part.get("cost"))
             case "error":
-                self._error = table(line.get("error"))
+                self._error = json_object(line.get("error"))
             case "covey":
                 self._stopped = line
 
     def _tool(self, message: str, part: dict[str, Any]) -> Step:
-        identity, state = text(part.get("callID")), table(part.get("state"))
-        arguments, said = table(state.get("input")), text(state.get("error") or state.get("output"))
-        missing = text(arguments.get("error")).startswith(_MISSING)
+        identity, state = text_of(part.get("callID")), json_object(part.get("state"))
+        arguments, said = json_object(state.get("input")), text_of(state.get("error") or state.get("output"))
+        missing = text_of(arguments.get("error")).startswith(_MISSING)
         self._messages.turn(message)
         step = self._messages.call(
-            identity, text(arguments.get("tool") if missing else part.get("tool")), {} if missing else arguments
+            identity, text_of(arguments.get("tool") if missing else part.get("tool")), {} if missing else arguments
         )
-        times = table(state.get("time"))
-        self._messages.result(identity, said, number(times.get("end")) - number(times.get("start")) if times else None)
+        times = json_object(state.get("time"))
+        self._messages.result(
+            identity, said, whole_number(times.get("end")) - whole_number(times.get("start")) if times else None
+        )
         if missing or said.startswith(_DENIED):
             self._denials.append(self._messages.called(identity))
         return step
 
     def _spent(self, tokens: dict[str, Any], paid: object) -> None:
-        cache = table(tokens.get("cache"))
+        cache = json_object(tokens.get("cache"))
         counts = [
             *(tokens.get(name) for name in ("input", "output", "reasoning")),
             cache.get("read"),
             cache.get("write"),
         ]
-        self._tokens = (self._tokens or 0) + (number(tokens.get("total")) or sum(map(number, counts)))
-        self._cost += cost(paid) or 0.0
+        self._tokens = (self._tokens or 0) + (whole_number(tokens.get("total")) or sum(map(whole_number, counts)))
+        self._cost += amount(paid) or 0.0
 
     @property
     def usage(self) -> Usage:
@@ -210,18 +213,19 @@ class OpenCodeReader:
     def _failure(self, exit_code: int, complaints: str, now: float) -> Failure | None:
         if "turns" in self._stopped:
             return Failure(
-                kind="max_turns", message=f"it used up its {number(self._stopped['turns'])} turns without an answer"
+                kind="max_turns",
+                message=f"it used up its {whole_number(self._stopped['turns'])} turns without an answer",
             )
         if "retry" in self._stopped:
-            retry = table(self._stopped["retry"])
+            retry = json_object(self._stopped["retry"])
             return Failure(
                 kind="rate_limit",
                 message=_said(retry) or "the provider asks to wait",
-                retry_at=number(retry.get("next")) / 1000 or None,
+                retry_at=whole_number(retry.get("next")) / 1000 or None,
             )
         if not self._error and exit_code == 0 and self._messages.count:
             return None
-        data = table(self._error.get("data"))
+        data = json_object(self._error.get("data"))
         said = (
             _said(data)
             or _COLOUR.sub("", complaint(complaints))
@@ -230,7 +234,7 @@ class OpenCodeReader:
         kind: ErrorKind = (
             "auth" if self._error.get("name") == "ProviderAuthError" else "api" if self._error else "crash"
         )
-        kind = _STATUS.get(number(data.get("statusCode")), kind)
+        kind = _STATUS.get(whole_number(data.get("statusCode")), kind)
         return Failure(kind=kind, message=said, retry_at=_retry_at(data, now) if kind == "rate_limit" else None)
 
 
@@ -253,12 +257,12 @@ def _permission(pattern: str) -> tuple[str, str] | None:
 
 
 def _said(about: dict[str, Any]) -> str:
-    return " ".join(text(about.get("message")).split())[:500]
+    return " ".join(text_of(about.get("message")).split())[:500]
 
 
 def _retry_at(data: dict[str, Any], now: float) -> float | None:
     """From the provider's own word only."""
-    wait = text(table(data.get("responseHeaders")).get("retry-after"))
+    wait = text_of(json_object(data.get("responseHeaders")).get("retry-after"))
     return now + int(wait) if re.fullmatch(r"[0-9]{1,9}", wait) else None
 
 

@@ -7,19 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.agents.signals.parsing import (
-    action,
-    dedupe,
-    entries,
-    fields,
-    moment,
-    plain,
-    question,
-    readable_error,
-    text,
-)
-from covey.agents.signals.requests import Conversation
-from covey.agents.signals.signals import Notice, Owner, Signals, Source, Word, Words
+from covey.agents.json_values import json_list, json_object, string, timestamp
+from covey.agents.signals.ids import event_key, safe_id
+from covey.agents.signals.requests import MainConversation
+from covey.agents.signals.signals import EventTable, Notice, Owner, Signals, Source, StateReport
+from covey.agents.summaries import call_summary, question_text, readable_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,90 +28,94 @@ class OpencodeHooks:
     """
 
     def __init__(self) -> None:
-        self._conversation = Conversation()
-        self._ended: Word | None = None
+        self._conversation = MainConversation()
+        self._ended: StateReport | None = None
         """How the turn ended, if not well."""
-        self._open: dict[str, Word] = {}
-        """Requests that wait for the person; other calls go on meanwhile."""
+        self._open: dict[str, StateReport] = {}
+        """Requests that wait for the person, by id. Other calls go on meanwhile."""
 
     def normalise(self, payload: object, at: float) -> list[Notice]:
-        said = fields(payload)
-        hook = plain(said.get("hook_event_name"))
-        event = plain(said.get("type")) if hook == "event" else hook
-        about = fields(said.get("properties")) or fields(said.get("input"))
-        session = plain(about.get("sessionID"))
+        payload = json_object(payload)
+        hook = safe_id(payload.get("hook_event_name"))
+        event = safe_id(payload.get("type")) if hook == "event" else hook
+        about = json_object(payload.get("properties")) or json_object(payload.get("input"))
+        session = safe_id(about.get("sessionID"))
         if not event or not session:
             return []
-        own = text(said.get("id")) or text(about.get("callID"))
+        own = string(payload.get("id")) or string(about.get("callID"))
         notice = Notice(
             at=at,
             evidence=f"{'event' if hook == 'event' else 'hook'} {event}",
             session_id=session,
-            turn_id=plain(about.get("messageID")),
-            dedupe_key=dedupe(payload, at, session=session, event=event, own=own),
+            turn_id=safe_id(about.get("messageID")),
+            dedupe_key=event_key(payload, at, session=session, event=event, own=own),
         )
-        if fields(about.get("info")).get("parentID") and event.startswith("session."):
-            self._conversation.helper(session)
+        if json_object(about.get("info")).get("parentID") and event.startswith("session."):
+            self._conversation.exclude(session)
             return [notice]
         if event in ASKED or event in ANSWERED:  # the dialog is the person's, whoever asks
             return [self._asking(event, about, notice)]
-        heard = self._heard(event, said, notice)
-        return [heard if self._conversation.holds(heard) else notice]
+        heard = self._notice_of(event, payload, notice)
+        return [heard if self._conversation.includes(heard) else notice]
 
     def _asking(self, event: str, about: dict[str, Any], notice: Notice) -> Notice:
-        word = ASKED[event](about) if event in ASKED else None
-        if word:
-            self._open[text(about.get("id"))] = word
+        report = ASKED[event](about) if event in ASKED else None
+        if report:
+            self._open[string(about.get("id"))] = report
         else:
-            self._open.pop(text(about.get("requestID")), None)
-        return notice.says(*next(iter(self._open.values()), ("running", "answered", "")))
+            self._open.pop(string(about.get("requestID")), None)
+        return notice.with_state(*next(iter(self._open.values()), ("running", "answered", "")))
 
-    def _heard(self, event: str, said: dict[str, Any], notice: Notice) -> Notice:
+    def _notice_of(self, event: str, payload: dict[str, Any], notice: Notice) -> Notice:
         """Only what is about the person's conversation may change what is remembered."""
         if event == "session.created":
-            return notice.starts()
+            return notice.session_started()
         if event == "chat.message":
-            return notice.starts("running", "prompt_submitted")
-        word = WORDS[event](said, notice.at) if event in WORDS else None
-        if word is None or not self._conversation.holds(notice):
+            return notice.session_started("running", "prompt_submitted")
+        report = EVENTS[event](payload, notice.at) if event in EVENTS else None
+        if report is None or not self._conversation.includes(notice):
             return notice
-        if word[0] == "running":
+        if report[0] == "running":
             self._ended = None
-            return notice if self._open else notice.says(*word)
+            return notice if self._open else notice.with_state(*report)
         self._open.clear()
         if event == "session.error":
-            self._ended = word
-        return notice.says(*(self._ended or word))
+            self._ended = report
+        return notice.with_state(*(self._ended or report))
 
 
-def _failed(said: dict[str, Any], _: float) -> Word:
-    error = fields(fields(said.get("properties")).get("error"))
+def _failed(payload: dict[str, Any], _: float) -> StateReport:
+    error = json_object(json_object(payload.get("properties")).get("error"))
     if error.get("name") == ABORTED:
         return "idle", "interrupted", ""
-    return "error", "api_error", readable_error(fields(error.get("data")).get("message"))
+    return "error", "api_error", readable_error(json_object(error.get("data")).get("message"))
 
 
-def _status(said: dict[str, Any], at: float) -> Word | None:
-    status = fields(fields(said.get("properties")).get("status"))
+def _status(payload: dict[str, Any], at: float) -> StateReport | None:
+    status = json_object(json_object(payload.get("properties")).get("status"))
     match status.get("type"):
         case "busy":
             return "running", "busy", ""
         case "retry":
-            due = moment(status.get("next"))
+            due = timestamp(status.get("next"))
             late = due is not None and due - at > LONG
             return (
-                ("error", "rate_limited", text(status.get("message")))
+                ("error", "rate_limited", string(status.get("message")))
                 if late
-                else ("running", "retrying", text(status.get("message")))
+                else ("running", "retrying", string(status.get("message")))
             )
     return None
 
 
-def _called(said: dict[str, Any], _: float) -> Word:
-    return "running", "tool", action(fields(said.get("input")).get("tool"), fields(said.get("output")).get("args"))
+def _called(payload: dict[str, Any], _: float) -> StateReport:
+    return (
+        "running",
+        "tool",
+        call_summary(json_object(payload.get("input")).get("tool"), json_object(payload.get("output")).get("args")),
+    )
 
 
-WORDS: dict[str, Callable[[dict[str, Any], float], Word | None]] = {
+EVENTS: dict[str, Callable[[dict[str, Any], float], StateReport | None]] = {
     "session.status": _status,
     "session.error": _failed,
     "session.idle": lambda _, __: ("completed", "turn_completed", ""),
@@ -129,15 +125,15 @@ WORDS: dict[str, Callable[[dict[str, Any], float], Word | None]] = {
 }
 
 
-def _leave(about: dict[str, Any]) -> Word:
-    detail = action(about.get("permission"), about.get("metadata"))
-    pattern = text(next(iter(entries(about.get("patterns"))), ""))
+def _leave(about: dict[str, Any]) -> StateReport:
+    detail = call_summary(about.get("permission"), about.get("metadata"))
+    pattern = string(next(iter(json_list(about.get("patterns"))), ""))
     return "waiting_approval", "permission_prompt", detail if ":" in detail or not pattern else f"{detail}: {pattern}"
 
 
-ASKED: Words = {
+ASKED: EventTable = {
     "permission.asked": _leave,
-    "question.asked": lambda about: ("waiting_input", "question", question(about)),
+    "question.asked": lambda about: ("waiting_input", "question", question_text(about)),
 }
 ANSWERED = frozenset({"permission.replied", "question.replied", "question.rejected"})
 """A refusal ends the turn, and is followed by its end."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from covey.agents.reasons import reason_of
 from covey.agents.screens.composer import ABSENT
 from covey.agents.screens.view import look
-from covey.agents.signals.parsing import readable_error
+from covey.agents.summaries import readable_error
 from covey.agents.versions import EVERY, FUTURE, Range, Version
 
 if TYPE_CHECKING:

@@ -1,80 +1,89 @@
-"""What an agent's hooks leave to be remembered: who waits for the person, and which conversation is the person's."""
+"""What has to be remembered between the hooks of an agent: which requests are open, and which conversation is the person's."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.agents.signals.parsing import canonical, text
+from covey.agents.json_values import canonical, string
 from covey.agents.signals.signals import SESSION_STARTED
 
 if TYPE_CHECKING:
-    from covey.agents.signals.signals import Notice, Word
+    from covey.agents.signals.signals import Notice, StateReport
 
 
 WAITING = frozenset({"waiting_approval", "waiting_input"})
 
 
-class Requests:
-    """Requests that wait for the person, of the main line and of helpers alike. Other calls go on meanwhile and must not be taken for the answer.
+class OpenRequests:
+    """Requests that wait for the person, from the agent and from its helpers.
 
-    A request does not name its call: it is the last one with the same tool and arguments.
+    Other calls go on meanwhile and must not be taken for the answer. A request does not name its call: it belongs to the last
+    call with the same tool and arguments.
     """
 
     def __init__(self) -> None:
         self._calls: dict[str, str] = {}
-        self._open: dict[str, Word] = {}
+        self._open: dict[str, StateReport] = {}
 
     @property
-    def first(self) -> Word | None:
+    def first(self) -> StateReport | None:
+        """The state that the oldest open request says."""
         return next(iter(self._open.values()), None)
 
-    def call(self, said: dict[str, Any]) -> None:
-        self._calls[_call(said)] = text(said.get("tool_use_id"))
+    def record_call(self, payload: dict[str, Any]) -> None:
+        """Remember the id of a call, by which its answer will be known."""
+        self._calls[_call(payload)] = string(payload.get("tool_use_id"))
 
-    def ask(self, said: dict[str, Any], word: Word) -> None:
-        call = _call(said)
-        self._open[self._calls.get(call) or call] = word
+    def open(self, payload: dict[str, Any], report: StateReport) -> None:
+        """Remember a request until its call has ended."""
+        call = _call(payload)
+        self._open[self._calls.get(call) or call] = report
 
-    def answered(self, said: dict[str, Any]) -> bool:
-        """Whether the end of a call is the answer to a request."""
-        return bool(self._open.pop(text(said.get("tool_use_id")), None) or self._open.pop(_call(said), None))
+    def close(self, payload: dict[str, Any]) -> bool:
+        """Forget the request of a call that has ended. Returns whether there was one."""
+        by_id = self._open.pop(string(payload.get("tool_use_id")), None)
+        return bool(by_id or self._open.pop(_call(payload), None))
 
     def clear(self) -> None:
         self._calls.clear()
         self._open.clear()
 
 
-def called(requests: Requests, step: str, said: dict[str, Any], heard: Notice, plain_notice: Notice) -> Notice:
-    """What a step of a call (`call`, `ask` or `end`) says, given the requests that are open. `heard` is what it says by itself."""
-    helper = bool(said.get("agent_id"))
+def notice_of_call(requests: OpenRequests, step: str, payload: dict[str, Any], notice: Notice, bare: Notice) -> Notice:
+    """Return what a step of a call (`call`, `ask` or `end`) says, given the requests that are open.
+
+    `notice` is what the step says by itself, `bare` the same without a state.
+    """
     if step == "call":
-        requests.call(said)
-    if heard.state in WAITING:
-        requests.ask(said, (heard.state, heard.reason, heard.detail))
-        return heard
-    answer = step == "end" and requests.answered(said)
-    waits = requests.first
-    if waits:
-        return plain_notice.says(*waits) if answer else plain_notice
-    return heard if answer or not helper else plain_notice
+        requests.record_call(payload)
+    if notice.state in WAITING:
+        requests.open(payload, (notice.state, notice.reason, notice.detail))
+        return notice
+    answered = step == "end" and requests.close(payload)
+    waiting = requests.first
+    if waiting:
+        return bare.with_state(*waiting) if answered else bare
+    from_helper = bool(payload.get("agent_id"))
+    return notice if answered or not from_helper else bare
 
 
-def _call(said: dict[str, Any]) -> str:
-    return canonical([said.get("tool_name"), said.get("tool_input")]).decode()
+def _call(payload: dict[str, Any]) -> str:
+    return canonical([payload.get("tool_name"), payload.get("tool_input")]).decode()
 
 
-class Conversation:
-    """Which of an agent's conversations is the one that the person sees. Helpers, title writers and nested runs have their own."""
+class MainConversation:
+    """The conversation of an agent that the person sees. Helpers, title writers and nested runs have their own."""
 
     def __init__(self) -> None:
         self._id = ""
         self._helpers: set[str] = set()
 
-    def helper(self, session_id: str) -> None:
+    def exclude(self, session_id: str) -> None:
+        """Take a conversation for a helper's."""
         self._helpers.add(session_id)
 
-    def holds(self, notice: Notice) -> bool:
-        """Whether a notice is about the person's conversation. The first one heard of is, and any that begins later."""
+    def includes(self, notice: Notice) -> bool:
+        """Return whether a notice is about the person's conversation: the first one, and any that begins later."""
         if notice.session_id in self._helpers:
             return False
         if notice.kind == SESSION_STARTED or not self._id:

@@ -1,4 +1,4 @@
-"""Finding and following the files in which an agent writes down what it does. The only part here that touches the system."""
+"""Finds and follows the files in which an agent writes down what it does. The only part of `signals` with IO."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from covey.agents.line_buffer import LineBuffer
 from covey.agents.signals.signals import Candidate, Level, Notice, Owner, Source
 from covey.kernel.regular_file import open_regular, read_regular
 
@@ -20,19 +21,22 @@ if TYPE_CHECKING:
 LONGEST_LINE = 4_000_000
 """Bytes of a line; a longer one is dropped."""
 CHUNK = 1_000_000
-"""Bytes read in one go, so that nobody else has to wait for long."""
+"""Bytes read at a time, so that other tasks need not wait for long."""
 LATEST = 1_000_000
-"""Bytes at the end of a long file from which it is taken up."""
+"""Bytes at the end of a long file from which on it is read."""
 HEAD = 262_144
 """Bytes within which a first line must end to be read."""
 EVERY_S, SEARCH_S = 0.15, 1.0
-"""Between looks at a file, and for a file."""
+"""Seconds between two readings of a file, and between two searches for a file."""
 CLOSELY_S, CLOSE_FOR_S = 0.02, 0.4
-"""Between looks right after something else of the agent has changed, and for how long: its files are written within some tenths of a second."""
+"""Seconds between two readings right after something else of the agent has changed, and for how long.
+
+The files are written within some tenths of a second.
+"""
 
 
 def owner(pid: int, *, ticks: int, began: float) -> Owner:
-    """What a process of this machine tells about itself; little if it is another user's, or gone. Linux only."""
+    """Return what is known of a process of this machine; little if it is another user's, or gone. Linux only."""
     folder = Path("/proc") / str(pid)
     try:
         words = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
@@ -44,7 +48,7 @@ def owner(pid: int, *, ticks: int, began: float) -> Owner:
 
 
 def find(source: Source, whose: Owner) -> str:
-    """The file of a source: the newest that is the owner's own and was written to in its lifetime. Empty if there is none yet."""
+    """Return the file of a source: the newest that is the owner's own and was written to in its lifetime; empty if there is none yet."""
     own = set(whose.files)
     found = []
     for path in glob.glob(source.pattern):  # noqa: PTH207 - a pattern made of strings
@@ -61,14 +65,13 @@ def find(source: Source, whose: Owner) -> str:
 
 
 class Tail:
-    """The lines of a growing file, each once. Cut off, replaced or removed, it is read anew from its beginning."""
+    """The lines of a growing file, each once. A file that was cut off, replaced or removed is read again from its beginning."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._file = (0, 0)
         self._at = -1
-        self._rest = b""
-        self._skip = False
+        self._lines = LineBuffer(LONGEST_LINE)
 
     @property
     def behind(self) -> bool:
@@ -76,13 +79,12 @@ class Tail:
         return self._at >= 0 and _stat(self.path)[1] > self._at
 
     def read(self) -> list[str]:
-        """The lines that were finished since the last time. Of a long file that is opened, only the end."""
+        """Return the lines that were finished since the last time. Of a long file that is opened, only those at its end."""
         identity, size = _stat(self.path)
         if not identity[1]:
             return []
         if identity != self._file or size < self._at:
-            late = self._at < 0 and size > LATEST
-            self._file, self._at, self._rest, self._skip = identity, size - LATEST if late else 0, b"", late
+            self._open(identity, size)
         if size == self._at:
             return []
         try:
@@ -92,30 +94,30 @@ class Tail:
         except OSError:
             return []
         self._at += len(data)
-        *lines, rest = (self._rest + data).split(b"\n")
-        if self._skip and lines:  # the rest of a line whose beginning is not known
-            lines, self._skip = lines[1:], False
-        self._rest = b"" if self._skip else rest
-        if len(self._rest) > LONGEST_LINE:
-            self._rest, self._skip = b"", True
-        return [line.decode(errors="replace") for line in lines if line.strip()]
+        return [line.decode(errors="replace") for line in self._lines.feed(data) if line.strip()]
+
+    def _open(self, identity: tuple[int, int], size: int) -> None:
+        is_long = self._at < 0 and size > LATEST
+        self._file = identity
+        self._at = size - LATEST if is_long else 0
+        self._lines = LineBuffer(LONGEST_LINE, inside_line=is_long)
 
 
 class Pauses:
-    """The pauses between looks at the files of one agent, short ones for a moment after `look_closely`."""
+    """The pauses between two readings of an agent's files; short ones for a moment after `look_closely`."""
 
     def __init__(self) -> None:
         self._close_until = -math.inf
         self._waiting: set[asyncio.Future[None]] = set()
 
     def look_closely(self) -> None:
-        """End the pauses now, because the files may just be written."""
+        """End the present pauses, because the files may just be written."""
         self._close_until = asyncio.get_running_loop().time() + CLOSE_FOR_S
         for waiting in self._waiting:
             _end(waiting)
 
     async def pause(self, seconds: float) -> None:
-        """Wait so long, or until `look_closely`; less if that was just called."""
+        """Wait so long, or until `look_closely` is called; less if it was called just before."""
         loop = asyncio.get_running_loop()
         waiting = loop.create_future()
         timer = loop.call_later(CLOSELY_S if loop.time() < self._close_until else seconds, _end, waiting)
@@ -135,9 +137,9 @@ def _end(waiting: asyncio.Future[None]) -> None:
 async def follow(
     source: Source, whose: Owner, clock: Callable[[], float], pauses: Pauses
 ) -> AsyncIterator[Notice | Level | None]:
-    """What a source says, from now on: first where it stands, then every change. None: the file is gone, and says nothing any more.
+    """Yield what a source says from now on: first its present state, then every change; None when the file is gone.
 
-    It ends when nobody asks it any more. What was written before the process began is another's, and is left out.
+    It goes on until it is closed. What was written before the process began belongs to another process, and is left out.
     """
     path = ""
     while not path:
@@ -145,30 +147,30 @@ async def follow(
         if not path:
             await pauses.pause(SEARCH_S)
             whose = replace(whose, files=tuple(_open_files(whose.pid)))
-    async for said in _level(source, path, pauses) if source.read else _lines(source, path, clock, pauses):
-        if said is None or said.at >= whose.began:
-            yield said
+    async for report in _level(source, path, pauses) if source.read else _lines(source, path, clock, pauses):
+        if report is None or report.at >= whose.began:
+            yield report
 
 
 async def _level(source: Source, path: str, pauses: Pauses) -> AsyncIterator[Level | None]:
     assert source.read is not None
     before: tuple[tuple[int, int], int, int] | None = None
-    said: Level | None = None
+    report: Level | None = None
     while True:
         now = _stamp(path)
         if now != before:
             content = _content(path)
             level = source.read(content) if content else None
-            # A file that is being rewritten is empty for a moment: look again before believing it.
+            # A file that is being rewritten is empty for a moment: read it again before believing it.
             before = now if level is not None or not now[0][1] else None
-            if level != said and (level is not None or not now[0][1]):
-                said = level
+            if level != report and (level is not None or not now[0][1]):
+                report = level
                 yield level
         await pauses.pause(EVERY_S)
 
 
 async def _lines(source: Source, path: str, clock: Callable[[], float], pauses: Pauses) -> AsyncIterator[Notice]:
-    """What was there before is told by its last word."""
+    """Of the lines that were there before, only the last notice is yielded."""
     assert source.follower is not None
     tail, follower = Tail(path), source.follower()
     caught_up = False
@@ -202,7 +204,7 @@ def _open_files(pid: int) -> Iterator[str]:
 
 
 def _stat(path: str) -> tuple[tuple[int, int], int]:
-    """Which file it is, and its size; zeros if there is none."""
+    """Return which file it is, and its size; zeros if there is none."""
     try:
         found = Path(path).stat()
     except OSError:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from covey.agents.json_values import timestamp
 from covey.agents.registry import SIGNALS
-from covey.agents.signals.parsing import moment
 from covey.agents.signals.signals import Notice, Owner, Signals
 from covey.fleet.judge import Rules, judge
 from covey.fleet.model import REST, Claim
 from tests.captured import Capture
 
 AGENTS = ("claude", "codex", "copilot", "cursor", "gemini", "opencode")
-BEGAN = moment("2026-01-01T00:00:00Z") or 0.0
+BEGAN = timestamp("2026-01-01T00:00:00Z") or 0.0
 STEP = 0.001
 
 
@@ -32,7 +32,7 @@ def heard(capture: Capture, start: float = BEGAN) -> list[Notice]:
     """All notices of hooks, at their own times or one after the other."""
     hooks = signals(str(capture.about["agent"])).hooks()
     payloads = _in_order(capture)
-    times = [moment(payload.get("timestamp")) or start + place * STEP for place, payload in enumerate(payloads)]
+    times = [timestamp(payload.get("timestamp")) or start + place * STEP for place, payload in enumerate(payloads)]
     return [notice for payload, at in zip(payloads, times, strict=True) for notice in hooks.normalise(payload, at)]
 
 

@@ -13,7 +13,7 @@ from covey.agents.codex.signals import CodexHooks
 from covey.agents.copilot.signals import CopilotHooks
 from covey.agents.cursor.signals import CursorHooks
 from covey.agents.opencode.signals import OpencodeHooks
-from covey.agents.signals.signals import IGNORED, SESSION_ENDED, SESSION_STARTED, Hooks, Notice
+from covey.agents.signals.signals import IGNORED, SESSION_ENDED, SESSION_STARTED, HookReader, Notice
 from covey.fleet.model import STATES
 from tests.captured import captures
 from tests.covey.agents.signals.evidence import AGENTS, heard, signals
@@ -22,13 +22,13 @@ SHELL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}}
 LOOK: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 
 
-def said(hooks: Hooks, event: str, at: float = 1.0, **payload: Any) -> Notice:
+def said(hooks: HookReader, event: str, at: float = 1.0, **payload: Any) -> Notice:
     (notice,) = hooks.normalise({"hook_event_name": event, "session_id": "one", **payload}, at)
     return notice
 
 
 @pytest.mark.parametrize("kind", [ClaudeHooks, CodexHooks])
-def test_a_call_beside_an_open_dialog_is_not_its_answer(kind: type[Hooks]) -> None:
+def test_a_call_beside_an_open_dialog_is_not_its_answer(kind: type[HookReader]) -> None:
     hooks = kind()
     said(hooks, "PreToolUse", tool_use_id="a", **SHELL)
     said(hooks, "PreToolUse", tool_use_id="b", **LOOK)
@@ -61,7 +61,7 @@ def test_a_question_is_answered_although_its_arguments_have_changed() -> None:
 
 
 @pytest.mark.parametrize("kind", [ClaudeHooks, CodexHooks])
-def test_a_dialog_that_was_refused_is_forgotten_with_the_next_prompt(kind: type[Hooks]) -> None:
+def test_a_dialog_that_was_refused_is_forgotten_with_the_next_prompt(kind: type[HookReader]) -> None:
     hooks = kind()
     said(hooks, "PreToolUse", tool_use_id="a", **SHELL)
     said(hooks, "PermissionRequest", **SHELL)
@@ -70,7 +70,7 @@ def test_a_dialog_that_was_refused_is_forgotten_with_the_next_prompt(kind: type[
 
 
 @pytest.mark.parametrize("kind", [ClaudeHooks, CodexHooks])
-def test_a_helper_says_nothing_about_the_main_line_but_its_dialog_is_the_persons(kind: type[Hooks]) -> None:
+def test_a_helper_says_nothing_about_the_main_line_but_its_dialog_is_the_persons(kind: type[HookReader]) -> None:
     hooks = kind()
     helper: dict[str, Any] = {"agent_id": "h", "agent_type": "general"}
     assert said(hooks, "PreToolUse", tool_use_id="a", **SHELL, **helper).kind == IGNORED
@@ -97,7 +97,7 @@ def test_claude_clears_a_conversation_by_ending_one_session_and_starting_another
 
 
 @pytest.mark.parametrize("kind", [ClaudeHooks, CodexHooks])
-def test_after_a_compaction_by_hand_the_agent_rests_and_after_one_of_its_own_it_goes_on(kind: type[Hooks]) -> None:
+def test_after_a_compaction_by_hand_the_agent_rests_and_after_one_of_its_own_it_goes_on(kind: type[HookReader]) -> None:
     hooks = kind()
     assert said(hooks, "PreCompact", trigger="auto").state == "running"
     assert said(hooks, "SessionStart", source="compact").state is None

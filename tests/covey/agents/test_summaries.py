@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from covey.agents.signals.parsing import readable_error
+from covey.agents.summaries import readable_error
 
 
 @pytest.mark.parametrize(
