@@ -7,15 +7,13 @@ option; --dangerously-skip-permissions refuses to work for root, where a mode th
 
 from __future__ import annotations
 
-import re
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from covey.agents.claude import AGENT
 from covey.agents.headless.agent import Command
 from covey.agents.headless.lines import OUTPUT_CHARACTERS, read_line
 from covey.agents.headless.report import Failure, Report, Step, ToolCall, Turn, Usage
+from covey.agents.headless.retry_time import names_reset, retry_time
 from covey.agents.headless.task import MAX_TURNS
 from covey.agents.json_values import amount, json_object, json_objects, milliseconds_between, text_of, whole_number
 from covey.agents.summaries import input_summary
@@ -41,9 +39,7 @@ ALLOWED = (
     "mcp__*",
 )
 """What root's Claude may do without being asked: everything that a beat may want."""
-_RESETS = re.compile(r"resets (?:at )?(\d{1,2})(?::(\d\d))?\s*(am|pm)(?: \(([A-Za-z_/+-]+)\))?", re.IGNORECASE)
 _TOKENS_OF_MODEL = ("inputTokens", "outputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
-_EPOCH = re.compile(r"\|(\d{10})\b")
 LIST_USD_PER_MILLION = {
     "input_tokens": 15.0,
     "output_tokens": 75.0,
@@ -206,33 +202,17 @@ class ClaudeReader:
             kind = "budget"
         elif result:
             status = whole_number(result.get("api_error_status"))
-            limited = status == 429 or bool(_RESETS.search(said)) or bool(_EPOCH.search(said))  # noqa: PLR2004
+            limited = status == 429 or names_reset(said)  # noqa: PLR2004
             kind = "rate_limit" if limited else "auth" if status in {401, 403} or "/login" in said else "api"
         elif "/login" in said or "API key" in said:
             kind = "auth"
-        retry_at = (self._resets or resets(said, now)) if kind == "rate_limit" else None
+        retry_at = (self._resets or retry_time(said, now, now)) if kind == "rate_limit" else None
         silent = (
             "it used up its turns without an answer"
             if kind == "max_turns"
             else f"it ended with exit code {exit_code} and said nothing"
         )
         return Failure(kind=kind, message=said or silent, retry_at=retry_at)
-
-
-def resets(said: str, now: float) -> float | None:
-    """When the provider says that a limit is lifted; None if it does not say."""
-    if epoch := _EPOCH.search(said):
-        return float(epoch[1])
-    if (clock := _RESETS.search(said)) is None:
-        return None
-    try:
-        zone = ZoneInfo(clock[4]) if clock[4] else None
-        local = datetime.fromtimestamp(now, zone) if zone else datetime.fromtimestamp(now).astimezone()
-        hour = int(clock[1]) % 12 + (12 if clock[3].lower() == "pm" else 0)
-        moment = local.replace(hour=hour, minute=int(clock[2] or 0), second=0, microsecond=0)
-    except (ValueError, LookupError, OSError):
-        return None
-    return (moment if moment > local else moment + timedelta(days=1)).timestamp()
 
 
 def _calls(calls: list[dict[str, Any]]) -> list[ToolCall]:

@@ -27,7 +27,7 @@ from covey.agents.headless.agent import Command
 from covey.agents.headless.conversation import Conversation
 from covey.agents.headless.lines import read_line
 from covey.agents.headless.report import Failure, Report, Usage
-from covey.agents.headless.resets import told
+from covey.agents.headless.retry_time import retry_time
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
 from covey.agents.json_values import json_object, json_objects, text_of, whole_number
 from covey.agents.summaries import input_summary
@@ -193,7 +193,9 @@ class CodexReader:
         refused = bool(_LOGIN.search(self._error)) or (status is not None and status[1] in {"401", "403"})
         kind = "rate_limit" if limited else "auth" if refused else "api"
         return Failure(
-            kind=kind, message=self._error, retry_at=told(self._error, self._began or now, now) if limited else None
+            kind=kind,
+            message=self._error,
+            retry_at=retry_time(self._error, self._began or now, now) if limited else None,
         )
 
 

@@ -27,7 +27,7 @@ from covey.agents.headless.agent import Command
 from covey.agents.headless.lines import read_line
 from covey.agents.headless.messages import Messages, complaint
 from covey.agents.headless.report import Failure, Report, Usage
-from covey.agents.headless.resets import told
+from covey.agents.headless.retry_time import retry_time
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
 from covey.agents.json_values import json_object, json_objects, milliseconds_between, text_of, timestamp, whole_number
 
@@ -205,7 +205,7 @@ class CopilotReader:
         kind: ErrorKind = "auth" if not error and _LOGIN.search(said) else "api" if error else "crash"
         kind = _TYPES.get(text_of(error.get("errorType"))) or _STATUS.get(whole_number(error.get("statusCode"))) or kind
         ended = timestamp(self._result.get("timestamp")) or now
-        retry_at = told(said, ended, ended) if kind == "rate_limit" else None
+        retry_at = retry_time(said, ended, ended) if kind == "rate_limit" else None
         return Failure(
             kind=kind, message=said or f"it ended with exit code {exit_code} and without an answer", retry_at=retry_at
         )

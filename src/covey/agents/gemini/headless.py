@@ -23,7 +23,7 @@ from covey.agents.headless.agent import Command
 from covey.agents.headless.conversation import Conversation
 from covey.agents.headless.lines import read_line
 from covey.agents.headless.report import Failure, Report, Usage
-from covey.agents.headless.resets import told
+from covey.agents.headless.retry_time import retry_time
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
 from covey.agents.json_values import json_object, milliseconds_between, text_of, timestamp, whole_number
 
@@ -187,7 +187,7 @@ class GeminiReader:
         )
         kind = _kind(f"{text_of(error.get('type'))} {said}", exit_code, "api" if error or self._error else "crash")
         ended = timestamp(self._result.get("timestamp")) or now
-        retry_at = told(said, ended, ended) if kind == "rate_limit" else None
+        retry_at = retry_time(said, ended, ended) if kind == "rate_limit" else None
         return Failure(
             kind=kind,
             message=_plain(said) or f"it ended with exit code {exit_code} and without an answer",

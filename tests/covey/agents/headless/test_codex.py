@@ -10,18 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from covey.agents.codex.headless import CodexHeadless
 from covey.agents.headless.report import Turn
-from covey.beats.beat import Budget
-from covey.beats.permissions import DEFAULT_DENY
 from covey.beats.verdict import classify
 from lab.headless import Headless, headless
 from tests.covey.agents.headless.running import Ran, beat, recorded, report, run
-from tests.covey.agents.headless.tolerance import bears, damaged
 from tests.covey.beats.real import needs
 
 OURS = CodexHeadless()
@@ -209,46 +204,9 @@ def test_what_was_said_before_the_last_tool_is_no_answer() -> None:
     assert reader.report(0, "", 0.0).turns[-1] == Turn(role="result", text="")
 
 
-def test_what_codex_cannot_do_is_an_objection_that_says_what_to_do() -> None:
-    plain = beat("codex")
-    assert OURS.objections(plain) == []
-    assert (
-        OURS.objections(
-            replace(
-                plain,
-                deny=(
-                    *DEFAULT_DENY,
-                    "Edit",
-                    "mcp__mail",
-                    "mcp__mail__send",
-                    "Bash(git push:*)",
-                    "WebSearch",
-                    "Bash",
-                    "Task",
-                ),
-            )
-        )
-        == []
-    )
-    for other in (
-        replace(plain, max_turns=3),
-        replace(plain, budget=Budget(day_usd=1.0)),
-        replace(plain, budget=Budget(run_tokens=1000)),
-        replace(plain, deny=("Read(secrets/*)",)),
-    ):
-        (sentence,) = OURS.objections(other)
-        assert ": " in sentence
-    assert OURS.objections(replace(plain, budget=Budget(day_tokens=1000, month_tokens=5000))) == []
-
-
 def test_the_command_takes_the_model_and_turns_off_a_denied_search() -> None:
     command = OURS.command(replace(beat("codex", deny=("WebSearch",)), model="small"), "Look.", "/run/1", root=False)
     assert command.argv[0] == "codex"
     assert command.argv[-3:] == ("--model", "small", "-")
     assert 'web_search="disabled"' in command.argv
     assert command.stdin == "Look."
-
-
-@given(damaged("codex"), st.integers(0, 2), st.text())
-def test_the_reader_bears_anything(lines: list[str], exit_code: int, complaints: str) -> None:
-    bears(OURS, lines, exit_code, complaints)

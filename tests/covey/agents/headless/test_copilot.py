@@ -9,19 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from covey.agents.copilot.headless import CopilotHeadless
 from covey.agents.headless import guard
-from covey.beats.beat import Budget
 from covey.beats.permissions import DEFAULT_DENY
 from covey.beats.verdict import classify
 from lab.headless import Headless, headless
 from tests.covey.agents.headless.commands import ALLOWED, CHAINED, REFUSED
 from tests.covey.agents.headless.running import beat, recorded, report, run
-from tests.covey.agents.headless.tolerance import bears, damaged
 from tests.covey.beats.real import needs
 
 OURS = CopilotHeadless()
@@ -223,23 +219,3 @@ def test_nothing_is_allowed_but_by_the_hook_and_the_prompt_is_on_no_command_line
     assert plain.environment["COPILOT_ALLOW_ALL"] is None
     assert plain.stdin == "Look."
     assert "--allow-all-tools" in OURS.command(beat("copilot", deny=()), "Look.", "/run/1", root=True).argv
-
-
-def test_what_copilot_cannot_do_is_an_objection_that_says_what_to_do() -> None:
-    plain = beat("copilot")
-    assert OURS.objections(plain) == []
-    for other in (
-        replace(plain, max_turns=3),
-        replace(plain, budget=Budget(day_usd=1.0)),
-        replace(plain, deny=("Read(secrets/*)",)),
-        replace(plain, deny=("NoSuchTool",)),
-        replace(plain, deny=("mcp__*",)),
-    ):
-        (sentence,) = OURS.objections(other)
-        assert ": " in sentence
-    assert OURS.objections(replace(plain, budget=Budget(run_tokens=1000, day_tokens=1000, month_tokens=5000))) == []
-
-
-@given(damaged("copilot"), st.integers(0, 2), st.text())
-def test_the_reader_bears_anything(lines: list[str], exit_code: int, complaints: str) -> None:
-    bears(OURS, lines, exit_code, complaints)

@@ -13,16 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from covey.agents.gemini.headless import GeminiHeadless
-from covey.beats.beat import Budget
 from covey.beats.permissions import DEFAULT_DENY
 from covey.beats.verdict import classify
 from lab.headless import Headless, headless
 from tests.covey.agents.headless.commands import ALLOWED, REFUSED
 from tests.covey.agents.headless.running import beat, recorded, report, run
-from tests.covey.agents.headless.tolerance import bears, damaged
 from tests.covey.beats.real import needs
 
 OURS = GeminiHeadless()
@@ -198,24 +195,3 @@ def test_tools_and_servers_are_denied_by_name() -> None:
         ("send", "mail"),
         ("web_fetch", None),
     ]
-
-
-def test_what_gemini_cannot_do_is_an_objection_that_says_what_to_do() -> None:
-    plain = beat("gemini")
-    assert OURS.objections(plain) == []
-    for other in (
-        replace(plain, max_turns=3),
-        replace(plain, budget=Budget(day_usd=1.0)),
-        replace(plain, budget=Budget(run_tokens=1000)),
-        replace(plain, deny=("Read(secrets/*)",)),
-        replace(plain, deny=("NoSuchTool",)),
-        replace(plain, deny=(f"Bash({'x' * 3000})",)),
-    ):
-        (sentence,) = OURS.objections(other)
-        assert ": " in sentence
-    assert OURS.objections(replace(plain, budget=Budget(day_tokens=1000, month_tokens=5000))) == []
-
-
-@given(damaged("gemini"), st.integers(0, 2), st.text())
-def test_the_reader_bears_anything(lines: list[str], exit_code: int, complaints: str) -> None:
-    bears(OURS, lines, exit_code, complaints)

@@ -9,17 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from covey.agents.opencode.headless import OpenCodeHeadless
-from covey.beats.beat import Budget
 from covey.beats.permissions import DEFAULT_DENY
 from covey.beats.verdict import classify
 from lab.headless import Headless, headless
 from tests.covey.agents.headless.running import beat, recorded, report, run
-from tests.covey.agents.headless.tolerance import bears, damaged
 from tests.covey.beats.real import needs
 
 OURS = OpenCodeHeadless()
@@ -199,23 +195,3 @@ def test_the_prompt_is_on_no_command_line_and_a_folder_may_have_any_name() -> No
     assert json.loads(command.environment["OPENCODE_CONFIG_CONTENT"] or "")["plugin"] == [
         "file:///run/a%20b%231/opencode.js"
     ]
-
-
-def test_what_opencode_cannot_do_is_an_objection_that_says_what_to_do() -> None:
-    plain = replace(
-        beat("opencode"), max_turns=9, budget=Budget(run_usd=1.0, day_tokens=1000), model="anthropic/claude"
-    )
-    assert OURS.objections(plain) == []
-    for other in (
-        replace(plain, deny=("Read(secrets/*)",)),
-        replace(plain, deny=("NoSuchTool",)),
-        replace(plain, deny=("mcp__*",)),
-        replace(plain, model="claude"),
-    ):
-        (sentence,) = OURS.objections(other)
-        assert ": " in sentence
-
-
-@given(damaged("opencode"), st.integers(0, 2), st.text())
-def test_the_reader_bears_anything(lines: list[str], exit_code: int, complaints: str) -> None:
-    bears(OURS, lines, exit_code, complaints)
