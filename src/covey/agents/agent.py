@@ -19,4 +19,7 @@ class Agent(NamedTuple):
     package: str = ""
     """Its package on npm; empty if it has none."""
     session_variables: tuple[str, ...] = ()
-    """Environment variables that it sets for the programs it starts. An agent that is started from there must not inherit them."""
+    """Environment variables that it sets for the programs it starts.
+
+    An agent that is started from there must not inherit them.
+    """

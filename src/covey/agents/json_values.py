@@ -1,4 +1,4 @@
-"""JSON that agents write, read without trusting its form: every function returns a value of its type, and none raises."""
+"""JSON that agents write, read without trusting its form. Every function returns a value of its type and never raises."""
 
 from __future__ import annotations
 

@@ -85,9 +85,12 @@ _SIGNED_OUT = re.compile(
 )
 
 
-def reason_of(state: str, told: str, detail: str = "") -> str:
-    """The reason of a state in the one vocabulary, out of what an agent or a rule calls it. Of an error the message (`detail`) may tell more."""
-    reason = _SAME.get(told, told)
+def reason_of(state: str, name: str, detail: str = "") -> str:
+    """Return the reason of a state in the one vocabulary, given the agent's or a rule's name for it.
+
+    Of an error, the message (`detail`) may say more.
+    """
+    reason = _SAME.get(name, name)
     if reason.startswith("session_"):
         return "session_started"
     if state != "error" or reason in {"rate_limited", "signed_out"}:

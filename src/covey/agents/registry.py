@@ -48,7 +48,10 @@ def screen_descriptions() -> Iterator[tuple[str, str]]:
 
 
 class Parts(Mapping[str, _Part]):
-    """One part of every agent that has it, by the name of the agent. A module is imported when its part is first asked for."""
+    """One part of every agent that has it, by the name of the agent.
+
+    A module is imported when its part is first asked for.
+    """
 
     def __init__(self, module: str, constant: str) -> None:
         """`module`: the module in the folder of the agent; `constant`: what it defines."""

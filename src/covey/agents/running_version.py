@@ -1,4 +1,7 @@
-"""The version of an agent that runs, from the files of its program. It blocks while a program is asked: call it from a thread."""
+"""The version of an agent that runs, from the files of its program.
+
+It blocks while a program is asked: call it from a thread.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,16 @@ if TYPE_CHECKING:
     from covey.kernel.program_version import ProgramVersions
 
 LATER_S = 2.0
-"""Files of a program that are younger than its process by more than this belong to an update that the process does not run."""
+"""Files of a program that are younger than its process by more than this belong to an update that the process does not
+run.
+"""
 
 
 def running_version(process: Process, started_at: float, adapter: Adapter, programs: ProgramVersions) -> str:
     """The version of the program that a process runs; empty if its files do not tell.
 
-    `started_at` is when the process was started, in seconds since 1970. A program is asked for its version only if the kernel names its file
-    as the agent's own: a script of the same name may be anything.
+    `started_at` is when the process was started, in seconds since 1970. A program is asked for its version only if the
+    kernel names its file as the agent's own: a script of the same name may be anything.
     """
     agents = {agent.program: agent for agent in known_agents().values() if agent.program in adapter.process.names}
     packages = [agent.package for agent in agents.values() if agent.package]

@@ -26,7 +26,9 @@ LIMIT_BYTES = 16 << 20
 """Of what one program may print."""
 SOCKET_PATH_BYTES, SSH_SUFFIX_BYTES = 104, 18
 """The shortest limit of a Unix socket's path among our platforms, and what ssh appends while it makes one."""
-# Run on the other side: what is started there ends soon after its sshd, which may have been killed. A shell that waits for a tmux server that stands still does not by itself. Of its own processes the shell knows the one that it turns into, and its parent; if it may not ask about that, it stays out.
+# Run on the other machine: what is started there ends soon after its sshd, which may have been killed. A shell that
+# waits for a tmux server that hangs does not end by itself. The shell knows the process that it becomes, and its
+# parent; if it may not ask about the parent, it does nothing.
 GUARD = """(
   kill -0 $PPID || exit
   while sleep 3 && kill -0 $$; do
@@ -42,24 +44,27 @@ class Executor(Protocol):
 
     @property
     def name(self) -> str:
-        """How a person knows the machine."""
+        """The machine's name for people."""
         ...
 
     @property
     def here(self) -> bool:
-        """Whether it is this one: its sockets can be spoken to without a program."""
+        """Whether it is this machine: its sockets can be used without a program."""
         ...
 
     async def spawn(self, argv: Sequence[str]) -> Process:
-        """Start a program behind three pipes. Whoever asks owns the process. `HostUnreachableError` if that cannot be."""
+        """Start a program with pipes for its input, output and errors. The caller owns the process.
+
+        Raises `HostUnreachableError` if the program cannot be started.
+        """
         ...
 
     def listening(self, path: str) -> bool | None:
-        """Whether somebody listens at a Unix socket there, found without starting anything; None if that cannot be known so."""
+        """Return whether a process listens at a Unix socket there; None if only a program there could tell."""
         ...
 
     async def reset(self) -> None:
-        """Something hung: forget a connection that may be dead, so that the next `spawn` makes a new one."""
+        """Close a connection that may be dead; the next `spawn` opens a new one."""
         ...
 
     async def aclose(self) -> None:
@@ -98,10 +103,13 @@ class Local:
 
 
 class Ssh:
-    """Another machine, by the alias that the user's ssh configuration knows. Nothing else about it is kept: no key, no password, no address.
+    """Another machine, by the alias that the user's ssh configuration knows.
 
-    All programs share one connection, which ssh itself makes with the first of them, keeps for a minute after the last, and gives up when the
-    other side has been silent for ten seconds. No program outlives it there by more than some seconds.
+    Nothing else about it is kept: no key, no password, no address.
+
+    All programs share one connection, which ssh itself makes with the first of them, keeps for a minute after the last,
+    and gives up when the other side has been silent for ten seconds. No program outlives it there by more than some
+    seconds.
     """
 
     here = False
@@ -164,7 +172,11 @@ class Ssh:
 
 
 async def run(executor: Executor, argv: Sequence[str], *, deadline_s: float) -> tuple[int, str, str]:
-    """Run a program to its end: code, output and complaints. `HostTimeoutError` when it does not end in time, `HostUnreachableError` when it prints without end; it is killed then."""
+    """Run a program to its end and return its exit code, output and errors.
+
+    Raises `HostTimeoutError` if it does not end in time and `HostUnreachableError` if it prints too much; it is killed
+    then.
+    """
     process: Process | None = None
     try:
         async with asyncio.timeout(deadline_s):
@@ -185,7 +197,7 @@ async def run(executor: Executor, argv: Sequence[str], *, deadline_s: float) -> 
 
 
 async def _bounded(executor: Executor, stream: asyncio.StreamReader | None) -> bytes:
-    """All that a program prints. `HostUnreachableError` if that is more than any answer is long."""
+    """Return all that a program prints. Raises `HostUnreachableError` if that is more than LIMIT_BYTES."""
     assert stream
     heard = bytearray()
     while data := await stream.read(LIMIT_BYTES):
@@ -198,7 +210,7 @@ async def _bounded(executor: Executor, stream: asyncio.StreamReader | None) -> b
 
 
 async def kill(process: Process) -> None:
-    """End a process that is ours, whatever it is doing, and let go of its pipes first: a tmux server that stands still may hold their other ends."""
+    """Kill a process of ours and close its pipes first: a tmux server that hangs may hold their other ends."""
     process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001 - kills it too; asyncio has no public way to let go of the pipes
     await process.wait()
 

@@ -1,4 +1,4 @@
-"""Exits of processes that are not our children, told when they happen."""
+"""Exits of processes that are not our children, reported when they happen."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class _Watched(Struct, frozen=True):
     pid: int
     started: int
     fd: int
-    """-1: the kernel will not tell, so it is looked at."""
+    """-1 if the kernel has no descriptor for it: then it is polled."""
 
 
 class Exits:
-    """Calls `gone(key)` once for every watched process that ends, from the event loop; for one that had ended before, right away.
+    """Calls `gone(key)` from the event loop, once for every watched process that ends; at once if it has ended already.
 
-    The kernel tells at once (pidfd). Where it does not, or when descriptors run out, the process is looked at every quarter of a second.
-    Processes are not reaped: they belong to their shells.
+    The kernel reports it at once (pidfd). Where it does not, or when descriptors run out, processes are polled four
+    times a second. Processes are not reaped: they belong to their shells.
     """
 
     def __init__(self, gone: Callable[[str], None], clock: Clock) -> None:
@@ -47,7 +47,7 @@ class Exits:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Watch nothing any more; nobody is called after this."""
+        """Stop watching; `gone` is not called after this."""
         for key in list(self._watched):
             self.forget(key)
         if self._polling is not None:
@@ -75,7 +75,7 @@ class Exits:
             self._polling = asyncio.create_task(self._poll(), name="exits")
 
     def forget(self, key: str) -> None:
-        """Do not tell about this one."""
+        """Stop watching this process."""
         watched = self._watched.pop(key, None)
         if watched is not None and watched.fd >= 0:
             asyncio.get_running_loop().remove_reader(watched.fd)
@@ -97,7 +97,7 @@ class Exits:
 
 def _lives(pid: int, started: int) -> bool:
     if sys.platform != "linux":
-        try:  # only whether it is there: to learn its start time takes a process, and some of those every second would be felt
+        try:  # only whether it is there: its start time could be read only by starting a process
             os.kill(pid, 0)
         except ProcessLookupError:
             return False

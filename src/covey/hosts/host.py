@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class Host(Protocol):
-    """A machine. Every method raises `HostError` if the machine cannot be reached, and none takes longer than its deadline."""
+    """A machine.
+
+    Every method raises `HostError` if the machine cannot be reached, and none takes longer than its deadline.
+    """
 
     @property
     def here(self) -> bool:
@@ -31,7 +34,9 @@ class Host(Protocol):
     def executor(self) -> Executor: ...
 
     async def processes(self, panes: Iterable[int]) -> ProcessTable:
-        """Return the processes that run now. Those in panes, given by the pid of each pane's first process, can be described.
+        """Return the processes that run now.
+
+        Those in panes, given by the pid of each pane's first process, can be described.
 
         Raises `ProcessesError` if they cannot be listed.
         """
@@ -71,7 +76,8 @@ class LocalHost:
 class SshHost:
     """A machine behind ssh: one connection, with shells that stay open. Nothing needs to be installed there.
 
-    `monitor_shell` is for questions whose answers prove that the connection is alive: a long list of processes must not delay them.
+    `monitor_shell` is for questions whose answers prove that the connection is alive: a long list of processes must not
+    delay them.
     """
 
     here = False
@@ -97,7 +103,9 @@ class SshHost:
 
 
 class _SharedSsh:
-    """The connection as one of several users has it: none of them may close it for the others, whatever hangs for that one."""
+    """The connection as one of several users has it: none of them may close it for the others, whatever hangs for that
+    one.
+    """
 
     here = False
 

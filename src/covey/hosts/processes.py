@@ -1,4 +1,4 @@
-"""The processes of a machine as values: who is whose child, who is in front on which terminal, and who is who when a pid comes again."""
+"""The processes of a machine as values: children, foreground jobs of terminals, and identity beyond the pid."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ class ProcessTable:
 
     @classmethod
     def read(cls, before: ProcessTable | None = None) -> ProcessTable:
-        """The processes of this machine, without those that have ended. Descriptions in `before` that still hold need not be read again.
+        """Read the processes of this machine, without those that have ended.
+
+        Descriptions in `before` that still hold are not read again.
 
         Linux: one pass over /proc. Elsewhere `ps`, which takes a while: call it from a thread there.
         """
@@ -126,9 +128,10 @@ class ProcessTable:
         return self._children.get(pid, [])
 
     def foreground(self, pane_pid: int) -> list[Process]:
-        """The job that a pane has in front, given the pane's first process: the group that its terminal listens to and what descends from it, parents first.
+        """Return the foreground job of a pane, given its first process: the foreground group of its terminal and its
+        descendants.
 
-        What a shell keeps in the background or suspended is none of it.
+        Parents come first. Jobs that a shell keeps in the background or suspended are left out.
         """
         pane = self._processes.get(pane_pid)
         if pane is None or pane.foreground <= 0:
@@ -195,7 +198,10 @@ def parse_stat(line: bytes) -> Process | None:
 
 
 def from_ps(listing: str, arguments: str, *, boot: str, now: float) -> ProcessTable:
-    """What `PS` and `PS_ARGUMENTS` print with LC_ALL=C and TZ=UTC0; `now` in seconds since 1970. Arguments are split at spaces: `ps` does not tell more."""
+    """Parse what `PS` and `PS_ARGUMENTS` print with LC_ALL=C and TZ=UTC0; `now` in seconds since 1970.
+
+    Arguments are split at spaces: `ps` does not show more. Raises `ProcessesError` if it is something else.
+    """
     try:
         words = (line.split(None, 1) for line in arguments.splitlines())
         argv = {int(found[0]): tuple(found[1].split()) for found in words if len(found) > 1}
@@ -230,7 +236,7 @@ def start_of(pid: int) -> int | None:
 
 
 def described(pid: int, started: int) -> Process | None:
-    """A process of this machine with its arguments and its program; None if this very process is not there. Linux only."""
+    """Return a process of this machine with its arguments and its program; None if it has ended. Linux only."""
     process = _stat(pid) if sys.platform == "linux" else None
     return _look(process) if process is not None and process.started == started else None
 

@@ -1,4 +1,4 @@
-"""The processes of another machine, through a shell there: all of them in short, and the few in panes with their arguments and programs."""
+"""The processes of another machine, read through a shell there; those in panes with their arguments and programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ READ_S = 5.0
 _IN_C = "LC_ALL=C TZ=UTC0 "
 # `head` names each file: a process may have a line break in its name, but not a whole heading.
 _READ = f"""if [ -r /proc/self/stat ]; then
-  echo proc; cat /proc/sys/kernel/random/boot_id || echo; cat /proc/uptime; getconf CLK_TCK || echo 100; head -n 9 /proc/[0-9]*/stat
+  echo proc; cat /proc/sys/kernel/random/boot_id || echo; cat /proc/uptime; getconf CLK_TCK || echo 100
+  head -n 9 /proc/[0-9]*/stat
 else
   echo ps; sysctl -n kern.bootsessionuuid || echo; date +%s; {_IN_C}{shlex.join(PS)}
 fi"""
@@ -37,7 +38,10 @@ class RemoteProcesses:
         self._known: dict[_Key, Process] = {}
 
     async def read(self, panes: Iterable[int]) -> ProcessTable:
-        """The processes there; those that descend from the first processes of `panes` are described. Linux by /proc, others by `ps`."""
+        """Return the processes there: on Linux from /proc, elsewhere from `ps`.
+
+        Those that descend from the first processes of `panes` are described.
+        """
         told = await self._shell.run(_READ, deadline_s=READ_S)
         kind, _, rest = told.partition(b"\n")
         head, _, rest = rest.partition(b"\n")

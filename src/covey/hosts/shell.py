@@ -23,7 +23,10 @@ LAST_WORDS_S = 1.0
 
 
 class Shell:
-    """One `sh`, started with the first script. Scripts run one after another; after one that fails to answer the next gets a new shell."""
+    """One `sh`, started with the first script. Scripts run one after another.
+
+    After a script that fails to answer, the next one gets a new shell.
+    """
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -32,9 +35,10 @@ class Shell:
         self._hearing: asyncio.Task[str] | None = None
 
     async def run(self, script: str, *, deadline_s: float, first_s: float | None = None) -> bytes:
-        """What the script prints; it reads nothing, and what it complains about is dropped. `first_s`: the deadline if a connection has to be made.
+        """Run a script and return what it prints. It has no input, and its errors are dropped.
 
-        `HostTimeoutError` when it takes too long, `HostUnreachableError` when the shell cannot be had or ends.
+        `first_s` is the deadline if a connection has to be made. Raises `HostTimeoutError` if it takes too long, and
+        `HostUnreachableError` if the shell cannot be started or ends.
         """
         async with self._turn:
             limit = deadline_s if self._process is not None else first_s or deadline_s
@@ -59,7 +63,7 @@ class Shell:
             self._hearing = asyncio.create_task(hear(process), name=f"complaints of {self._executor.name}")
         assert process.stdin
         assert process.stdout
-        # A login may print whatever it likes first; a word that nobody can guess tells where the answer begins and ends.
+        # A login may print anything first; a word that nobody can guess marks where the answer begins and ends.
         seal = secrets.token_hex(16)
         try:
             process.stdin.write(
@@ -75,7 +79,8 @@ class Shell:
             heard += data
             if len(heard) > LIMIT_BYTES:
                 raise HostUnreachableError(
-                    f"{self._executor.name} printed more than {LIMIT_BYTES >> 20} MiB in answer to one question; look at what its login shell prints"
+                    f"{self._executor.name} printed more than {LIMIT_BYTES >> 20} MiB in answer to one question; "
+                    "look at what its login shell prints"
                 )
         return bytes(heard.removesuffix(end).partition(begin)[2])
 

@@ -15,7 +15,10 @@ class TmuxHost(Host, Protocol):
     """A machine whose tmux servers can be found."""
 
     async def sockets(self) -> list[str]:
-        """Return the sockets of the user's tmux servers. It is asked every few seconds, and so also shows that the machine can be reached."""
+        """Return the sockets of the user's tmux servers.
+
+        It is asked every few seconds, and so also shows that the machine can be reached.
+        """
         ...
 
 
@@ -23,7 +26,7 @@ class LocalTmuxHost(LocalHost):
     """This machine."""
 
     def __init__(self, patterns: Iterable[str], *, anywhere: bool = False) -> None:
-        """Servers are found at sockets by these patterns; with `anywhere` also at others, where the system lists them."""
+        """Find servers at sockets by these patterns; with `anywhere` also at others that the system lists."""
         super().__init__()
         self._sockets = Sockets(patterns, anywhere=anywhere)
 

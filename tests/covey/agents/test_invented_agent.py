@@ -1,4 +1,6 @@
-"""An agent is added by a folder: an invented one is seen, heard, integrated, run and known to the doctor without a change elsewhere."""
+"""An agent is added by a folder: an invented one is seen, heard, integrated, run and known to the doctor without a
+change elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -142,7 +142,9 @@ def test_a_cut_connection_is_unreachable_at_once_and_comes_back(sshd: Sshd, tmux
 def test_a_silent_connection_is_unreachable_within_the_deadlines(
     sshd: Sshd, tmux: Tmux, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing answers and nothing is closed, as when a laptop is carried away: the sshd and all that it serves stand still."""
+    """Nothing answers and nothing is closed, as when a laptop is carried away: the sshd and all that it serves stand
+    still.
+    """
     monkeypatch.setattr("covey.tmux.access.ANSWER_S", 1.0)
     tmux.start("user")
 

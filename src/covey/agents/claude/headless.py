@@ -1,8 +1,10 @@
 """Claude Code: `claude --print` with stream-json.
 
-Learnt from running it (2.1.325): stream-json needs --verbose; errors are in `is_error` and the exit code, never in `subtype`; the result line may begin with any
-key; running out of turns or budget exits 1; a refused tool exits 0 and is listed in `permission_denials`; --disallowedTools takes all that follows up to the next
-option; --dangerously-skip-permissions refuses to work for root, where a mode that never asks and a list of allowed tools do the same.
+Learnt from running it (2.1.325): stream-json needs --verbose; errors are in `is_error` and the exit code, never in
+`subtype`; the result line may begin with any key; running out of turns or budget exits 1; a refused tool exits 0 and is
+listed in `permission_denials`; --disallowedTools takes all that follows up to the next option;
+--dangerously-skip-permissions refuses to work for root, where a mode that never asks and a list of allowed tools do the
+same.
 """
 
 from __future__ import annotations
@@ -194,7 +196,8 @@ class ClaudeReader:
             return None
         said = text_of(result.get("result")) or _joined(result.get("errors")) or _last(complaints)
         kind: ErrorKind = "crash"
-        # Older versions have no terminal_reason; their subtype says the same, and is "success" or silent for every other failure.
+        # Older versions have no terminal_reason.
+        # Their subtype says the same; for every other failure it is "success" or absent.
         ended = result.get("terminal_reason") or result.get("subtype")
         if ended in {"max_turns", "error_max_turns"}:
             kind = "max_turns"

@@ -1,6 +1,7 @@
 """Claude Code: hooks in settings.json.
 
-It can also post hooks over HTTP by itself, but not SessionStart, and a bearer token would have to stand in its settings or its environment.
+It can also post hooks over HTTP by itself, but not SessionStart, and a bearer token would have to stand in its settings
+or its environment.
 """
 
 from __future__ import annotations

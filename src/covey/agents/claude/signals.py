@@ -28,7 +28,10 @@ FAILED = re.compile(r'API Error: (?:\d{3} \{"|Connection error)')
 
 
 class ClaudeHooks:
-    """A helper's tools say nothing about the main line. While a dialog is open, other calls of the same batch say nothing either."""
+    """A helper's tools say nothing about the main line.
+
+    While a dialog is open, other calls of the same batch say nothing either.
+    """
 
     def __init__(self) -> None:
         self._requests = OpenRequests()
@@ -85,7 +88,10 @@ def _calls(payload: dict[str, Any]) -> StateReport:
 
 
 def _stopped(payload: dict[str, Any]) -> StateReport:
-    """A turn that leaves helpers at work goes on when they report. A shell command left in the background does not hold the turn."""
+    """A turn that leaves helpers at work goes on when they report.
+
+    A shell command left in the background does not hold the turn.
+    """
     left = [json_object(task) for task in json_list(payload.get("background_tasks"))]
     working = [task for task in left if task.get("type") != "shell" and task.get("status", "running") == "running"]
     if working:
@@ -118,7 +124,9 @@ EVENTS: EventTable = {
     "PreCompact": lambda _: ("running", "compacting", ""),
     "PostCompact": lambda payload: ("idle" if payload.get("trigger") == "manual" else "running", "compacted", ""),
 }
-"""Not Notification: it repeats a request seconds later without its detail, and a minute after an error calls the agent idle."""
+"""Not Notification: it repeats a request seconds later without its detail, and a minute after an error calls the agent
+idle.
+"""
 
 
 class ClaudeTranscript(LineFollower):
@@ -173,7 +181,9 @@ class ClaudeTranscript(LineFollower):
         return notice.with_state("running", "generating") if message.get("stop_reason") != "end_turn" else None
 
     def _system(self, entry: dict[str, Any], notice: Notice) -> Notice | None:
-        """The duration is written after every turn, however it ended: after an error or an interruption the line before said more."""
+        """The duration is written after every turn, however it ended: after an error or an interruption the line before
+        said more.
+        """
         match entry.get("subtype"):
             case "turn_duration" if self._last in {"error", "idle"}:
                 return None
@@ -187,7 +197,10 @@ class ClaudeTranscript(LineFollower):
 
 
 def session_file(owner: Owner) -> Callable[[str], Level | None]:
-    """Reads sessions/<pid>.json. A process that was killed leaves its file behind, for another with the same pid to be taken for it."""
+    """Reads sessions/<pid>.json.
+
+    A process that was killed leaves its file behind, for another with the same pid to be taken for it.
+    """
 
     def read(content: str) -> Level | None:
         payload = parse_object(content)
@@ -214,7 +227,9 @@ def session_file(owner: Owner) -> Callable[[str], Level | None]:
 
 
 def sources(owner: Owner, session_id: str = "") -> list[Source]:
-    """The transcript's folder is named after the project, in a spelling that need not be guessed once the session is known."""
+    """The transcript's folder is named after the project, in a spelling that need not be guessed once the session is
+    known.
+    """
     config = owner.folder("CLAUDE_CONFIG_DIR", ".claude")
     found = [
         Source(

@@ -1,16 +1,19 @@
 """Codex: `codex exec --json`.
 
-Learnt from running it (0.166.0), as root and not. It never asks in this mode. Commands run in a sandbox: the workspace and the temporary folders can be written,
-everything else only read, and /dev is a private one; the network is open. An item of type `error` is a warning. What was used is told once, at the end, and
-without what helper agents used. There is no limit of turns and no word about money. An API that fails is asked again for about 25 s; without a network it
-would wait for ever, which is turned off here.
+Learnt from running it (0.166.0), as root and not. It never asks in this mode. Commands run in a sandbox: the workspace
+and the temporary folders can be written, everything else only read, and /dev is a private one; the network is open. An
+item of type `error` is a warning. What was used is told once, at the end, and without what helper agents used. There is
+no limit of turns and no word about money. An API that fails is asked again for about 25 s; without a network it would
+wait for ever, which is turned off here.
 
-Tools are denied by a hook, `guard`, given on the command line: rules for commands can be put nowhere but into the user's own folder or the workspace, and know
-no patterns. Refused are all default patterns, whichever way the command is chained or wrapped; what the hook cannot see (a program that does it by itself, words
-typed into a shell that is open) is left to the sandbox. A hook runs only if a person has reviewed it or if review is waived, so it is waived for the run: hooks
-that the user has set up but not yet reviewed run too. Codex refuses some commands on its own, `rm -rf` of anything among them. All refusals are told on
-standard error only. A tool of an MCP server is refused too, unless the user's settings approve it (default_tools_approval_mode = "approve"). Without a deny
-list (`permissions: skip`) there is neither a hook nor a sandbox.
+Tools are denied by a hook, `guard`, given on the command line: rules for commands can be put nowhere but into the
+user's own folder or the workspace, and know no patterns. Refused are all default patterns, whichever way the command is
+chained or wrapped; what the hook cannot see (a program that does it by itself, words typed into a shell that is open)
+is left to the sandbox. A hook runs only if a person has reviewed it or if review is waived, so it is waived for the
+run: hooks that the user has set up but not yet reviewed run too. Codex refuses some commands on its own, `rm -rf` of
+anything among them. All refusals are told on standard error only. A tool of an MCP server is refused too, unless the
+user's settings approve it (default_tools_approval_mode = "approve"). Without a deny list (`permissions: skip`) there is
+neither a hook nor a sandbox.
 """
 
 from __future__ import annotations
@@ -76,7 +79,8 @@ class CodexHeadless:
 
     def objections(self, task: Task) -> list[str]:
         found = [
-            f"Codex cannot deny {pattern}: write Bash(a command *), Edit, {SEARCH}, Task or mcp__server, or have another agent run this beat"
+            f"Codex cannot deny {pattern}: write Bash(a command *), Edit, {SEARCH}, Task or mcp__server, "
+            "or have another agent run this beat"
             for pattern in task.deny
             if pattern != SEARCH and _rule(pattern) is None
         ]

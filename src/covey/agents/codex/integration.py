@@ -35,7 +35,10 @@ class CodexIntegration(HooksTable):
     # 0.101.0 has no hooks and does not read the file; 0.148.0 leaves out the events that it does not know.
     tried = ("0.148.0", "0.166.0")
     remarks = (
-        'At its next start Codex asks once whether to trust the new hooks ("Hooks need review"): choose to trust them. Until then they do not run.',
+        (
+            'At its next start Codex asks once whether to trust the new hooks ("Hooks need review"): '
+            "choose to trust them. Until then they do not run."
+        ),
     )
 
     def file(self, place: Place) -> Path:
@@ -45,7 +48,7 @@ class CodexIntegration(HooksTable):
         return {"hooks": [{"type": "command", "command": command, "timeout": 5}]}
 
     def launch(self, place: Place) -> Launch:
-        """Codex asks about these as well, once: it remembers the answer for the command, which is the same each time. That answer is the user's to give."""
+        """Codex asks about these hooks too, once. It remembers the answer for the command, which is always the same."""
         entry = written([self.entry(place.command(self.name))])
         return Launch([word for event in self.events for word in ("-c", f"hooks.{event}={entry}")])
 

@@ -35,7 +35,10 @@ FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 
 
 class CodexHooks:
-    """Takes what hooks and the notify program deliver. Helpers speak with the main session's id and one of their own; notified threads by theirs alone."""
+    """Takes what hooks and the notify program deliver.
+
+    Helpers speak with the main session's id and one of their own; notified threads by theirs alone.
+    """
 
     def __init__(self) -> None:
         self._conversation = MainConversation()
@@ -90,7 +93,9 @@ class CodexHooks:
 
 
 def _script(source: str) -> str:
-    """A program that the model wrote, told by the first tool that it calls: `Shell: ls`; by its first line if it calls none."""
+    """A program that the model wrote, told by the first tool that it calls: `Shell: ls`; by its first line if it calls
+    none.
+    """
     found = CALLED.search(source)
     if found is None:
         return call_summary("Script", {"input": source.strip().partition("\n")[0]})

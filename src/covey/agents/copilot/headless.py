@@ -1,16 +1,19 @@
 """GitHub Copilot CLI: the prompt on standard input, `--output-format json`.
 
-Learnt from running it (1.0.102), as root and not. Its lines do not tell what was used, but its telemetry does, for each call of the model and those of helper
-agents too: it is written to standard output among them, whole lines at a time, which wants a standard output that is opened for appending, as the runner's is.
-Money is never told, in no unit that could be turned into USD. There is no limit of turns. A failed request is repeated at most five times: 17 s for a failing
-server, 54 s for a rate limit without a time, 2 s for a wrong key; a rate limit with a longer time is given up at once, and the time is not passed on. Nothing
-shortens that.
+Learnt from running it (1.0.102), as root and not. Its lines do not tell what was used, but its telemetry does, for each
+call of the model and those of helper agents too: it is written to standard output among them, whole lines at a time,
+which wants a standard output that is opened for appending, as the runner's is. Money is never told, in no unit that
+could be turned into USD. There is no limit of turns. A failed request is repeated at most five times: 17 s for a
+failing server, 54 s for a rate limit without a time, 2 s for a wrong key; a rate limit with a longer time is given up
+at once, and the time is not passed on. Nothing shortens that.
 
-Tools are denied by a hook, `guard`, in a plugin that lives in the run's folder: Copilot's own rules (`--deny-tool`) know whole words and no patterns, so that
-neither `mkfs*` nor `dd if=* of=/dev/*` nor `rm -rf /*` could be said. A hook that fails refuses, but one that takes too long or is turned off by the workspace's
-settings (disableAllHooks) would let all pass. So nothing is allowed on the command line: the hook itself grants each call, and where it does not run, nothing
-is run. Refused are all default patterns, whichever way the command is chained or wrapped, for helper agents too. What the hook grants is granted: addresses that
-the user's settings deny (deniedUrls) as well. Without a deny list (`permissions: skip`) there is no hook and all is allowed.
+Tools are denied by a hook, `guard`, in a plugin that lives in the run's folder: Copilot's own rules (`--deny-tool`)
+know whole words and no patterns, so that neither `mkfs*` nor `dd if=* of=/dev/*` nor `rm -rf /*` could be said. A hook
+that fails refuses, but one that takes too long or is turned off by the workspace's settings (disableAllHooks) would let
+all pass. So nothing is allowed on the command line: the hook itself grants each call, and where it does not run,
+nothing is run. Refused are all default patterns, whichever way the command is chained or wrapped, for helper agents
+too. What the hook grants is granted: addresses that the user's settings deny (deniedUrls) as well. Without a deny list
+(`permissions: skip`) there is no hook and all is allowed.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from covey.agents.copilot import AGENT
 from covey.agents.headless import guard, limits
 from covey.agents.headless.agent import Command
 from covey.agents.headless.lines import read_line
-from covey.agents.headless.messages import Messages, complaint
+from covey.agents.headless.messages import Messages, first_line
 from covey.agents.headless.report import Failure, Report, Usage
 from covey.agents.headless.retry_time import retry_time
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
@@ -78,7 +81,8 @@ class CopilotHeadless:
 
     def objections(self, task: Task) -> list[str]:
         found = [
-            f"Copilot cannot deny {pattern}: write Bash(a command *), one of {', '.join(TOOLS)}, or mcp__server, or have another agent run this beat"
+            f"Copilot cannot deny {pattern}: write Bash(a command *), one of {', '.join(TOOLS)}, or mcp__server, "
+            "or have another agent run this beat"
             for pattern in task.deny
             if _rule(pattern) is None
         ]
@@ -201,7 +205,7 @@ class CopilotReader:
         error = self._error
         if self._result and not self._result.get("exitCode") and exit_code == 0 and not error:
             return None
-        said = " ".join(text_of(error.get("message")).split()) or complaint(complaints)
+        said = " ".join(text_of(error.get("message")).split()) or first_line(complaints)
         kind: ErrorKind = "auth" if not error and _LOGIN.search(said) else "api" if error else "crash"
         kind = _TYPES.get(text_of(error.get("errorType"))) or _STATUS.get(whole_number(error.get("statusCode"))) or kind
         ended = timestamp(self._result.get("timestamp")) or now
@@ -212,7 +216,10 @@ class CopilotReader:
 
 
 def _rule(pattern: str) -> tuple[str, str | None] | None:
-    """What the guard has to refuse: a tool, and a pattern for its command. None if Copilot does not ask a hook for such a thing."""
+    """Return what the guard has to refuse: a tool, and a pattern for its command.
+
+    None if Copilot does not ask a hook about such a tool.
+    """
     name, argument = parts(pattern)
     if name == SHELL:
         return SHELL, argument

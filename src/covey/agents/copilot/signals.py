@@ -1,6 +1,8 @@
-"""GitHub Copilot CLI: hooks in the spelling that names its events, and a transcript that holds what happens, not only what is said.
+"""GitHub Copilot CLI: hooks in the spelling that names its events, and a transcript that holds what happens, not only
+what is said.
 
-`open-sessions-state.json` is not read: it calls an approval working, a compaction and a trust dialog idle, and names no process.
+`open-sessions-state.json` is not read: it calls an approval working, a compaction and a trust dialog idle, and names no
+process.
 """
 
 from __future__ import annotations
@@ -31,8 +33,10 @@ NAMELESS = "Information requested"
 
 
 class CopilotHooks:
-    """`permissionRequest` is run for what is allowed as well: only the notification says that somebody is asked. Which call it is about, the request
-    before it tells; calls beside it go on meanwhile, and are not the answer."""
+    """`permissionRequest` is run for what is allowed as well: only the notification says that somebody is asked.
+
+    Which call it is about, the request before it tells; calls beside it go on meanwhile, and are not the answer.
+    """
 
     def __init__(self) -> None:
         self._requested: dict[str, Any] = {}

@@ -1,4 +1,7 @@
-"""Cursor's CLI: hooks, of which none says that it waits, and a transcript that does not say when. Known from what is public only."""
+"""Cursor's CLI: hooks, of which none says that it waits, and a transcript that does not say when.
+
+Known from what is public only.
+"""
 
 from __future__ import annotations
 

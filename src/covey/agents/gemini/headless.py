@@ -1,14 +1,17 @@
 """Gemini CLI: the prompt on standard input, `--output-format stream-json`.
 
-Learnt from running it (0.61.0), as root and not. Its exit code is that of the HTTP error, cut to a byte (401 is 145, 429 is 173), 41 without a login, 53 at its
-limit of turns. What was used is told once, at the end, and money never. It takes settings from the user's folder, from the workspace, and from files that only
-root may write: a limit of turns (model.maxSessionTurns) or of attempts (general.maxAttempts, usually ten, which take up to four minutes) cannot be given to one
-run, so the beat's timeout is the limit. It would start itself a second time with more memory; that takes seconds and is turned off.
+Learnt from running it (0.61.0), as root and not. Its exit code is that of the HTTP error, cut to a byte (401 is 145,
+429 is 173), 41 without a login, 53 at its limit of turns. What was used is told once, at the end, and money never. It
+takes settings from the user's folder, from the workspace, and from files that only root may write: a limit of turns
+(model.maxSessionTurns) or of attempts (general.maxAttempts, usually ten, which take up to four minutes) cannot be given
+to one run, so the beat's timeout is the limit. It would start itself a second time with more memory; that takes seconds
+and is turned off.
 
-Tools are denied by a policy file given on the command line, twice: as the administrator's, above all else, and as the user's, for where the machine has policies
-of an administrator's own and Gemini therefore ignores the first. The user's own policies stay in force. Refused are all default patterns, in each link of a
-chain, in `bash -c`, behind a path, an assignment, and programs such as env. There is no sandbox: what a program does by itself is not seen. Without a deny list
-(`permissions: skip`) there is no policy.
+Tools are denied by a policy file given on the command line, twice: as the administrator's, above all else, and as the
+user's, for where the machine has policies of an administrator's own and Gemini therefore ignores the first. The user's
+own policies stay in force. Refused are all default patterns, in each link of a chain, in `bash -c`, behind a path, an
+assignment, and programs such as env. There is no sandbox: what a program does by itself is not seen. Without a deny
+list (`permissions: skip`) there is no policy.
 """
 
 from __future__ import annotations
@@ -60,7 +63,8 @@ _CODE = re.compile(r'"code": ?(\d{3})')
 _SAID = re.compile(r'"message": ?("(?:[^"\\]|\\.)*")')
 _WRAPPED = re.compile(r"\[API Error: (.*?)\]", re.DOTALL)
 _AUTH = re.compile(
-    r"UNAUTHENTICATED|PERMISSION_DENIED|API key not valid|API_KEY_INVALID|GEMINI_API_KEY|auth(entication)? method|FatalAuthentication"
+    r"UNAUTHENTICATED|PERMISSION_DENIED|API key not valid|API_KEY_INVALID|GEMINI_API_KEY"
+    r"|auth(entication)? method|FatalAuthentication"
 )
 _LIMIT = re.compile(r"RESOURCE_EXHAUSTED|Suggested retry after|quota|rate limit", re.IGNORECASE)
 _TURNS = re.compile(r"FatalTurnLimited|max(imum)? session turns", re.IGNORECASE)
@@ -81,7 +85,8 @@ class GeminiHeadless:
 
     def objections(self, task: Task) -> list[str]:
         found = [
-            f"Gemini cannot deny {pattern}: write Bash(a command *), one of {', '.join(TOOLS)}, or mcp__server, or have another agent run this beat"
+            f"Gemini cannot deny {pattern}: write Bash(a command *), one of {', '.join(TOOLS)}, or mcp__server, "
+            "or have another agent run this beat"
             for pattern in task.deny
             if not list(_rules(pattern))
         ]
@@ -90,7 +95,8 @@ class GeminiHeadless:
             *limits.objections(
                 "Gemini",
                 task,
-                "takes a limit of turns only from its settings: leave maxTurns out, and set timeout, or model.maxSessionTurns there",
+                "takes a limit of turns only from its settings: leave maxTurns out, and set timeout, "
+                "or model.maxSessionTurns there",
             ),
         ]
 
@@ -196,7 +202,7 @@ class GeminiReader:
 
 
 def _rules(pattern: str) -> Iterator[str]:
-    """The rules that deny what a pattern means; none if Gemini has no such tool, or none whose input could be compared."""
+    """Return the rules that deny a pattern; none if Gemini has no such tool, or none whose input can be compared."""
     name, argument = parts(pattern)
     if name == SHELL and argument is not None:
         regexes = list(_regexes(argument))
@@ -220,7 +226,10 @@ def _rule(**conditions: str) -> str:
 
 
 def _regexes(glob: str) -> Iterator[str]:
-    """What Gemini compares with the beginning of a command that is written as JSON: plainly, behind a path, behind an assignment, behind another program."""
+    """Return what Gemini compares with the beginning of a command in JSON.
+
+    The command may stand alone, or behind a path, an assignment or another program.
+    """
     body = "".join(
         _piece(piece)
         for piece in re.findall(r"\*|[ \t]+|[^* \t]+", glob.removesuffix("*").rstrip() if glob.endswith(" *") else glob)

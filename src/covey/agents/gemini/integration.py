@@ -1,6 +1,7 @@
 """Gemini CLI: hooks in settings.json, which may have comments.
 
-It has no way to be started with hooks of ours: defaults of the system can be named in its environment, but are read only if they belong to root.
+It has no way to be started with hooks of ours: defaults of the system can be named in its environment, but are read
+only if they belong to root.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 class GeminiIntegration(HooksTable):
     agent = AGENT
     comments = True
-    # Not BeforeModel and its like: AfterModel runs for every piece of a stream, and the status line names each run for three seconds.
+    # Not BeforeModel and its like: AfterModel runs for every piece of a stream,
+    # and the status line names each run for three seconds.
     events = (
         "SessionStart",
         "SessionEnd",
@@ -33,7 +35,10 @@ class GeminiIntegration(HooksTable):
     tried = ("0.55.1", "0.61.0")
     remarks = (
         "Gemini reads its hooks when it starts: restart sessions that run already.",
-        'Its status line shows "Executing Hook: covey" for some seconds; set "hooksConfig": {"notifications": false} in the same file if you mind.',
+        (
+            'Its status line shows "Executing Hook: covey" for some seconds; '
+            'set "hooksConfig": {"notifications": false} in the same file if you mind.'
+        ),
     )
 
     def file(self, place: Place) -> Path:

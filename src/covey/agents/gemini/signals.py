@@ -1,4 +1,6 @@
-"""Gemini CLI: hooks in its settings, and a transcript per session that is replayed rather than read: entries are repeated and corrected."""
+"""Gemini CLI: hooks in its settings, and a transcript per session that is replayed rather than read: entries are
+repeated and corrected.
+"""
 
 from __future__ import annotations
 
@@ -92,8 +94,11 @@ EVENTS: EventTable = {
 
 
 class GeminiTranscript(LineFollower):
-    """Prompts, cancellations and errors tell the state. What the model says does so only tentatively: it is written before the tools that it calls
-    are named, so it may or may not be the end of the turn."""
+    """Prompts, cancellations and errors tell the state.
+
+    What the model says does so only tentatively: it is written before the tools that it calls are named, so it may or
+    may not be the end of the turn.
+    """
 
     def notice_of(self, entry: dict[str, Any], at: float) -> Notice | None:
         kind, own = string(entry.get("type")), string(entry.get("id"))
@@ -119,7 +124,10 @@ class GeminiTranscript(LineFollower):
 
 
 def sources(owner: Owner, session_id: str = "") -> list[Source]:
-    """Files bear the first letters of their session's id. Two agents in one project are told apart by when they were started."""
+    """Files bear the first letters of their session's id.
+
+    Two agents in one project are told apart by when they were started.
+    """
     project = hashlib.sha256(owner.cwd.encode(errors="replace")).hexdigest()
 
     def owns(file: Candidate) -> bool:

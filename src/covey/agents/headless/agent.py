@@ -28,7 +28,10 @@ class OutputReader(Protocol):
     """Reads the output of one run as it is written."""
 
     def line(self, text: str) -> Iterable[Step]:
-        """Read one line of standard output and return the steps that it tells of. A line of no known form is ignored."""
+        """Read one line of standard output and return the steps that it tells of.
+
+        A line of no known form is ignored.
+        """
         ...
 
     @property
@@ -37,7 +40,10 @@ class OutputReader(Protocol):
         ...
 
     def report(self, exit_code: int, complaints: str, now: float) -> Report:
-        """Return the result of the run. The agent has ended with `exit_code`, and wrote `complaints` to standard error."""
+        """Return the result of the run.
+
+        The agent has ended with `exit_code`, and wrote `complaints` to standard error.
+        """
         ...
 
 

@@ -1,4 +1,4 @@
-"""What is said and done in a run, gathered into turns as it comes, for agents that tell both one by one."""
+"""The turns of a run, gathered from texts and calls of tools as an agent reports them one by one."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class Conversation:
         return Step(kind="tool", name=name, text=input_summary(arguments))
 
     def called(self, identity: str) -> str:
-        """A call as one word, such as `Bash(sudo ls)`; empty if there was none."""
+        """Return a call in short, such as `Bash(sudo ls)`; empty if there was none."""
         call = self._calls.get(identity)
         return f"{call['name']}({input_summary(call['input'])})" if call else ""
 
     def result(self, identity: str, output: str, duration_ms: int | None = None) -> None:
-        """What a tool answered."""
+        """Record what a tool returned."""
         if call := self._calls.get(identity):
             call["output"], call["duration_ms"] = output[:OUTPUT_CHARACTERS], duration_ms
 
     def turns(self, usage: Usage, duration_ms: int | None = None) -> tuple[Turn, ...]:
-        """All turns, and the end, which is there even if nothing was said."""
+        """Return all turns, and the result, which is there even if nothing was said."""
         said = [
             Turn(role="assistant", text=text or None, tool_calls=[ToolCall(**call) for call in calls] or None)
             for text, calls in self._turns

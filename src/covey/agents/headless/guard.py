@@ -1,9 +1,12 @@
-"""Refuses tools that a beat denies: Codex and Copilot ask it as a hook, opencode through a plugin. A program of its own: standard library only, and nothing of Covey.
+"""Refuses tools that a beat denies: Codex and Copilot ask it as a hook, opencode through a plugin.
 
-`guard.py RULES` reads the call from standard input. RULES is a JSON list of pairs: a pattern for the tool, and one for its command or null. Exit code 0 lets
-the call pass; 2 refuses it, and so does everything that goes wrong here. A command is looked at in its parts: links of a chain, what stands in `$( )`, behind
-`env` or `timeout`, and what is handed to a shell with -c. A program may still be made to do what the rules forbid, in words that nobody sees here: the sandbox
-is what holds then.
+A program of its own: standard library only, and nothing of Covey.
+
+`guard.py RULES` reads the call from standard input. RULES is a JSON list of pairs: a pattern for the tool, and one for
+its command or null. Exit code 0 lets the call pass; 2 refuses it, and so does everything that goes wrong here. A
+command is looked at in its parts: links of a chain, what stands in `$( )`, behind `env` or `timeout`, and what is
+handed to a shell with -c. A program may still be made to do what the rules forbid, in words that nobody sees here: the
+sandbox is what holds then.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ _NESTED = re.compile(r"\$\(|`")
 
 
 def refusal(rules: list[Any], call: dict[str, Any]) -> str:
-    """What is refused, such as `Bash(sudo ls)`; empty if the call may pass."""
+    """Return what is refused, such as `Bash(sudo ls)`; empty if the call may pass."""
     tool = str(call.get("tool_name") or "")
     given = call.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else None
@@ -71,7 +74,10 @@ def refusal(rules: list[Any], call: dict[str, Any]) -> str:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a text is what a pattern means: `*` is anything, a space is any white space, and ` *` at the end may be nothing at all."""
+    """Return whether a text matches a pattern.
+
+    `*` is anything, a space is any white space, and ` *` at the end may be nothing.
+    """
     body, optional = (pattern[:-2], r"(\s.*)?") if pattern.endswith(" *") else (pattern, "")
     wanted = "".join(
         ".*" if piece == "*" else r"\s+" if piece.isspace() else re.escape(piece)
@@ -81,7 +87,7 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def parts(command: str, depth: int = DEPTH) -> Iterator[str]:
-    """A command, and all commands in it."""
+    """Yield a command, and all commands in it."""
     yield command.strip()
     if not depth:
         raise ValueError("commands within commands without end")
@@ -110,7 +116,7 @@ def _said(words: list[str]) -> Iterator[str]:
 
 
 def _simple(command: str) -> list[list[str]]:
-    """The words of each command in a chain. What does not read as shell is taken apart all the same, only more roughly."""
+    """Return the words of each command in a chain. What is not valid shell is split more roughly."""
     reader = shlex.shlex(command, posix=True, punctuation_chars=";&|()\n`<>")
     reader.whitespace, reader.whitespace_split, reader.commenters = " \t\r", True, ""
     try:
@@ -126,7 +132,7 @@ def _simple(command: str) -> list[list[str]]:
 
 
 def main() -> int:
-    """Ask once."""
+    """Judge the call on standard input."""
     try:
         found = refusal(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), json.loads(sys.stdin.buffer.read()))
     except Exception as error:  # noqa: BLE001 - whatever it is, nothing may pass because of it

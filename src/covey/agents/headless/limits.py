@@ -21,6 +21,7 @@ def objections(title: str, task: Task, turns: str, *, reports_tokens: bool = Fal
         found.append(f"{title} does not tell what it costs: give the budget in tokens, such as dayTokens: 1M")
     if budget.run_tokens is not None and not reports_tokens:
         found.append(
-            f"{title} tells what it has used only when it ends, too late for runTokens: set timeout, and dayTokens or monthTokens"
+            f"{title} tells what it has used only when it ends, too late for runTokens: "
+            "set timeout, and dayTokens or monthTokens"
         )
     return found

@@ -1,4 +1,4 @@
-"""A conversation of an agent that tells its texts as parts of messages."""
+"""The conversation of an agent that reports its texts as parts of messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Messages(Conversation):
-    """The parts of the last message are the answer together: what its first part says cannot be taken back by its last."""
+    """The parts of the last message together are the answer: a later part does not replace an earlier one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -19,14 +19,14 @@ class Messages(Conversation):
         self.count = 0
 
     def turn(self, message: str) -> None:
-        """A message, by its name; the same one may be named many times."""
+        """Begin a message, given its id, unless it has begun already."""
         if message != self._message:
             self._message = message
             self.count += 1
             self.answer = ""
 
-    def tell(self, message: str, text: str) -> Step:
-        """A part of what a message says."""
+    def add_text(self, message: str, text: str) -> Step:
+        """Add a part to a message."""
         self.turn(message)
         earlier = self.answer
         step = self.say(text)
@@ -34,6 +34,6 @@ class Messages(Conversation):
         return step
 
 
-def complaint(written: str) -> str:
-    """The first line of a standard error that says something."""
+def first_line(written: str) -> str:
+    """Return the first line of standard error that is not blank."""
     return next((line.strip()[:500] for line in written.splitlines() if line.strip()), "")

@@ -1,4 +1,7 @@
-"""Tool patterns in the way of Claude Code, `Bash(curl *)`, `Edit`, `mcp__server`, taken apart for agents that have another way to deny tools."""
+"""Patterns of tools as Claude Code has them: `Bash(curl *)`, `Edit`, `mcp__server`.
+
+Other agents deny tools in other ways.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ MCP = "mcp__"
 
 
 def parts(pattern: str) -> tuple[str, str | None]:
-    """The tool, and what its input has to look like; None if all of its calls are meant. `x:*` is an old spelling of `x *`."""
+    """Return the tool, and the pattern of its input; None if all of its calls are meant.
+
+    `x:*` is an old form of `x *`.
+    """
     name, found, rest = pattern.partition("(")
     argument = rest.removesuffix(")") if found else "*"
     if argument.endswith(":*"):

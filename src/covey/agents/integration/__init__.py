@@ -1,7 +1,8 @@
 """Integration: Covey's hooks in the agents' own settings, put in and taken out without touching anything else.
 
-`plan` says what would change and changes nothing, `apply` does it, `status` says how things are, `launch` is for agents that
-Covey starts itself, `refresh` for a daemon that was upgraded, `acceptance` says whether the installed versions take the hooks.
+`plan` says what would change and changes nothing, `apply` does it, `status` says how things are, `launch` is for agents
+that Covey starts itself, `refresh` for a daemon that was upgraded, `acceptance` says whether the installed versions
+take the hooks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Whether the installed versions of an agent accept Covey's hooks. Some agents refuse to start, or ignore all settings, over one unknown event.
+"""Whether the installed versions of an agent accept Covey's hooks.
+
+Some agents refuse to start, or ignore all settings, over one unknown event.
 
 AgentError
 └── NotAccepted           it is not known that every installed version accepts the hooks; nothing was written
@@ -36,7 +38,8 @@ class NotAccepted(AgentError):  # noqa: N818 - a state of the program
             f"{why}; nothing was changed. {tried}{danger}",
             code=1,
             error="not_accepted",
-            suggestion=f"Without hooks Covey reads the screen. To insist: covey integrate {integration.name} --any-version",
+            suggestion="Without hooks Covey reads the screen. "
+            f"To insist: covey integrate {integration.name} --any-version",
             recoverable=True,
         )
 
@@ -49,13 +52,19 @@ class Accepted(NamedTuple):
 
 
 def programs(agent: str, environ: Mapping[str, str], versions: ProgramVersions | None = None) -> list[Program]:
-    """The programs of an agent on PATH with their versions. It blocks while one is asked, unless `versions` knows it already."""
+    """Return the programs of an agent on PATH with their versions.
+
+    It blocks while a program is asked, unless `versions` knows its version already.
+    """
     about = find(agent).agent
     return (versions or ProgramVersions(environ)).on_path(about.program, [about.package] if about.package else [])
 
 
 def acceptance(agent: str, found: Sequence[Program], *, any_version: bool = False) -> Accepted:
-    """The versions of the programs that were found; NotAccepted if one of them may refuse the hooks, unless any version will do."""
+    """Return the versions of the programs that were found.
+
+    Raises NotAccepted if one of them may refuse the hooks, unless `any_version` is set.
+    """
     integration = find(agent)
     versions = [one.version for one in found if one.version]
     seen = ", ".join(f"{one.version or 'unknown version'} ({one.path})" for one in found)
@@ -71,13 +80,14 @@ def acceptance(agent: str, found: Sequence[Program], *, any_version: bool = Fals
             raise NotAccepted(integration, why)
         if compare(version(one.version), version(integration.tried[-1])) > 0:
             notes.append(
-                f"{integration.title} {one.version} is newer than {integration.tried[-1]}, the newest version with which the hooks were tried."
+                f"{integration.title} {one.version} is newer than {integration.tried[-1]}, "
+                "the newest version with which the hooks were tried."
             )
     return Accepted(versions, notes)
 
 
 def refusal(integration: Integration, program: Program) -> str:
-    """Why it is not known that a program accepts the hooks; nothing if it is known."""
+    """Return why it is not known that a program accepts the hooks; empty if it is known."""
     if not program.version:
         return f"the version of {program.path} is not known: it {program.problem}"
     if not integration.tried:
@@ -96,7 +106,7 @@ def refusal(integration: Integration, program: Program) -> str:
 def unknown_events(
     agent: str, home: Path, environ: Mapping[str, str], found: Sequence[Program]
 ) -> dict[str, list[str]]:
-    """The events in an agent's settings for which a hook of ours is there and which a program on PATH does not know, by program.
+    """Return the events of our hooks in an agent's settings that a program on PATH does not know, by program.
 
     Empty where the agent ignores what it does not know.
     """
@@ -118,7 +128,7 @@ def unknown_events(
 
 
 def _missing(path: str, names: Sequence[str]) -> list[str]:
-    """The names that stand nowhere in a program's file as a text of their own. A file that cannot be read names nothing."""
+    """Return the names that are not a string in a program's file. A file that cannot be read has none of them."""
     try:
         descriptor = os.open(os.path.realpath(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:

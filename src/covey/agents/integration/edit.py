@@ -1,4 +1,6 @@
-"""A change of settings as a value: what each file says before and after. Applied in one step per file, with a copy of what was there.
+"""A change of settings as a value: what each file says before and after.
+
+Applied in one step per file, with a copy of what was there.
 
 AgentError
 └── NotEditable           the file is written in a way that we would not edit; says what to do instead
@@ -35,7 +37,10 @@ class NotEditable(AgentError):  # noqa: N818 - a state of the file
 
 
 class Edit(NamedTuple):
-    """One file, by its real path. `None` is a file that is not there. `backup` is where a copy of `before` is to be kept."""
+    """The change of one file, by its real path. `None` is a file that does not exist.
+
+    `backup` is where a copy of `before` is kept.
+    """
 
     path: Path
     before: bytes | None
@@ -56,7 +61,10 @@ class Plan:
 
 
 def apply(plan: Plan) -> None:
-    """Do it. Each file is replaced in one step or stays as it was; one that has changed since the plan was made is refused before anything is done."""
+    """Make the changes. Each file is replaced in one step or stays as it was.
+
+    Raises an AgentError before anything is done if a file has changed since the plan was made.
+    """
     for edit in plan.files:
         if read(edit.path) != edit.before:
             raise conflict(f"{edit.path} was changed by somebody else just now; nothing was done", "Try again.")

@@ -1,7 +1,10 @@
-"""What an agent runs at each of its hooks: hands the payload to the daemon, or leaves it in the spool. Says nothing, never fails, and is quick about it.
+"""What an agent runs at each of its hooks: hands the payload to the daemon, or leaves it in the spool.
 
-Copied into Covey's home and started by the launcher beside it (see script.py): `covey_hook.py <home> <pid of the caller> <agent> [payload]`. It must work under
-any Python from 3.8 on, without site-packages, so it imports only what is built into the interpreter; even `os` would cost it a tenth of its time.
+Says nothing, never fails, and is quick about it.
+
+Copied into Covey's home and started by the launcher beside it (see script.py): `covey_hook.py <home> <pid of the
+caller> <agent> [payload]`. It must work under any Python from 3.8 on, without site-packages, so it imports only what is
+built into the interpreter; even `os` would cost it a tenth of its time.
 """
 
 import posix
@@ -108,7 +111,7 @@ def deliver(path: bytes, request: bytes) -> bool:
 
 
 def spool(home: bytes, name: bytes, request: bytes) -> None:
-    """Leave the request for the daemon's next look: whole or not at all, and the oldest out when there is no more room."""
+    """Write the request to the spool, whole or not at all. The oldest are removed when there is no more room."""
     folder = home + b"/node/spool"
     for one in (home + b"/node", folder):
         try:  # noqa: SIM105 - as above
@@ -151,7 +154,10 @@ def make_room(folder: bytes, size: int) -> None:
 
 
 def shortened(body: bytes) -> bytes:
-    """A payload with its long texts cut; only the plain values at its top if that is not enough. What is no JSON is cut off."""
+    """Return a payload with its long texts cut; only its top-level scalars if that is not enough.
+
+    Other text is cut off.
+    """
     import json  # noqa: PLC0415 - seldom needed, and as slow as all the rest
 
     def cut(value: object) -> object:
@@ -172,7 +178,7 @@ def shortened(body: bytes) -> bytes:
 
 
 def ancestors(pid: int) -> "list[int]":
-    """The caller and those above it, nearest first: somewhere among them is the agent. Where there is no /proc, the caller alone."""
+    """Return the caller and its ancestors, nearest first; one of them is the agent. Without /proc, the caller alone."""
     found: list[int] = []
     try:
         while pid > 1 and len(found) < ANCESTORS:

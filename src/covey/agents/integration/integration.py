@@ -1,4 +1,7 @@
-"""What must be known to integrate one agent. One small file per agent says it; a file of settings that others write to as well is `table.HooksTable`."""
+"""What the `integration.py` of an agent defines: how Covey's hooks get into its settings.
+
+If the file is also written by others, it is a `table.HooksTable`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class Integration:
     events: tuple[str, ...] = ()
     """The events for which hooks are installed."""
     since: ClassVar[Mapping[str, str]] = {}
-    """The first version that knows an event; events that are not named here are known to every version that was tried."""
+    """The first version that knows an event; other events are known to every version that was tried."""
     tried: ClassVar[tuple[str, ...]] = ()
     """Versions that were really started with these hooks, oldest first."""
     strict: ClassVar[str] = ""

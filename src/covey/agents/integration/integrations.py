@@ -21,7 +21,10 @@ ABSENT, INSTALLED, OUTDATED, BLOCKED = "absent", "installed", "outdated", "block
 
 
 class Status(NamedTuple):
-    """How things stand with one agent. `outdated` is mended by integrating again; `blocked` says in `detail` what stands in the way."""
+    """The state of one agent's integration.
+
+    `outdated` is mended by integrating again; of `blocked`, `detail` says what is in the way.
+    """
 
     agent: str
     state: str
@@ -32,10 +35,10 @@ class Status(NamedTuple):
 def plan(
     agent: str, home: Path, environ: Mapping[str, str], *, remove: bool = False, versions: Sequence[str] = ()
 ) -> Plan:
-    """What integrating an agent, or taking that back, would change. `home` is the user's home directory. Looks, and changes nothing.
+    """Return what integrating an agent, or removing the integration, would change. Changes nothing.
 
-    `versions` are those of the agent that will read the settings: only events that all of them know are written. Whether a version was ever
-    tried is for `acceptance` to say.
+    `home` is the user's home directory. `versions` are those of the agent that will read the settings: only events that
+    all of them know are written. Whether a version was ever tried, `acceptance` says.
     """
     integration, place = find(agent).for_versions(versions), Place(home, environ)
     path = _real(integration.file(place))
@@ -54,7 +57,7 @@ def plan(
 
 
 def status(agent: str, home: Path, environ: Mapping[str, str]) -> Status:
-    """How an agent's settings and the hook itself are."""
+    """Return the state of an agent's settings and of the hook program."""
     integration, place = find(agent), Place(home, environ)
     path = _real(integration.file(place))
     try:
@@ -71,9 +74,9 @@ def status(agent: str, home: Path, environ: Mapping[str, str]) -> Status:
 
 
 def launch(agent: str, home: Path, environ: Mapping[str, str], *, versions: Sequence[str] = ()) -> Launch | None:
-    """How to start an agent with our hooks and its settings untouched: nothing to add if it is integrated, `None` if it knows no way.
+    """Return how to start an agent with our hooks and its settings untouched: nothing to add if it is integrated.
 
-    Writes into Covey's home only. `versions` as for `plan`.
+    Returns None if the agent knows no way. Writes into Covey's home only. `versions` as for `plan`.
     """
     integration, place = find(agent).for_versions(versions), Place(home, environ)
     if status(agent, home, environ).state == INSTALLED:
@@ -86,7 +89,7 @@ def launch(agent: str, home: Path, environ: Mapping[str, str], *, versions: Sequ
 
 
 def refresh(home: Path, environ: Mapping[str, str]) -> bool:
-    """Bring the hook program in Covey's home up to this version, if there is one. Whether that was needed."""
+    """Update the hook program in Covey's home, if there is one. Returns whether that was needed."""
     place = Place(home, environ)
     edits = _script(place)
     needed = any(edit.before is not None for edit in edits)
@@ -96,7 +99,7 @@ def refresh(home: Path, environ: Mapping[str, str]) -> bool:
 
 
 def find(agent: str) -> Integration:
-    """The integration of an agent; AgentError if there is none."""
+    """Return the integration of an agent. Raises AgentError if there is none."""
     if agent not in INTEGRATIONS:
         raise user_error(
             f"there is no integration for {agent!r}",
@@ -117,7 +120,7 @@ def _installation(integration: Integration, path: Path, before: bytes | None, pl
 
 
 def _removal(integration: Integration, path: Path, before: bytes | None, place: Place) -> list[Edit]:
-    """If the file is what we made of a kept copy, the copy; if it is what we made of none, none; else the file without our entries."""
+    """Return the edits that restore the kept copy of which we made the file, or else remove our entries from it."""
     if before is None or not integration.has_ours(path, before):
         return []
     kept = backups(path)
@@ -161,5 +164,5 @@ def _script(place: Place) -> list[Edit]:
 
 
 def _real(path: Path) -> Path:
-    """Through links, so that it is the file they lead to that is edited and kept a copy of."""
+    """Return the path with links followed: the file that they lead to is edited and copied."""
     return Path(os.path.realpath(path))

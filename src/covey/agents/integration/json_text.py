@@ -1,7 +1,8 @@
 """JSON as the text that a person wrote: where each value stands, and edits that leave every other byte alone.
 
-The standard library is the judge of what the text means: it finds the end of every value that we do not look into. Comments, where an agent allows them,
-are blanked out first, sign by sign, so that every position in what is left is a position in the text.
+The standard library is the judge of what the text means: it finds the end of every value that we do not look into.
+Comments, where an agent allows them, are blanked out first, sign by sign, so that every position in what is left is a
+position in the text.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ _LINE_INDENT = re.compile(r"[ \t]*")
 
 
 class Span(NamedTuple):
-    """Where one member of an object, or one item of a list, stands: from its name to the end of its value. The name of an item is its number."""
+    """The place of a member of an object, or of an item of a list: from its name to the end of its value.
+
+    The name of an item is its number.
+    """
 
     name: str | int
     start: int

@@ -25,7 +25,10 @@ class Place:
         return Path(Home.locate({**self.environ, "HOME": str(self.home)}).path)
 
     def folder(self, variable: str, usual: str) -> Path:
-        """The folder that a variable names, or the usual one in the home directory. A relative name is meant from the home: an agent's folder of work is not known."""
+        """Return the folder that a variable names, or else the usual one in the home directory.
+
+        A relative path is taken from the home: the agent's working directory is not known.
+        """
         named = self.environ.get(variable, "")
         return self.home / named if named else self.home / usual
 

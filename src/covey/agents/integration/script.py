@@ -1,4 +1,7 @@
-"""The hook as agents call it: a launcher and the program, in Covey's home, so that neither an upgrade nor another Python changes the command in settings."""
+"""The hook as agents call it: a launcher and the program, in Covey's home.
+
+Neither an upgrade nor another Python changes the command that is in the settings of agents.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ def files(covey: Path) -> dict[Path, tuple[bytes, int]]:
 
 
 def _launcher(covey: Path) -> str:
-    """Whatever becomes of the Python that made it, an agent gets no output and no error; a key pressed in the terminal is not for us."""
+    """Return the launcher.
+
+    If its Python is gone, an agent gets no output and no error. Keys in the terminal do not end it.
+    """
     python = (
         getattr(sys, "_base_executable", "") or sys.executable
     )  # not that of a virtual environment, which may be gone tomorrow

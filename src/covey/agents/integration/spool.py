@@ -1,5 +1,8 @@
-"""What hooks left while nobody listened, read back in order. The writer is hook.py, which also keeps the folder from growing without end; for senders
-that have no spool the daemon writes."""
+"""What hooks left while nobody listened, read back in order.
+
+The writer is hook.py, which also keeps the folder from growing without end; for senders that have no spool the daemon
+writes.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"(?P<at>[0-9]{20})-(?P<pid>[0-9]{1,10})-(?P<size>[0-9]{1,10})\.hook")
 _TARGET = re.compile(r"POST /v1/hooks/(?P<agent>[a-z0-9-]{1,40}) HTTP/1\.1")
-_TOLD = ("x-covey-pid", "x-covey-pane", "x-covey-tmux", "x-covey-host")
+_PASSED_ON = ("x-covey-pid", "x-covey-pane", "x-covey-tmux", "x-covey-host")
 _numbers = itertools.count()
 LARGEST = 1 << 20
 ABANDONED_S = 60.0
@@ -27,7 +30,10 @@ ABANDONED_S = 60.0
 
 
 class Spooled(NamedTuple):
-    """One request as the daemon would have got it. `headers` are in lower case; `x-covey-id` is the same as in a delivery that broke off half way."""
+    """One request as the daemon would have got it. Names of `headers` are in lower case.
+
+    `x-covey-id` is the same as in a delivery that broke off half way.
+    """
 
     file: Path
     agent: str
@@ -35,7 +41,7 @@ class Spooled(NamedTuple):
     body: bytes
 
     def done(self) -> None:
-        """The daemon has it: it is not to come again."""
+        """Remove the request: the daemon has it."""
         with contextlib.suppress(FileNotFoundError):
             self.file.unlink()
 
@@ -47,8 +53,10 @@ class Spool:
         self.folder = folder
 
     def waiting(self, but: Collection[str] = ()) -> Iterator[Spooled]:
-        """What is there now, oldest first, but not the files of these names. A request stays until it is `done`. What is no request is removed, for nobody
-        could ever read it."""
+        """What is there now, oldest first, but not the files of these names.
+
+        A request stays until it is `done`. What is no request is removed, for nobody could ever read it.
+        """
         for name in sorted(name for name in self._names() if name not in but):
             file = self.folder / name
             if not _NAME.fullmatch(name):
@@ -68,12 +76,19 @@ class Spool:
                 yield request
 
     def put(self, agent: str, headers: Mapping[str, str], body: bytes, at: float) -> bool:
-        """Leave a request for the next look, as hook.py does, under an id of its own. False if there is no room: nothing older is dropped for it."""
+        """Write a request to the spool, as hook.py does, under an id of its own.
+
+        Returns False if there is no room: nothing older is dropped for it.
+        """
         names = self._names()
         sizes = [int(found["size"]) for found in map(_NAME.fullmatch, names) if found]
-        told = "".join(f"{name}: {_header(headers[name])}\r\n" for name in _TOLD if name in headers)
-        name = f"{min(round(at * 1000) * 1_000_000, time.time_ns()):020d}-{os.getpid() % 10_000}{next(_numbers) % 1_000_000:06d}"
-        head = f"POST /v1/hooks/{agent} HTTP/1.1\r\n{told}x-covey-at: {round(at * 1000)}\r\nx-covey-id: {name}\r\ncontent-length: {len(body)}\r\n\r\n"
+        passed_on = "".join(f"{name}: {_header(headers[name])}\r\n" for name in _PASSED_ON if name in headers)
+        caught_ns = min(round(at * 1000) * 1_000_000, time.time_ns())
+        name = f"{caught_ns:020d}-{os.getpid() % 10_000}{next(_numbers) % 1_000_000:06d}"
+        head = (
+            f"POST /v1/hooks/{agent} HTTP/1.1\r\n{passed_on}x-covey-at: {round(at * 1000)}\r\n"
+            f"x-covey-id: {name}\r\ncontent-length: {len(body)}\r\n\r\n"
+        )
         request = head.encode("latin-1", "replace") + body
         if (
             len(sizes) >= SPOOL_FILES
@@ -94,7 +109,7 @@ class Spool:
         return True
 
     def dropped(self) -> int:
-        """How many requests were lost for want of room since the last call."""
+        """Return how many requests were lost for want of room since the last call."""
         note, taken = self.folder / "dropped", self.folder / ".dropped"
         try:
             note.rename(taken)
@@ -111,7 +126,7 @@ class Spool:
             return []
 
     def _sweep(self, file: Path, name: str) -> None:
-        """Away with what a killed hook left half written. Files that are not of our making stay."""
+        """Remove what a killed hook left half written. Other files stay."""
         with contextlib.suppress(OSError):
             if re.fullmatch(r"\.[0-9]{20}-[0-9]{1,10}", name) and time.time() - file.stat().st_mtime > ABANDONED_S:
                 self._remove(file)
@@ -122,7 +137,7 @@ class Spool:
 
 
 def _header(value: str) -> str:
-    """A value that fits into one line."""
+    """Return a value as one line."""
     return "".join(letter for letter in value[:512] if letter.isprintable())
 
 

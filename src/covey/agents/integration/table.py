@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class HooksTable(Integration):
-    """Adds one entry for each event at the end of its list. Entries of others, and all else in the file, keep every byte."""
+    """Adds one entry for each event at the end of its list.
+
+    Entries of others, and all else in the file, keep every byte.
+    """
 
     comments: ClassVar[bool] = False
     """Whether the agent itself reads a file with comments in it."""

@@ -1,15 +1,18 @@
 """opencode: `opencode run --format json`, the prompt on standard input.
 
-Learnt from running it (1.18.33), as root and not. Each step tells its tokens and, for models whose price opencode knows, its cost; a cost of zero is taken for
-one that is not known. What helper agents use is not told, so a beat has none. A failed request is repeated five times within 62 to 78 s, without a word, but a
-provider that asks for more patience is given it, for days if need be, and nothing in the settings bounds that; a limit of steps is put to the model as a wish.
-A small plugin in the run's folder therefore ends the run, and says why, when a wait is longer than any of opencode's own or when the turns are used up. A title
-is given to the session, or a model would be asked for one.
+Learnt from running it (1.18.33), as root and not. Each step tells its tokens and, for models whose price opencode
+knows, its cost; a cost of zero is taken for one that is not known. What helper agents use is not told, so a beat has
+none. A failed request is repeated five times within 62 to 78 s, without a word, but a provider that asks for more
+patience is given it, for days if need be, and nothing in the settings bounds that; a limit of steps is put to the model
+as a wish. A small plugin in the run's folder therefore ends the run, and says why, when a wait is longer than any of
+opencode's own or when the turns are used up. A title is given to the session, or a model would be asked for one.
 
-Tools are denied by the permissions of an agent that exists for this run only. Those of the settings would not do: the last rule that matches wins, and rules of
-the user's that have the same name keep their place. Questions are answered with yes (--auto), so what the user's settings deny stays denied. The permissions look
-at each link of a chain; the plugin has `guard` look at commands too, which sees what is wrapped in other programs. Refused are all default patterns. A rule for
-Edit or Write is for both. All of it comes in an environment variable (OPENCODE_CONFIG_CONTENT), which goes before the user's and the workspace's settings.
+Tools are denied by the permissions of an agent that exists for this run only. Those of the settings would not do: the
+last rule that matches wins, and rules of the user's that have the same name keep their place. Questions are answered
+with yes (--auto), so what the user's settings deny stays denied. The permissions look at each link of a chain; the
+plugin has `guard` look at commands too, which sees what is wrapped in other programs. Refused are all default patterns.
+A rule for Edit or Write is for both. All of it comes in an environment variable (OPENCODE_CONFIG_CONTENT), which goes
+before the user's and the workspace's settings.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from covey.agents.headless import guard
 from covey.agents.headless.agent import Command
 from covey.agents.headless.lines import read_line
-from covey.agents.headless.messages import Messages, complaint
+from covey.agents.headless.messages import Messages, first_line
 from covey.agents.headless.report import Failure, Report, Usage
 from covey.agents.headless.task import MAX_TURNS
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
@@ -75,12 +78,14 @@ export const Covey = async ({ client }) => {
     event: async ({ event: { type, properties: about } }) => {
       if (type === "session.status" && about.status.type === "retry" && about.status.next - Date.now() > PATIENCE_MS)
         await stop(about.sessionID, { retry: about.status })
-      if (type === "message.part.updated" && about.part.type === "step-start" && steps.add(about.part.messageID).size > TURNS)
+      const started = type === "message.part.updated" && about.part.type === "step-start"
+      if (started && steps.add(about.part.messageID).size > TURNS)
         await stop(about.part.sessionID, { turns: TURNS })
     },
     "tool.execute.before": async ({ tool }, { args }) => {
       if (tool !== "bash" || !GUARD) return
-      const { status, stderr } = spawnSync(GUARD[0], GUARD.slice(1), { input: JSON.stringify({ tool_name: "Bash", tool_input: args }), encoding: "utf8" })
+      const input = JSON.stringify({ tool_name: "Bash", tool_input: args })
+      const { status, stderr } = spawnSync(GUARD[0], GUARD.slice(1), { input, encoding: "utf8" })
       if (status !== 0) throw new Error(status === 2 ? stderr : REFUSED + "a command, for the guard does not run")
     },
   }
@@ -99,13 +104,15 @@ class OpenCodeHeadless:
 
     def objections(self, task: Task) -> list[str]:
         found = [
-            f"opencode cannot deny {pattern}: write Bash(a command *), one of {', '.join(TOOLS)}, or mcp__server, or have another agent run this beat"
+            f"opencode cannot deny {pattern}: write Bash(a command *), one of {', '.join(TOOLS)}, or mcp__server, "
+            "or have another agent run this beat"
             for pattern in task.deny
             if _permission(pattern) is None
         ]
         if task.model and "/" not in task.model:
             found.append(
-                f"opencode knows no model {task.model}: put its provider in front, such as anthropic/{task.model}; opencode models lists them"
+                f"opencode knows no model {task.model}: put its provider in front, such as anthropic/{task.model}; "
+                "opencode models lists them"
             )
         return found
 
@@ -160,7 +167,7 @@ class OpenCodeReader:
             case "step_start":
                 self._messages.turn(message)
             case "text" if text_of(part.get("text")).strip():
-                yield self._messages.tell(message, text_of(part.get("text")))
+                yield self._messages.add_text(message, text_of(part.get("text")))
             case "tool_use":
                 yield self._tool(message, part)
             case "step_finish":
@@ -228,7 +235,7 @@ class OpenCodeReader:
         data = json_object(self._error.get("data"))
         said = (
             _said(data)
-            or _COLOUR.sub("", complaint(complaints))
+            or _COLOUR.sub("", first_line(complaints))
             or f"it ended with exit code {exit_code} and without an answer"
         )
         kind: ErrorKind = (

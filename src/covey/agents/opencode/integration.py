@@ -46,7 +46,10 @@ class OpenCodeIntegration(Integration):
     agent = AGENT
     tried = ("1.1.65", "1.18.18", "1.18.33")
     remarks = (
-        "opencode loads plugins when it starts: restart sessions that run already. With its first plugin it fetches its plugin library from npm.",
+        (
+            "opencode loads plugins when it starts: restart sessions that run already. "
+            "With its first plugin it fetches its plugin library from npm."
+        ),
     )
 
     def file(self, place: Place) -> Path:

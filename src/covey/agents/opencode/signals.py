@@ -1,6 +1,7 @@
 """opencode: its plugin is told all events of its server.
 
-It writes no file to follow: conversations go into a database, permissions nowhere. Without the plugin only its screen tells.
+It writes no file to follow: conversations go into a database, permissions nowhere. Without the plugin only its screen
+tells.
 """
 
 from __future__ import annotations
@@ -17,14 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LONG = 60.0
-"""Its own repeats come within this many seconds; one that is due later was put off by a rate limit, and is an error to the person."""
+"""Its own repeats come within this many seconds; one that is due later was put off by a rate limit, and is an error to
+the person.
+"""
 ABORTED = "MessageAbortedError"
 
 
 class OpencodeHooks:
-    """Takes events as `{"hook_event_name": "event", "id", "type", "properties"}`, and hooks by their name with `input` and `output`.
+    """Takes events as `{"hook_event_name": "event", "id", "type", "properties"}`, and hooks by their name with `input`
+    and `output`.
 
-    After an error come the same events as after an answer, so the error is remembered. Helpers are sessions with a parent.
+    After an error come the same events as after an answer, so the error is remembered. Helpers are sessions with a
+    parent.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,5 @@
-"""The contract of an adapter: what Covey must know about one agent CLI to recognise its process and to read its title and its screen.
+"""The contract of an adapter: what Covey must know about one agent CLI to recognise its process and to read its title
+and its screen.
 
 An adapter is a value. It does no IO: whoever has a process, a title or a screen asks it what they mean.
 """
@@ -97,13 +98,12 @@ class Adapter(Struct, frozen=True, kw_only=True):
     """Why the patterns may not fit the version at hand; every reading repeats it."""
     origin: str = "built-in"
     """Where it is described."""
-    signals: object | None = None
-    """What understands the agent's hooks and files, where there is such a thing."""
 
     def at(self, text: str) -> Adapter:
         """This adapter for one version of the agent, with the rules of that version.
 
-        The caveat says if that version was never measured. Without a version, the rules are those of the newest that was measured.
+        The caveat says if that version was never measured. Without a version, the rules are those of the newest that
+        was measured.
         """
         wanted = version(text)
         if not wanted:
@@ -122,19 +122,18 @@ class Adapter(Struct, frozen=True, kw_only=True):
         return tuple(version_text(one) for one in sorted(one for patterns in self.versions for one in patterns.tested))
 
     def _caveat(self, wanted: Version) -> str:
-        """Why a version may be read wrongly: nothing where it was measured, or where the description names no measured version at all."""
+        """Return why a version may be read wrongly; empty if it was measured, or if no measured version is named."""
         tested = sorted(one for patterns in self.versions for one in patterns.tested)
         if not tested or any(compare(wanted, one) == 0 for one in tested):
             return ""
-        older, newer = (
-            [one for one in tested if compare(one, wanted) < 0],
-            [one for one in tested if compare(one, wanted) > 0],
-        )
+        older = [one for one in tested if compare(one, wanted) < 0]
+        newer = [one for one in tested if compare(one, wanted) > 0]
+        name = f"{self.title} {version_text(wanted)}"
         if older and newer:
-            return f"{self.title} {version_text(wanted)} was never measured; {version_text(older[-1])} and {version_text(newer[0])} were"
+            return f"{name} was never measured; {version_text(older[-1])} and {version_text(newer[0])} were"
         if older:
-            return f"{self.title} {version_text(wanted)} is newer than {version_text(older[-1])}, the newest version that was measured"
-        return f"{self.title} {version_text(wanted)} is older than {version_text(newer[0])}, the oldest version that was measured"
+            return f"{name} is newer than {version_text(older[-1])}, the newest version that was measured"
+        return f"{name} is older than {version_text(newer[0])}, the oldest version that was measured"
 
     def identify(self, process: Process) -> bool:
         """Whether the process is this agent, with a person to talk to."""
@@ -145,9 +144,11 @@ class Adapter(Struct, frozen=True, kw_only=True):
         return self._with_caveat(self.patterns.read_title(title))
 
     def read_screen(self, screen: str, escapes: str = "", title: str = "", in_mode: bool = False) -> Reading | None:  # noqa: FBT001, FBT002 - one flag of a pane, mostly passed by name
-        """The state that a screen shows; None, never a guess, where no rule holds or a mode of tmux (scrolling, choosing) covers it.
+        """Return the state that a screen shows; None if no rule holds, or a mode of tmux (scrolling, choosing) covers
+        it.
 
-        With `escapes`, the same screen with its colours, suggestions are told from drafts. The title helps where the screen is silent.
+        With `escapes`, the same screen with its colours, suggestions are distinguished from drafts. The title is used
+        where the screen says nothing.
         """
         return None if in_mode else self._with_caveat(self.patterns.read_screen(screen, escapes, title))
 

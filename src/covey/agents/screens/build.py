@@ -28,8 +28,9 @@ _AnyRule = TypeVar("_AnyRule", bound=TitleRule)
 def extended(base: Description, more: Description) -> Description:
     """The base with what another description of the same agent adds or says otherwise.
 
-    Names of processes are added. A rule with a known name replaces the rules of that name (one with a range, `when`, only that with the same
-    range), any other is tried before the known ones. Rules outside of `[[versions]]` count for every version.
+    Names of processes are added. A rule with a known name replaces the rules of that name (one with a range, `when`,
+    only that with the same range), any other is tried before the known ones. Rules outside of `[[versions]]` count for
+    every version.
     """
     blocks = {block.when.replace(" ", ""): block for block in base.versions}
     for block in more.versions:
@@ -89,7 +90,10 @@ def _block_extended(base: VersionBlock, more: VersionBlock) -> VersionBlock:
 
 
 def _rules(more: list[_AnyRule], base: list[_AnyRule]) -> list[_AnyRule]:
-    """The rules of both. One of `more` replaces those of its name; one with a range (`when`) only that with the same range."""
+    """The rules of both.
+
+    One of `more` replaces those of its name; one with a range (`when`) only that with the same range.
+    """
     result = [rule for rule in more if not any(_replaces(rule, known) for known in base)]
     for known in base:
         rule = next((one for one in more if _replaces(one, known)), known)

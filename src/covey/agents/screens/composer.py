@@ -17,7 +17,7 @@ _OTHER_ESCAPE = re.compile(
 
 
 class Composer(Struct, frozen=True, kw_only=True):
-    """`empty`; `suggestion`: text that the agent proposes and nobody typed; `draft`: somebody's words; `absent`: there is no place to write."""
+    """`empty`; `suggestion`: text that the agent proposes; `draft`: text that somebody typed; `absent`: no composer."""
 
     state: str
     text: str = ""
@@ -39,7 +39,10 @@ ABSENT = Composer(state="absent")
 
 
 class ComposerShape(Struct, frozen=True, kw_only=True):
-    """How an agent draws its composer. Every pattern but `above` and `footer` is matched from the beginning of a row."""
+    """How an agent draws its composer.
+
+    Every pattern but `above` and `footer` is matched from the beginning of a row.
+    """
 
     prompt: re.Pattern[str]
     """The first row; its group `text` is what stands in it."""

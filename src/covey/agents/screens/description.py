@@ -73,7 +73,8 @@ class Looks(Struct, kw_only=True, forbid_unknown_fields=True):
     composer: ComposerTable | list[ComposerTable] | None = None
     """Of several, the first whose `when` holds."""
     sidebar: str = ""
-    """What stands at the left edge of a column beside the conversation; that column is cut off before a screen is read."""
+    """What stands at the left edge of a column beside the conversation; that column is cut off before a screen is read.
+    """
     screens: list[ScreenRule] = []
     titles: list[TitleRule] = []
 

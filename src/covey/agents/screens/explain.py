@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def explained(registry: Registry, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Which state a screen shows, which rule said so, and why those before it did not hold. The screen may have its colours as escape sequences."""
+    """Return which state a screen shows, by which rule, and why the rules before it did not hold.
+
+    The screen may have its colours as escape sequences.
+    """
     agent = params["agent"] or ""
     if registry.get(agent) is None:
         problem = f"there is no adapter for {agent!r}" if agent else "no agent is named"

@@ -111,7 +111,8 @@ class Rule(Struct, frozen=True, kw_only=True):
         zone = view.zone(self.zone, self.lines)
         if zone is None:
             return Miss("composer", f"there is no composer that the zone {self.zone!r} could be next to")
-        # A dialog may be drawn over a part of the screen: whatever is typed goes to it, also where the composer can still be seen.
+        # A dialog may be drawn over a part of the screen: whatever is typed goes to it,
+        # also where the composer can still be seen.
         return self._read(view.rows.text, *zone, ABSENT if self.dialog else view.composer)
 
     def on_title(self, title: str) -> Reading | Miss:
@@ -161,7 +162,7 @@ class Patterns(Struct, frozen=True, kw_only=True):
     """What is drawn at the left edge of a sidebar, which no rule looks at."""
 
     def at(self, version: Version) -> Patterns:
-        """These patterns for one version: with its composer, and without the rules that are meant for other versions."""
+        """Return these patterns for one version: with its composer, and without the rules for other versions."""
         return replace(
             self,
             composer=next((shape for when, shape in self.composers if version in when), None),

@@ -78,7 +78,10 @@ class Registry(Struct, frozen=True):
     def explain(
         self, agent: str | None, screen: str, title: str = "", escapes: str = "", version: str = ""
     ) -> Explanation:
-        """Which state a screen shows, which rule said so, and why those before it did not hold. KeyError for an agent nobody described."""
+        """Return which state a screen shows, by which rule, and why the rules before it did not hold.
+
+        Raises KeyError for an agent that is not described.
+        """
         if agent is not None:
             return _explained(self.adapters[agent].at(version), screen, title, escapes)
         found = [one for adapter in self if (one := _explained(adapter, screen, title, escapes)).reading]

@@ -1,4 +1,4 @@
-"""A bug report about a screen that is read wrongly: everything that whoever mends the patterns has to know, as text. Pure."""
+"""A bug report about a screen that is read wrongly: all that is needed to correct the patterns, as text."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ def without_escapes(screen: str) -> str:
 
 
 def redacted(text: str) -> str:
-    """A text with every letter and digit hidden; frames, signs and lengths stay, and they are what patterns mostly go by."""
+    """Return a text with every letter and digit hidden. Frames, signs and lengths stay: patterns mostly use those."""
     return re.sub(r"[^\W\d_]", "x", re.sub(r"\d", "9", text))
 
 
 def report(
     found: Mapping[str, Any], about: Mapping[str, str], sources: Sequence[Mapping[str, Any]], screen: str
 ) -> str:
-    """The report. `found` is how the screen was read, `about` names what the agent runs in, `sources` are what each source says."""
+    """Return the report.
+
+    `found` is how the screen was read, `about` names what the agent runs in, `sources` are what each source says.
+    """
     lines = [f"covey {__version__}", *(f"{name:<9} {value}" for name, value in about.items() if value)]
     lines += ["", f"state     {found['state']} ({found['reason']})", f"rule      {found['rule'] or 'none holds'}"]
     lines += [f"caveat    {found['caveat']}"] if found["caveat"] else []

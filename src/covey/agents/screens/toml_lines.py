@@ -1,4 +1,4 @@
-"""Where in the text of a TOML file something stands that a validator names by a path such as `$.versions[0].screens[2].state`."""
+"""Lines of a TOML file, by the paths with which a validator names its values: `$.versions[0].screens[2].state`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Step = tuple[str, int]
 
 
 def line_of(text: str, path: str, key: str = "") -> int:
-    """The line (from 1) of a path, or of a key in the table there; of the nearest table around it where it is not written; else 0."""
+    """Return the line (from 1) of a path, or of a key in the table there.
+
+    If it is not written, that of the nearest table around it; else 0.
+    """
     wanted = [(name, int(index or 0)) for name, index in _STEP.findall(path.removeprefix("$"))]
     if key:
         wanted.append((key, 0))

@@ -32,7 +32,10 @@ class View(Struct, frozen=True):
     title: str
 
     def zone(self, name: str, lines: int) -> tuple[int, int] | None:
-        """The beginning and end, in the text, of the last `lines` rows of a zone that are not blank; None without the composer it is next to."""
+        """Return the beginning and end, in the text, of the last `lines` rows of a zone that are not blank.
+
+        None without the composer that the zone is next to.
+        """
         rows = self.rows
         first, end = 0, len(rows.lines)
         if name in {"above", "footer"}:

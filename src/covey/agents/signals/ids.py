@@ -18,7 +18,7 @@ def safe_id(name: object) -> str:
 
 
 def event_key(payload: object, at: float, *, session: str, event: str, own: object = "") -> str:
-    """Return a key for an event: by its own id if it has one, else by its content and the time at which it was caught."""
+    """Return a key for an event: its own id if it has one, else one of its content and the time of its capture."""
     known = safe_id(own) or f"{hashlib.blake2b(canonical(payload), digest_size=8).hexdigest()}@{at:.3f}"
     return f"{session}/{event}/{known}"
 

@@ -1,4 +1,6 @@
-"""What has to be remembered between the hooks of an agent: which requests are open, and which conversation is the person's."""
+"""What has to be remembered between the hooks of an agent: which requests are open, and which conversation is the
+person's.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ WAITING = frozenset({"waiting_approval", "waiting_input"})
 class OpenRequests:
     """Requests that wait for the person, from the agent and from its helpers.
 
-    Other calls go on meanwhile and must not be taken for the answer. A request does not name its call: it belongs to the last
-    call with the same tool and arguments.
+    Other calls go on meanwhile and must not be taken for the answer. A request does not name its call: it belongs to
+    the last call with the same tool and arguments.
     """
 
     def __init__(self) -> None:

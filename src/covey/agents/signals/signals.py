@@ -1,6 +1,7 @@
 """What an agent reports by itself, as values: notices from its hooks, levels in its files, and where those files are.
 
-Without IO. The form of what an agent writes is not trusted: whatever arrives, parsing gives notices or nothing, and never raises.
+Without IO. The form of what an agent writes is not trusted: whatever arrives, parsing gives notices or nothing, and
+never raises.
 """
 
 from __future__ import annotations
@@ -194,7 +195,10 @@ class Signals(Struct, frozen=True, kw_only=True):
 
     hooks: Callable[[], HookReader]
     sources: Callable[[Owner, str], list[Source]]
-    """Where it writes. The second argument is the id of its session, if it is known; to be called again for another session."""
+    """Where it writes.
+
+    The second argument is the id of its session, if it is known; to be called again for another session.
+    """
     events: frozenset[str] = frozenset()
     """The names of hook events that say something about a state; empty if events have no names."""
 
@@ -219,7 +223,8 @@ class LineFollower:
 
 
 def is_own_conversation(owner: Owner, path: str, when: object, folder: object) -> bool:
-    """Return whether a conversation is the owner's: it holds the file open, or it began in the same folder with the owner.
+    """Return whether a conversation is the owner's: it holds the file open, or it began in the same folder with the
+    owner.
 
     In doubt it is not: no conversation is better than another agent's.
     """

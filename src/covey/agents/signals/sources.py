@@ -48,7 +48,9 @@ def owner(pid: int, *, ticks: int, began: float) -> Owner:
 
 
 def find(source: Source, whose: Owner) -> str:
-    """Return the file of a source: the newest that is the owner's own and was written to in its lifetime; empty if there is none yet."""
+    """Return the file of a source: the newest that is the owner's own and was written to in its lifetime; empty if
+    there is none yet.
+    """
     own = set(whose.files)
     found = []
     for path in glob.glob(source.pattern):  # noqa: PTH207 - a pattern made of strings
@@ -65,7 +67,10 @@ def find(source: Source, whose: Owner) -> str:
 
 
 class Tail:
-    """The lines of a growing file, each once. A file that was cut off, replaced or removed is read again from its beginning."""
+    """The lines of a growing file, each once.
+
+    A file that was cut off, replaced or removed is read again from its beginning.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -79,7 +84,10 @@ class Tail:
         return self._at >= 0 and _stat(self.path)[1] > self._at
 
     def read(self) -> list[str]:
-        """Return the lines that were finished since the last time. Of a long file that is opened, only those at its end."""
+        """Return the lines that were finished since the last time.
+
+        Of a long file that is opened, only those at its end.
+        """
         identity, size = _stat(self.path)
         if not identity[1]:
             return []
@@ -139,7 +147,8 @@ async def follow(
 ) -> AsyncIterator[Notice | Level | None]:
     """Yield what a source says from now on: first its present state, then every change; None when the file is gone.
 
-    It goes on until it is closed. What was written before the process began belongs to another process, and is left out.
+    It goes on until it is closed. What was written before the process began belongs to another process, and is left
+    out.
     """
     path = ""
     while not path:

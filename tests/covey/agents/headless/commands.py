@@ -1,4 +1,6 @@
-"""Commands that the default deny list means, in the forms in which a model may write them, and commands that it does not mean."""
+"""Commands that the default deny list means, in the forms in which a model may write them, and commands that it does
+not mean.
+"""
 
 REFUSED = [
     "rm -rf /",

@@ -61,7 +61,10 @@ def run(
     own: Mapping[str, str] | None = None,
     max_turns: int | None = None,
 ) -> Ran:
-    """Run the real agent by the command that ours gives; the model follows the script. `own`: files in the user's folder."""
+    """Run the real agent by the command that ours gives; the model follows the script.
+
+    `own`: files in the user's folder.
+    """
     program = real(ours.name)
     place, environment = lab.place(program, name, {PROMPT: script})
     for file, text in (own or {}).items():

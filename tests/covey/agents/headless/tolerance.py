@@ -26,7 +26,9 @@ def all_lines(agent: str) -> list[str]:
 
 @st.composite
 def damaged(draw: st.DrawFn, agent: str) -> list[str]:
-    """Recorded lines in any order, some of them cut off, some with a value exchanged for anything, and garbage in between."""
+    """Recorded lines in any order, some of them cut off, some with a value exchanged for anything, and garbage in
+    between.
+    """
     lines = draw(st.lists(st.sampled_from(all_lines(agent)), max_size=12))
     return [
         draw(st.sampled_from([line, line[: draw(st.integers(0, len(line)))], draw(st.text()), exchanged(draw, line)]))

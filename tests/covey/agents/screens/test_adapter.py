@@ -174,7 +174,9 @@ def test_every_built_in_agent_is_there_and_whole() -> None:
 
 @pytest.mark.parametrize("adapter", list(REGISTRY), ids=lambda adapter: adapter.name)
 def test_every_rule_is_needed_or_known_to_be_unseen(adapter: Adapter) -> None:
-    """A rule that no capture needs was written for other widths, other settings or from what others report, and is listed here."""
+    """A rule that no capture needs was written for other widths, other settings or from what others report, and is
+    listed here.
+    """
     unseen = {"claude": {"spinner"}, "codex": {"plan"}, "copilot": {"loading"}, "cursor": {"question-answer"}}
     held = set()
     for capture in all_captures(adapter.name):

@@ -28,7 +28,9 @@ DIALOGS = [
 
 
 def quoting(capture: Capture, words: list[str]) -> str:
-    """The capture with more words behind the answer, set as the agent sets its answers, on a screen that is taller by them."""
+    """The capture with more words behind the answer, set as the agent sets its answers, on a screen that is taller by
+    them.
+    """
     lines = capture.screen.rstrip().split("\n")
     at = next(place for place, line in enumerate(lines) if ANSWER in line)
     indent = " " * lines[at].index(ANSWER)

@@ -37,7 +37,9 @@ def heard(capture: Capture, start: float = BEGAN) -> list[Notice]:
 
 
 def _in_order(capture: Capture) -> list[dict[str, Any]]:
-    """Hooks and notifications are captured apart: a notification comes after its turn's end, those of other threads before all."""
+    """Hooks and notifications are captured apart: a notification comes after its turn's end, those of other threads
+    before all.
+    """
     payloads = capture.lines("hooks")
     for note in capture.lines("notify"):
         ends = (
@@ -92,7 +94,9 @@ def by_files(capture: Capture) -> str:
 
 
 def by_all(capture: Capture) -> str:
-    """Hooks that do not tell their time came just before the file's last word if that is an end, and just after it if not."""
+    """Hooks that do not tell their time came just before the file's last word if that is an end, and just after it if
+    not.
+    """
     lines = followed(capture)
     latest = lines[-1].at if lines else BEGAN
     count = len(_in_order(capture))

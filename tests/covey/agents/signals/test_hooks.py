@@ -1,4 +1,6 @@
-"""Hooks of a runtime become notices: helpers, other threads and calls beside a dialog are not taken for it, and nothing that arrives breaks it."""
+"""Hooks of a runtime become notices: helpers, other threads and calls beside a dialog are not taken for it, and nothing
+that arrives breaks it.
+"""
 
 from __future__ import annotations
 
@@ -250,7 +252,9 @@ def test_a_payload_too_deep_to_be_anybodys_is_survived() -> None:
 @pytest.mark.parametrize("agent", AGENTS)
 @given(data=st.data())
 def test_a_key_stands_for_one_event_in_any_order_and_number(agent: str, data: st.DataObject) -> None:
-    """Which events there are, and when, does not depend on how they are delivered: dropping known keys leaves each event once."""
+    """Which events there are, and when, does not depend on how they are delivered: dropping known keys leaves each
+    event once.
+    """
     capture = data.draw(st.sampled_from(captures(agent)))
     payloads = list(enumerate(capture.lines("hooks")))
     delivered = data.draw(st.lists(st.sampled_from(payloads), max_size=20) if payloads else st.just([]))

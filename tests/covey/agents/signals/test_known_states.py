@@ -1,4 +1,6 @@
-"""On every capture of a real agent, its signals tell the true state, or fail to in a way that is listed here with the reason."""
+"""On every capture of a real agent, its signals tell the true state, or fail to in a way that is listed here with the
+reason.
+"""
 
 from __future__ import annotations
 
