@@ -1,4 +1,4 @@
-"""JSON that agents write, read without trusting its form. Every function returns a value of its type and never raises."""
+"""JSON that agents write, read without trusting its form. Every function returns a value of its type; none raises."""
 
 from __future__ import annotations
 

@@ -76,8 +76,8 @@ FOLDER = {
             events = ("Ask",)
             tried = ("1.0.0",)
 
-            def file(self, place):
-                return place.home / ".wren" / "hooks.json"
+            def file(self, user):
+                return user.home / ".wren" / "hooks.json"
 
             def entry(self, command):
                 return {"command": command}

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from covey.agents.claude import AGENT
-from covey.agents.integration.place import Launch
 from covey.agents.integration.table import HooksTable
+from covey.agents.integration.user_environment import Launch
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from covey.agents.integration.place import Place
+    from covey.agents.integration.user_environment import UserEnvironment
 
 
 class ClaudeIntegration(HooksTable):
@@ -57,8 +57,8 @@ class ClaudeIntegration(HooksTable):
     )
     remarks = ("Sessions that run already may have to be restarted before they call the hooks.",)
 
-    def file(self, place: Place) -> Path:
-        return place.folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
+    def file(self, user: UserEnvironment) -> Path:
+        return user.folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
 
     def entry(self, command: str) -> dict[str, Any]:
         return {"hooks": [{"type": "command", "command": command, "timeout": 5}]}
@@ -71,10 +71,10 @@ class ClaudeIntegration(HooksTable):
             else []
         )
 
-    def launch(self, place: Place) -> Launch:
+    def launch(self, user: UserEnvironment) -> Launch:
         """Hooks from a file named on the command line run beside the user's own."""
-        file = place.covey / "hooks" / "claude.json"
-        return Launch(["--settings", str(file)], {}, {file: self.content(place)})
+        file = user.covey / "hooks" / "claude.json"
+        return Launch(["--settings", str(file)], {}, {file: self.content(user)})
 
 
 INTEGRATION = ClaudeIntegration()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.codex import AGENT
-from covey.agents.integration.place import Launch
 from covey.agents.integration.table import HooksTable
+from covey.agents.integration.user_environment import Launch
 from covey.kernel.toml_text import written
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from covey.agents.integration.place import Place
+    from covey.agents.integration.user_environment import UserEnvironment
 
 
 class CodexIntegration(HooksTable):
@@ -41,15 +41,15 @@ class CodexIntegration(HooksTable):
         ),
     )
 
-    def file(self, place: Place) -> Path:
-        return place.folder("CODEX_HOME", ".codex") / "hooks.json"
+    def file(self, user: UserEnvironment) -> Path:
+        return user.folder("CODEX_HOME", ".codex") / "hooks.json"
 
     def entry(self, command: str) -> dict[str, Any]:
         return {"hooks": [{"type": "command", "command": command, "timeout": 5}]}
 
-    def launch(self, place: Place) -> Launch:
+    def launch(self, user: UserEnvironment) -> Launch:
         """Codex asks about these hooks too, once. It remembers the answer for the command, which is always the same."""
-        entry = written([self.entry(place.command(self.name))])
+        entry = written([self.entry(user.command(self.name))])
         return Launch([word for event in self.events for word in ("-c", f"hooks.{event}={entry}")])
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from covey.agents.copilot import AGENT
 from covey.agents.integration.integration import Integration
-from covey.agents.integration.place import Launch
+from covey.agents.integration.user_environment import Launch
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from covey.agents.integration.place import Place
+    from covey.agents.integration.user_environment import UserEnvironment
 
 
 class CopilotIntegration(Integration):
@@ -36,23 +36,23 @@ class CopilotIntegration(Integration):
     tried = ("1.0.12", "1.0.80", "1.0.102")
     remarks = ("Copilot reads its hooks when it starts: restart sessions that run already.",)
 
-    def file(self, place: Place) -> Path:
-        return place.folder("COPILOT_HOME", ".copilot") / "hooks" / "covey.json"
+    def file(self, user: UserEnvironment) -> Path:
+        return user.folder("COPILOT_HOME", ".copilot") / "hooks" / "covey.json"
 
-    def content(self, place: Place) -> bytes:
-        hook = {"type": "command", "bash": place.command(self.name), "timeoutSec": 5}
+    def content(self, user: UserEnvironment) -> bytes:
+        hook = {"type": "command", "bash": user.command(self.name), "timeoutSec": 5}
         return json.dumps({"version": 1, "hooks": {event: [hook] for event in self.events}}, indent=2).encode() + b"\n"
 
-    def launch(self, place: Place) -> Launch:
+    def launch(self, user: UserEnvironment) -> Launch:
         """A plugin named on the command line, which brings its hooks."""
-        folder = place.covey / "hooks" / "copilot"
+        folder = user.covey / "hooks" / "copilot"
         about = {
             "name": "covey",
             "description": "Tells Covey what the agent is doing",
             "version": "1.0.0",
             "hooks": "hooks.json",
         }
-        files = {folder / "plugin.json": json.dumps(about).encode() + b"\n", folder / "hooks.json": self.content(place)}
+        files = {folder / "plugin.json": json.dumps(about).encode() + b"\n", folder / "hooks.json": self.content(user)}
         return Launch(["--plugin-dir", str(folder)], {}, files)
 
 

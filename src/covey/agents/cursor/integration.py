@@ -10,7 +10,7 @@ from covey.agents.integration.table import HooksTable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from covey.agents.integration.place import Place
+    from covey.agents.integration.user_environment import UserEnvironment
 
 
 class CursorIntegration(HooksTable):
@@ -34,8 +34,8 @@ class CursorIntegration(HooksTable):
     required: ClassVar = {"version": 1}
     remarks = ("Cursor has no hook for a question or an approval: those are still read from the screen.",)
 
-    def file(self, place: Place) -> Path:
-        return place.home / ".cursor" / "hooks.json"
+    def file(self, user: UserEnvironment) -> Path:
+        return user.home / ".cursor" / "hooks.json"
 
     def entry(self, command: str) -> dict[str, Any]:
         return {"command": command}

@@ -14,7 +14,7 @@ from covey.agents.integration.table import HooksTable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from covey.agents.integration.place import Place
+    from covey.agents.integration.user_environment import UserEnvironment
 
 
 class GeminiIntegration(HooksTable):
@@ -41,8 +41,8 @@ class GeminiIntegration(HooksTable):
         ),
     )
 
-    def file(self, place: Place) -> Path:
-        return place.folder("GEMINI_CLI_HOME", ".") / ".gemini" / "settings.json"
+    def file(self, user: UserEnvironment) -> Path:
+        return user.folder("GEMINI_CLI_HOME", ".") / ".gemini" / "settings.json"
 
     def entry(self, command: str) -> dict[str, Any]:
         return {"hooks": [{"type": "command", "name": "covey", "command": command, "timeout": 5000}]}

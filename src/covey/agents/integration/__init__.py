@@ -10,7 +10,7 @@ from __future__ import annotations
 from covey.agents.integration.acceptance import NotAccepted, acceptance, programs, unknown_events
 from covey.agents.integration.edit import Edit, NotEditable, Plan, apply
 from covey.agents.integration.integrations import Status, launch, plan, refresh, status
-from covey.agents.integration.place import Launch
+from covey.agents.integration.user_environment import Launch
 
 __all__ = [
     "Edit",

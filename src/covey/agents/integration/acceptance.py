@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from covey.agents.integration.edit import read
 from covey.agents.integration.integrations import find
-from covey.agents.integration.place import Place
 from covey.agents.integration.table import HooksTable
+from covey.agents.integration.user_environment import UserEnvironment
 from covey.agents.versions import compare, version
 from covey.kernel.program_version import ProgramVersions
 from murli import AgentError
@@ -110,10 +110,10 @@ def unknown_events(
 
     Empty where the agent ignores what it does not know.
     """
-    integration, place = find(agent), Place(home, environ)
+    integration, user = find(agent), UserEnvironment(home, environ)
     if not integration.strict or not isinstance(integration, HooksTable):
         return {}
-    path = integration.file(place)
+    path = integration.file(user)
     content = read(path)
     ours = integration.own_events(path, content) if content else []
     result = {}

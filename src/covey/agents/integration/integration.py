@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from covey.agents.agent import Agent
-    from covey.agents.integration.place import Launch, Place
+    from covey.agents.integration.user_environment import Launch, UserEnvironment
 
 
 class Integration:
@@ -73,15 +73,15 @@ class Integration:
         """What its file gets, for a person."""
         return "a file of Covey's own, beside the agent's settings"
 
-    def file(self, place: Place) -> Path:
+    def file(self, user: UserEnvironment) -> Path:
         """Where the agent reads its hooks."""
         raise NotImplementedError
 
-    def content(self, place: Place) -> bytes:
+    def content(self, user: UserEnvironment) -> bytes:
         """What our file says."""
         raise NotImplementedError
 
-    def installed(self, path: Path, before: bytes | None, place: Place) -> bytes:
+    def installed(self, path: Path, before: bytes | None, user: UserEnvironment) -> bytes:
         """The file with our hooks, in their present form."""
         if before is not None and not self.has_ours(path, before):
             raise NotEditable(
@@ -89,7 +89,7 @@ class Integration:
                 "is in the place of Covey's own file, but is not Covey's",
                 f"Move it away: mv '{path}' '{path}.mine'",
             )
-        return self.content(place)
+        return self.content(user)
 
     def removed(self, path: Path, before: bytes) -> bytes | None:
         """The file without our hooks; `None` when it is no longer needed."""
@@ -105,7 +105,7 @@ class Integration:
         del path, content
         return []
 
-    def launch(self, place: Place) -> Launch | None:
+    def launch(self, user: UserEnvironment) -> Launch | None:
         """How to start the agent with our hooks and without touching its settings; `None` if it knows no way."""
-        del place
+        del user
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from covey.agents.integration import script
 from covey.agents.integration.edit import Edit, NotEditable, Plan, apply, backups, mode_of, next_backup, read
-from covey.agents.integration.place import Launch, Place
+from covey.agents.integration.user_environment import Launch, UserEnvironment
 from covey.agents.registry import INTEGRATIONS
 from murli import AgentError, user_error
 
@@ -40,13 +40,13 @@ def plan(
     `home` is the user's home directory. `versions` are those of the agent that will read the settings: only events that
     all of them know are written. Whether a version was ever tried, `acceptance` says.
     """
-    integration, place = find(agent).for_versions(versions), Place(home, environ)
-    path = _real(integration.file(place))
+    integration, user = find(agent).for_versions(versions), UserEnvironment(home, environ)
+    path = _real(integration.file(user))
     before = read(path)
     edits = (
-        _removal(integration, path, before, place)
+        _removal(integration, path, before, user)
         if remove
-        else [*_script(place), *_installation(integration, path, before, place)]
+        else [*_script(user), *_installation(integration, path, before, user)]
     )
     notes: list[str] = []
     if not remove and before is not None:
@@ -58,15 +58,15 @@ def plan(
 
 def status(agent: str, home: Path, environ: Mapping[str, str]) -> Status:
     """Return the state of an agent's settings and of the hook program."""
-    integration, place = find(agent), Place(home, environ)
-    path = _real(integration.file(place))
+    integration, user = find(agent), UserEnvironment(home, environ)
+    path = _real(integration.file(user))
     try:
         content = read(path)
         if content is None or not integration.has_ours(path, content):
             return Status(agent, ABSENT, path)
-        if all(variant.installed(path, content, place) != content for variant in integration.variants()):
+        if all(variant.installed(path, content, user) != content for variant in integration.variants()):
             return Status(agent, OUTDATED, path, "its hooks are those of another version of Covey, or some are missing")
-        if _script(place):
+        if _script(user):
             return Status(agent, OUTDATED, path, "the hook program itself is missing, or that of another version")
         return Status(agent, INSTALLED, path, " ".join(integration.warnings(path, content)))
     except AgentError as error:
@@ -78,20 +78,20 @@ def launch(agent: str, home: Path, environ: Mapping[str, str], *, versions: Sequ
 
     Returns None if the agent knows no way. Writes into Covey's home only. `versions` as for `plan`.
     """
-    integration, place = find(agent).for_versions(versions), Place(home, environ)
+    integration, user = find(agent).for_versions(versions), UserEnvironment(home, environ)
     if status(agent, home, environ).state == INSTALLED:
         return Launch()
-    found = integration.launch(place)
+    found = integration.launch(user)
     if found is not None:
         written = [Edit(file, before, after) for file, after in found.files.items() if (before := read(file)) != after]
-        apply(Plan(agent, [*_script(place), *written]))
+        apply(Plan(agent, [*_script(user), *written]))
     return found
 
 
 def refresh(home: Path, environ: Mapping[str, str]) -> bool:
     """Update the hook program in Covey's home, if there is one. Returns whether that was needed."""
-    place = Place(home, environ)
-    edits = _script(place)
+    user = UserEnvironment(home, environ)
+    edits = _script(user)
     needed = any(edit.before is not None for edit in edits)
     if needed:
         apply(Plan("", edits))
@@ -110,8 +110,8 @@ def find(agent: str) -> Integration:
     return INTEGRATIONS[agent]
 
 
-def _installation(integration: Integration, path: Path, before: bytes | None, place: Place) -> list[Edit]:
-    after = integration.installed(path, before, place)
+def _installation(integration: Integration, path: Path, before: bytes | None, user: UserEnvironment) -> list[Edit]:
+    after = integration.installed(path, before, user)
     if after == before:
         return []
     base = integration.removed(path, before) if before is not None else None
@@ -119,18 +119,18 @@ def _installation(integration: Integration, path: Path, before: bytes | None, pl
     return [Edit(path, before, after, mode_of(path), None if kept else next_backup(path), integration.adds)]
 
 
-def _removal(integration: Integration, path: Path, before: bytes | None, place: Place) -> list[Edit]:
+def _removal(integration: Integration, path: Path, before: bytes | None, user: UserEnvironment) -> list[Edit]:
     """Return the edits that restore the kept copy of which we made the file, or else remove our entries from it."""
     if before is None or not integration.has_ours(path, before):
         return []
     kept = backups(path)
     for file, content in kept.items():
-        if _comes_from(integration, path, before, content, place):
+        if _comes_from(integration, path, before, content, user):
             return [
                 Edit(path, before, content, mode_of(path), about="as it was before"),
                 Edit(file, content, None, about="the copy of that"),
             ]
-    if not kept and any(before == variant.installed(path, None, place) for variant in integration.variants()):
+    if not kept and any(before == variant.installed(path, None, user) for variant in integration.variants()):
         return [Edit(path, before, None, mode_of(path), about="it held Covey's hooks and nothing else")]
     after = integration.removed(path, before)
     return [
@@ -145,18 +145,18 @@ def _removal(integration: Integration, path: Path, before: bytes | None, place: 
     ]
 
 
-def _comes_from(integration: Integration, path: Path, now: bytes, original: bytes, place: Place) -> bool:
+def _comes_from(integration: Integration, path: Path, now: bytes, original: bytes, user: UserEnvironment) -> bool:
     try:
         return not integration.has_ours(path, original) and any(
-            variant.installed(path, original, place) == now for variant in integration.variants()
+            variant.installed(path, original, user) == now for variant in integration.variants()
         )
     except NotEditable:
         return False
 
 
-def _script(place: Place) -> list[Edit]:
+def _script(user: UserEnvironment) -> list[Edit]:
     edits = []
-    for file, (content, mode) in script.files(place.covey).items():
+    for file, (content, mode) in script.files(user.covey).items():
         before = read(file)
         if before != content or mode_of(file) != mode:
             edits.append(Edit(file, before, content, mode, about="the hook itself, in Covey's own folder"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from covey.agents.integration.place import Place
+    from covey.agents.integration.user_environment import UserEnvironment
 
 
 class HooksTable(Integration):
@@ -38,17 +38,17 @@ class HooksTable(Integration):
         """Our hook in the form the agent wants."""
         raise NotImplementedError
 
-    def content(self, place: Place) -> bytes:
-        entry = self.entry(place.command(self.name))
+    def content(self, user: UserEnvironment) -> bytes:
+        entry = self.entry(user.command(self.name))
         return (
             json.dumps({**self.required, "hooks": {event: [entry] for event in self.events}}, indent=2).encode() + b"\n"
         )
 
-    def installed(self, path: Path, before: bytes | None, place: Place) -> bytes:
+    def installed(self, path: Path, before: bytes | None, user: UserEnvironment) -> bytes:
         if before is None or not before.strip():
-            return self.content(place)
+            return self.content(user)
         mark, text = self._read(path, before)
-        entry = self.entry(place.command(self.name))
+        entry = self.entry(user.command(self.name))
         if self._complete(text.value, entry):
             return before
         self._remove(text)
@@ -96,16 +96,16 @@ class HooksTable(Integration):
     def _remove(self, text: Text) -> None:
         for event, entries in text.value.get("hooks", {}).items():
             gone = 0
-            for place in reversed(range(len(_listed(entries)))):
-                entry = entries[place]
+            for index in reversed(range(len(_listed(entries)))):
+                entry = entries[index]
                 grouped = _listed(entry.get("hooks")) if isinstance(entry, dict) else []
                 mine = [number for number, hook in enumerate(grouped) if is_our_hook(hook)]
                 if is_our_hook(entry) or (mine and len(mine) == len(grouped)):
-                    text.delete(("hooks", event, place))
+                    text.delete(("hooks", event, index))
                     gone += 1
                 else:
                     for number in reversed(mine):
-                        text.delete(("hooks", event, place, "hooks", number))
+                        text.delete(("hooks", event, index, "hooks", number))
             if gone and gone == len(entries):
                 text.delete(("hooks", event))
                 if not text.value["hooks"]:

@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING
 
 from covey.agents.integration.integration import Integration
-from covey.agents.integration.place import Launch
 from covey.agents.integration.script import MARKER
+from covey.agents.integration.user_environment import Launch
 from covey.agents.opencode import AGENT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from covey.agents.integration.place import Place
+    from covey.agents.integration.user_environment import UserEnvironment
 
 CONTENT = "OPENCODE_CONFIG_CONTENT"
 PLUGIN = """\
@@ -52,23 +52,23 @@ class OpenCodeIntegration(Integration):
         ),
     )
 
-    def file(self, place: Place) -> Path:
-        settings = place.environ.get("OPENCODE_CONFIG_DIR", "")
+    def file(self, user: UserEnvironment) -> Path:
+        settings = user.environ.get("OPENCODE_CONFIG_DIR", "")
         return (
-            (place.home / settings if settings else place.folder("XDG_CONFIG_HOME", ".config") / "opencode")
+            (user.home / settings if settings else user.folder("XDG_CONFIG_HOME", ".config") / "opencode")
             / "plugin"
             / "covey.js"
         )
 
-    def content(self, place: Place) -> bytes:
-        return (PLUGIN % json.dumps(str(place.covey / "hooks" / MARKER))).encode()
+    def content(self, user: UserEnvironment) -> bytes:
+        return (PLUGIN % json.dumps(str(user.covey / "hooks" / MARKER))).encode()
 
-    def launch(self, place: Place) -> Launch | None:
+    def launch(self, user: UserEnvironment) -> Launch | None:
         """Settings in the environment are merged with those in files. Somebody else's there we do not take apart."""
-        if place.environ.get(CONTENT):
+        if user.environ.get(CONTENT):
             return None
-        file = place.covey / "hooks" / "opencode.js"
-        return Launch([], {CONTENT: json.dumps({"plugin": [file.as_uri()]})}, {file: self.content(place)})
+        file = user.covey / "hooks" / "opencode.js"
+        return Launch([], {CONTENT: json.dumps({"plugin": [file.as_uri()]})}, {file: self.content(user)})
 
 
 INTEGRATION = OpenCodeIntegration()

@@ -1,4 +1,4 @@
-"""Where an integration works, and how an agent is started with it."""
+"""The user for whom an agent is integrated, and what starts an agent with hooks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A user's home directory, the environment of their agents, and the home of the Covey that is to be told."""
+class UserEnvironment:
+    """A user's home directory, the environment of their agents, and the home of the Covey that gets the hooks."""
 
     home: Path
     environ: Mapping[str, str]
