@@ -253,7 +253,11 @@ def test_ps_tells_the_same_as_proc() -> None:
 
 
 def test_ps_lines_of_the_mac_and_names_with_spaces_are_understood() -> None:
-    listing = "  401     1   401     0 Thu Jan  1 00:01:00 1970     Ss   Google Chrome He\n  402   401   402   402 Thu Jan  1 00:01:05 1970     S+   node\n  403 402 402 402 Thu Jan  1 00:01:05 1970 Z+ dead\n"
+    listing = (
+        "  401     1   401     0 Thu Jan  1 00:01:00 1970     Ss   Google Chrome He\n"
+        "  402   401   402   402 Thu Jan  1 00:01:05 1970     S+   node\n"
+        "  403 402 402 402 Thu Jan  1 00:01:05 1970 Z+ dead\n"
+    )
     table = from_ps(listing, "  401 /Applications/X\n  402 node /opt/bin/codex\n", boot="b", now=70.0)
     codex, other = table.get(402), table.get(401)
     assert codex == Process(

@@ -55,9 +55,19 @@ def test_a_run_tells_what_it_did_and_used_and_asks_for_no_title(lab: Headless) -
 @needs("opencode")
 def test_denied_commands_are_refused_and_named(lab: Headless) -> None:
     commands = [
-        "rm -rf /covey-no-such-folder", "mkfs.ext4 --help", "rm -rf ~/covey-no-such-folder", "dd if=/dev/null of=/dev/null count=0", "shred --version", "sudo ls",
-        "shutdown --help", "reboot --help", "halt --help", "poweroff --help", "echo a && env A=1 /usr/bin/shred --version", "bash -c 'halt --help'",
-    ]  # fmt: skip
+        "rm -rf /covey-no-such-folder",
+        "mkfs.ext4 --help",
+        "rm -rf ~/covey-no-such-folder",
+        "dd if=/dev/null of=/dev/null count=0",
+        "shred --version",
+        "sudo ls",
+        "shutdown --help",
+        "reboot --help",
+        "halt --help",
+        "poweroff --help",
+        "echo a && env A=1 /usr/bin/shred --version",
+        "bash -c 'halt --help'",
+    ]
     ran = run(
         lab, OURS, "denied", [*(f"shell {one}" for one in commands), "say HEARTBEAT_OK"], max_turns=len(commands) + 1
     )

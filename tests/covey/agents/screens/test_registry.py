@@ -114,7 +114,10 @@ def test_patterns_for_other_versions_join_the_known_ones_newest_first(tmp_path: 
             "Did you mean 'state'?",
         ),
         (
-            'name = "x"\n[[versions]]\n[[versions.screens]]\nname = "a"\n[[versions]]\n[[versions.screens]]\nstate = "idle"\n',
+            (
+                'name = "x"\n[[versions]]\n[[versions.screens]]\nname = "a"\n'
+                '[[versions]]\n[[versions.screens]]\nstate = "idle"\n'
+            ),
             3,
             "'state' is missing here",
             "Add",
@@ -133,7 +136,10 @@ def test_patterns_for_other_versions_join_the_known_ones_newest_first(tmp_path: 
             "single quotes",
         ),
         (
-            'name = "x"\n[process]\nnames = ["x"]\n[[titles]]\nname = "a"\nstate = "idle"\nmatch = "yes"\ndetail = "no"\n',
+            (
+                'name = "x"\n[process]\nnames = ["x"]\n'
+                '[[titles]]\nname = "a"\nstate = "idle"\nmatch = "yes"\ndetail = "no"\n'
+            ),
             8,
             "no group named 'detail'",
             "(?P<detail>",
@@ -176,10 +182,12 @@ def test_packages_may_bring_adapters(tmp_path: Path, monkeypatch: pytest.MonkeyP
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: birds\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
-        "[covey.adapters]\na-path = birds:PATH\nb-text = birds:TEXT\nc-adapter = birds:ADAPTER\nd-wrong = birds:NUMBER\ne-gone = birds:GONE\n"
+        "[covey.adapters]\na-path = birds:PATH\nb-text = birds:TEXT\nc-adapter = birds:ADAPTER\n"
+        "d-wrong = birds:NUMBER\ne-gone = birds:GONE\n"
     )
     (tmp_path / "birds.py").write_text(
-        "from pathlib import Path\nfrom msgspec.structs import replace\nfrom covey.agents.screens.registry import load\n"
+        "from pathlib import Path\nfrom msgspec.structs import replace\n"
+        "from covey.agents.screens.registry import load\n"
         f"PATH = Path({str(TOY)!r})\n"
         'TEXT = b\'name = "wren"\\n[process]\\nnames = ["wren"]\\n\'\n'
         "ADAPTER = replace(load(packages=False).adapters['claude'], name='rook')\nNUMBER = 7\n"
