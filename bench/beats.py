@@ -30,6 +30,7 @@ from cronsim import CronSim
 
 from covey.agents.claude.headless import ClaudeReader
 from covey.agents.headless.agent import Command
+from covey.agents.headless.task import Task
 from covey.beats.beat import Beat, Cron, Interval, Probe
 from covey.beats.execution import Execution
 from covey.beats.folder import Folder
@@ -172,12 +173,12 @@ class Answering:
 
     name = program = "cat"
 
-    def objections(self, beat: Beat) -> list[str]:
-        del beat
+    def objections(self, task: Task) -> list[str]:
+        del task
         return []
 
-    def command(self, beat: Beat, prompt: str, folder: str, *, root: bool) -> Command:
-        del beat, folder, root
+    def command(self, task: Task, prompt: str, folder: str, *, root: bool) -> Command:
+        del task, folder, root
         return Command(argv=("cat",), stdin=prompt)
 
     def reader(self) -> ClaudeReader:

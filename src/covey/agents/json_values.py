@@ -48,8 +48,10 @@ def text_of(value: object) -> str:
 
 def content_text(content: object) -> str:
     """Return the text of a message's content: the content itself, or the text of its first part."""
-    first = next(iter(json_list(content)), {})
-    return content if isinstance(content, str) else string(json_object(first).get("text"))
+    if isinstance(content, str):
+        return content
+    parts = json_objects(json_list(content)[:1])
+    return string(parts[0].get("text")) if parts else ""
 
 
 def whole_number(value: object) -> int:

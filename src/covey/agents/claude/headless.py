@@ -135,13 +135,13 @@ class ClaudeReader:
             call = self._calls.get(text_of(block.get("tool_use_id")))
             if call is not None:
                 content = block.get("content")
-                said = (
+                output = (
                     "\n".join(text_of(part.get("text")) for part in json_objects(content))
                     if isinstance(content, list)
                     else text_of(content)
                 )
                 call["output"], call["ms"] = (
-                    said[:OUTPUT_CHARACTERS],
+                    output[:OUTPUT_CHARACTERS],
                     milliseconds_between(call["began"], line.get("timestamp")),
                 )
 
@@ -194,7 +194,7 @@ class ClaudeReader:
         result = self._result
         if result and not result.get("is_error") and exit_code == 0:
             return None
-        said = text_of(result.get("result")) or _joined(result.get("errors")) or _last(complaints)
+        message = text_of(result.get("result")) or _joined(result.get("errors")) or _last(complaints)
         kind: ErrorKind = "crash"
         # Older versions have no terminal_reason.
         # Their subtype says the same; for every other failure it is "success" or absent.
@@ -205,17 +205,17 @@ class ClaudeReader:
             kind = "budget"
         elif result:
             status = whole_number(result.get("api_error_status"))
-            limited = status == 429 or names_reset(said)  # noqa: PLR2004
-            kind = "rate_limit" if limited else "auth" if status in {401, 403} or "/login" in said else "api"
-        elif "/login" in said or "API key" in said:
+            limited = status == 429 or names_reset(message)  # noqa: PLR2004
+            kind = "rate_limit" if limited else "auth" if status in {401, 403} or "/login" in message else "api"
+        elif "/login" in message or "API key" in message:
             kind = "auth"
-        retry_at = (self._resets or retry_time(said, now, now)) if kind == "rate_limit" else None
+        retry_at = (self._resets or retry_time(message, now, now)) if kind == "rate_limit" else None
         silent = (
             "it used up its turns without an answer"
             if kind == "max_turns"
             else f"it ended with exit code {exit_code} and said nothing"
         )
-        return Failure(kind=kind, message=said or silent, retry_at=retry_at)
+        return Failure(kind=kind, message=message or silent, retry_at=retry_at)
 
 
 def _calls(calls: list[dict[str, Any]]) -> list[ToolCall]:

@@ -162,7 +162,7 @@ class CodexReader:
         identity = text_of(item.get("id"))
         if item.get("type") == "agent_message":
             if completed:
-                yield self._conversation.say(text_of(item.get("text")))
+                yield self._conversation.add_text(text_of(item.get("text")))
         elif tool := _tool(item):
             if not self._conversation.called(identity):
                 yield self._conversation.call(identity, *tool)
@@ -189,9 +189,9 @@ class CodexReader:
             return None
         if self._error is None:
             lines = [line.strip()[:500] for line in complaints.splitlines() if line.strip()]
-            said = next((line for line in lines if line.startswith("Error")), lines[-1] if lines else "")
-            kind: ErrorKind = "auth" if _LOGIN.search(said) else "crash"
-            return Failure(kind=kind, message=said or f"it ended with exit code {exit_code} and without an answer")
+            message = next((line for line in lines if line.startswith("Error")), lines[-1] if lines else "")
+            kind: ErrorKind = "auth" if _LOGIN.search(message) else "crash"
+            return Failure(kind=kind, message=message or f"it ended with exit code {exit_code} and without an answer")
         status = _STATUS.search(self._error)
         limited = bool(_LIMIT.search(self._error)) or (status is not None and status[1] == "429")
         refused = bool(_LOGIN.search(self._error)) or (status is not None and status[1] in {"401", "403"})
@@ -262,9 +262,9 @@ def _command(given: str) -> str:
 
 def _message(error: object) -> str:
     """What went wrong, in words. Some are the provider's answer as it came."""
-    said = text_of(error.get("message")) if isinstance(error, dict) else text_of(error)
-    inner = json_object(read_line(said).get("error")).get("message")
-    return text_of(inner) or said or "it failed and did not say why"
+    message = text_of(error.get("message")) if isinstance(error, dict) else text_of(error)
+    inner = json_object(read_line(message).get("error")).get("message")
+    return text_of(inner) or message or "it failed and did not say why"
 
 
 def _denials(complaints: str) -> Iterator[str]:

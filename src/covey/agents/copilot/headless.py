@@ -156,15 +156,15 @@ class CopilotReader:
 
     def _message(self, data: dict[str, Any], *, own: bool) -> Iterator[Step]:
         messages = self._messages if own else self._helpers
-        message, said = (
+        message, written = (
             f"{text_of(data.get('interactionId'))} {text_of(data.get('turnId'))}",
             text_of(data.get("content")),
         )
         messages.turn(message)
         if own:
             self._error = {}
-            if said.strip():
-                yield messages.tell(message, said)
+            if written.strip():
+                yield messages.add_part(message, written)
         for call in json_objects(data.get("toolRequests")):
             yield messages.call(
                 text_of(call.get("toolCallId")), text_of(call.get("name")), json_object(call.get("arguments"))
@@ -172,8 +172,8 @@ class CopilotReader:
 
     def _done(self, data: dict[str, Any], ended: object) -> None:
         identity, error = text_of(data.get("toolCallId")), json_object(data.get("error"))
-        said = text_of(json_object(data.get("result")).get("content") or error.get("message"))
-        self._messages.result(identity, said, milliseconds_between(self._began.get(identity), ended))
+        output = text_of(json_object(data.get("result")).get("content") or error.get("message"))
+        self._messages.result(identity, output, milliseconds_between(self._began.get(identity), ended))
         if error.get("code") == "denied" and (
             call := self._messages.called(identity) or self._helpers.called(identity)
         ):
@@ -205,13 +205,15 @@ class CopilotReader:
         error = self._error
         if self._result and not self._result.get("exitCode") and exit_code == 0 and not error:
             return None
-        said = " ".join(text_of(error.get("message")).split()) or first_line(complaints)
-        kind: ErrorKind = "auth" if not error and _LOGIN.search(said) else "api" if error else "crash"
+        problem = " ".join(text_of(error.get("message")).split()) or first_line(complaints)
+        kind: ErrorKind = "auth" if not error and _LOGIN.search(problem) else "api" if error else "crash"
         kind = _TYPES.get(text_of(error.get("errorType"))) or _STATUS.get(whole_number(error.get("statusCode"))) or kind
         ended = timestamp(self._result.get("timestamp")) or now
-        retry_at = retry_time(said, ended, ended) if kind == "rate_limit" else None
+        retry_at = retry_time(problem, ended, ended) if kind == "rate_limit" else None
         return Failure(
-            kind=kind, message=said or f"it ended with exit code {exit_code} and without an answer", retry_at=retry_at
+            kind=kind,
+            message=problem or f"it ended with exit code {exit_code} and without an answer",
+            retry_at=retry_at,
         )
 
 

@@ -129,10 +129,10 @@ class GeminiReader:
         return list(self._take(read_line(text)))
 
     def _take(self, line: dict[str, Any]) -> Iterator[Step]:
-        said = line.get("type") == "message" and line.get("role") == "assistant"
-        if line and not (said and line.get("delta")):
+        is_answer = line.get("type") == "message" and line.get("role") == "assistant"
+        if line and not (is_answer and line.get("delta")):
             yield from self._flush()
-        if said:
+        if is_answer:
             self._pieces.append(text_of(line.get("content")))
         else:
             yield from self._event(line)
@@ -160,10 +160,10 @@ class GeminiReader:
                 self._result = line
 
     def _flush(self) -> Iterator[Step]:
-        said = "".join(self._pieces)
+        text = "".join(self._pieces)
         self._pieces.clear()
-        if said:
-            yield self._conversation.say(said)
+        if text:
+            yield self._conversation.add_text(text)
 
     @property
     def usage(self) -> Usage:
@@ -186,17 +186,17 @@ class GeminiReader:
         if well and (self._conversation.answer or not self._error):
             return None
         error = json_object(self._result.get("error"))
-        said = (
+        message = (
             text_of(error.get("message"))
             or self._error
             or next((line.strip()[:500] for line in complaints.splitlines() if not _NOISE.match(line)), "")
         )
-        kind = _kind(f"{text_of(error.get('type'))} {said}", exit_code, "api" if error or self._error else "crash")
+        kind = _kind(f"{text_of(error.get('type'))} {message}", exit_code, "api" if error or self._error else "crash")
         ended = timestamp(self._result.get("timestamp")) or now
-        retry_at = retry_time(said, ended, ended) if kind == "rate_limit" else None
+        retry_at = retry_time(message, ended, ended) if kind == "rate_limit" else None
         return Failure(
             kind=kind,
-            message=_plain(said) or f"it ended with exit code {exit_code} and without an answer",
+            message=_error_text(message) or f"it ended with exit code {exit_code} and without an answer",
             retry_at=retry_at,
         )
 
@@ -219,10 +219,9 @@ def _rules(pattern: str) -> Iterator[str]:
 
 
 def _rule(**conditions: str) -> str:
-    said = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in conditions.items())
-    return (
-        f'[[rule]]\n{said}decision = "deny"\npriority = 999\ndenyMessage = "The deny list of this beat forbids it."\n'
-    )
+    written = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in conditions.items())
+    message = "The deny list of this beat forbids it."
+    return f'[[rule]]\n{written}decision = "deny"\npriority = 999\ndenyMessage = "{message}"\n'
 
 
 def _regexes(glob: str) -> Iterator[str]:
@@ -253,23 +252,23 @@ def _piece(piece: str) -> str:
     )
 
 
-def _kind(said: str, exit_code: int, otherwise: ErrorKind) -> ErrorKind:
-    code = _CODE.search(said)
+def _kind(message: str, exit_code: int, otherwise: ErrorKind) -> ErrorKind:
+    code = _CODE.search(message)
     status = code[1] if code else ""
-    if _TURNS.search(said):
+    if _TURNS.search(message):
         return "max_turns"
-    if status == "429" or _LIMIT.search(said):
+    if status == "429" or _LIMIT.search(message):
         return "rate_limit"
-    if status in {"401", "403"} or _AUTH.search(said):
+    if status in {"401", "403"} or _AUTH.search(message):
         return "auth"
     return _EXITS.get(exit_code, otherwise)
 
 
-def _plain(said: str) -> str:
+def _error_text(message: str) -> str:
     """A message on one line, without what it was wrapped in on its way."""
-    if (inner := _SAID.search(said)) is None:
-        return " ".join(_WRAPPED.sub(r"\1", said).split())
-    code = _CODE.search(said)
+    if (inner := _SAID.search(message)) is None:
+        return " ".join(_WRAPPED.sub(r"\1", message).split())
+    code = _CODE.search(message)
     return f"{json.loads(inner[1], strict=False)}{f' ({code[1]})' if code else ''}"
 
 

@@ -21,7 +21,8 @@ class Conversation:
         self.answer = ""
         """What was said last, unless a tool was called since: then there is no answer yet."""
 
-    def say(self, text: str) -> Step:
+    def add_text(self, text: str) -> Step:
+        """Begin a turn with a text, and return the step."""
         self._turns.append((text, []))
         self.answer = text
         return Step(kind="text", text=text)
@@ -47,8 +48,8 @@ class Conversation:
 
     def turns(self, usage: Usage, duration_ms: int | None = None) -> tuple[Turn, ...]:
         """Return all turns, and the result, which is there even if nothing was said."""
-        said = [
+        turns = [
             Turn(role="assistant", text=text or None, tool_calls=[ToolCall(**call) for call in calls] or None)
             for text, calls in self._turns
         ]
-        return (*said, Turn(role="result", text=self.answer, cost_usd=usage.cost_usd, duration_ms=duration_ms))
+        return (*turns, Turn(role="result", text=self.answer, cost_usd=usage.cost_usd, duration_ms=duration_ms))

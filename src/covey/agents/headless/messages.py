@@ -25,11 +25,11 @@ class Messages(Conversation):
             self.count += 1
             self.answer = ""
 
-    def add_text(self, message: str, text: str) -> Step:
+    def add_part(self, message: str, text: str) -> Step:
         """Add a part to a message."""
         self.turn(message)
         earlier = self.answer
-        step = self.say(text)
+        step = self.add_text(text)
         self.answer = f"{earlier}\n{text}" if earlier else text
         return step
 

@@ -45,9 +45,9 @@ def main(home: bytes, caller: int, agent: bytes, given: "bytes | None") -> None:
         b"X-Covey-Id: " + name,
         b"X-Covey-At: %d" % (at // 1_000_000),
         b"X-Covey-Pid: " + b" ".join(b"%d" % one for one in ancestors(caller)),
-        b"X-Covey-Pane: " + plain(environ.get(b"TMUX_PANE", b"")),
-        b"X-Covey-Tmux: " + plain(environ.get(b"TMUX", b"")),
-        b"X-Covey-Host: " + plain(posix.uname().nodename.encode()),
+        b"X-Covey-Pane: " + header_value(environ.get(b"TMUX_PANE", b"")),
+        b"X-Covey-Tmux: " + header_value(environ.get(b"TMUX", b"")),
+        b"X-Covey-Host: " + header_value(posix.uname().nodename.encode()),
     ]
     request = b"\r\n".join(head) + b"\r\n\r\n" + body
     try:
@@ -191,7 +191,7 @@ def ancestors(pid: int) -> "list[int]":
     return found
 
 
-def plain(value: bytes) -> bytes:
+def header_value(value: bytes) -> bytes:
     """A value that can stand in a header."""
     return bytes(byte for byte in value[:512] if byte >= 0x20 and byte != 0x7F)  # noqa: PLR2004 - ASCII
 

@@ -40,9 +40,9 @@ def blanked(text: str) -> str:
     return _TRAILING.sub(blank, _COMMENT.sub(blank, text))
 
 
-def parsed(plain: str) -> Any:
+def parsed(text: str) -> Any:
     """What the text says; a ValueError or RecursionError if it is no JSON, in which there is no NaN."""
-    return json.loads(plain, parse_constant=_no_number)
+    return json.loads(text, parse_constant=_no_number)
 
 
 class Text:

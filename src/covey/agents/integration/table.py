@@ -116,14 +116,14 @@ class HooksTable(Integration):
         mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
         edit = f"Correct it in an editor: ${{EDITOR:-vi}} {quoted(str(path))}"
         try:
-            plain = content[len(mark) :].decode()
-            text = Text(plain, comments=self.comments)
+            decoded = content[len(mark) :].decode()
+            text = Text(decoded, comments=self.comments)
         except UnicodeDecodeError as error:
             raise NotEditable(path, f"is not UTF-8 (at byte {error.start})", edit) from None
         except RecursionError:
             raise NotEditable(path, "is nested too deeply", edit) from None
         except ValueError as error:
-            if _is_json(blanked(plain)):
+            if _is_json(blanked(decoded)):
                 raise NotEditable(
                     path,
                     f"has comments or superfluous commas, with which {self.title} does not read it",

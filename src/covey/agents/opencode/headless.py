@@ -167,7 +167,7 @@ class OpenCodeReader:
             case "step_start":
                 self._messages.turn(message)
             case "text" if text_of(part.get("text")).strip():
-                yield self._messages.add_text(message, text_of(part.get("text")))
+                yield self._messages.add_part(message, text_of(part.get("text")))
             case "tool_use":
                 yield self._tool(message, part)
             case "step_finish":
@@ -179,7 +179,7 @@ class OpenCodeReader:
 
     def _tool(self, message: str, part: dict[str, Any]) -> Step:
         identity, state = text_of(part.get("callID")), json_object(part.get("state"))
-        arguments, said = json_object(state.get("input")), text_of(state.get("error") or state.get("output"))
+        arguments, output = json_object(state.get("input")), text_of(state.get("error") or state.get("output"))
         missing = text_of(arguments.get("error")).startswith(_MISSING)
         self._messages.turn(message)
         step = self._messages.call(
@@ -187,9 +187,9 @@ class OpenCodeReader:
         )
         times = json_object(state.get("time"))
         self._messages.result(
-            identity, said, whole_number(times.get("end")) - whole_number(times.get("start")) if times else None
+            identity, output, whole_number(times.get("end")) - whole_number(times.get("start")) if times else None
         )
-        if missing or said.startswith(_DENIED):
+        if missing or output.startswith(_DENIED):
             self._denials.append(self._messages.called(identity))
         return step
 
@@ -233,7 +233,7 @@ class OpenCodeReader:
         if not self._error and exit_code == 0 and self._messages.count:
             return None
         data = json_object(self._error.get("data"))
-        said = (
+        message = (
             _said(data)
             or _COLOUR.sub("", first_line(complaints))
             or f"it ended with exit code {exit_code} and without an answer"
@@ -242,7 +242,7 @@ class OpenCodeReader:
             "auth" if self._error.get("name") == "ProviderAuthError" else "api" if self._error else "crash"
         )
         kind = _STATUS.get(whole_number(data.get("statusCode")), kind)
-        return Failure(kind=kind, message=said, retry_at=_retry_at(data, now) if kind == "rate_limit" else None)
+        return Failure(kind=kind, message=message, retry_at=_retry_at(data, now) if kind == "rate_limit" else None)
 
 
 def _plugin(turns: int, commands: Sequence[object], rules: str) -> str:

@@ -25,9 +25,9 @@ def explained(registry: Registry, params: Mapping[str, Any]) -> dict[str, Any]:
         error.valid_values = sorted(registry.adapters)
         raise error
     screen = params["screen"] or ""
-    plain, escapes = without_escapes(screen), screen if "\x1b" in screen else ""
+    letters, escapes = without_escapes(screen), screen if "\x1b" in screen else ""
     found = registry.explain(
-        agent, plain, params["title"] or "", escapes=escapes, version=params["agent_version"] or ""
+        agent, letters, params["title"] or "", escapes=escapes, version=params["agent_version"] or ""
     )
     reading = found.reading or found.title_reading
     tried = [*(("screen", rule) for rule in found.screen_rules), *(("title", rule) for rule in found.title_rules)]
