@@ -30,7 +30,6 @@ from cronsim import CronSim
 
 from covey.agents.claude.headless import ClaudeReader
 from covey.agents.headless.agent import Command
-from covey.agents.headless.task import Task
 from covey.beats.beat import Beat, Cron, Interval, Probe
 from covey.beats.execution import Execution
 from covey.beats.folder import Folder
@@ -40,6 +39,8 @@ from covey.kernel.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from covey.agents.headless.task import Task
 
 START = datetime(2026, 10, 3, tzinfo=UTC).timestamp()
 """Within a month of it clocks change in all three zones."""
