@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -42,7 +42,7 @@ def agents_by_program() -> Mapping[str, Agent]:
 def screen_descriptions() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of the `screen.toml` of every agent that has one."""
     for name in known_agents():
-        file = files(f"covey.agents.{name}") / SCREEN
+        file = Path(import_module(f"covey.agents.{name}").__path__[0], SCREEN)
         if file.is_file():
             yield name, file.read_text(encoding="utf-8")
 
