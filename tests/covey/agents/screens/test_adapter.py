@@ -167,7 +167,6 @@ def test_every_built_in_agent_is_there_and_whole() -> None:
     for adapter in REGISTRY:
         assert adapter.contract_version == CONTRACT_VERSION
         assert adapter.origin == "built-in"
-        assert adapter.signals is None
         names = [rule.name for patterns in adapter.versions for rule in (*patterns.screens, *patterns.titles)]
         assert len(names) >= 8
 

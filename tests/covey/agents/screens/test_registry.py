@@ -154,7 +154,7 @@ def test_a_broken_file_is_reported_and_leaves_the_others_alone(
 ) -> None:
     (tmp_path / "toy.toml").write_text(TOY.read_text(encoding="utf-8"), encoding="utf-8")
     registry = with_file(tmp_path, text)
-    assert list(registry.adapters) == [*"toy"]
+    assert list(registry.adapters) == [*known_agents(), "toy"]
     (problem,) = registry.problems
     assert problem.name == str(tmp_path / "mine.toml")
     assert message in problem.message
@@ -194,7 +194,7 @@ def test_packages_may_bring_adapters(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     registry = load()
-    assert list(registry.adapters) == [*"toy", "wren", "rook"]
+    assert list(registry.adapters) == [*known_agents(), "toy", "wren", "rook"]
     assert [problem.message.split(":")[0] for problem in registry.problems] == ["offers a int", "cannot be loaded"]
     assert {problem.name for problem in registry.problems} == {"package birds"}
 
