@@ -28,8 +28,8 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from covey.beats.agents.agent import Command
-from covey.beats.agents.claude import ClaudeReader
+from covey.agents.claude.headless import ClaudeReader
+from covey.agents.headless.agent import Command
 from covey.beats.beat import Beat, Cron, Interval, Probe
 from covey.beats.execution import Execution
 from covey.beats.folder import Folder
@@ -39,6 +39,8 @@ from covey.kernel.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from covey.agents.headless.task import Task
 
 START = datetime(2026, 10, 3, tzinfo=UTC).timestamp()
 """Within a month of it clocks change in all three zones."""
@@ -172,12 +174,12 @@ class Answering:
 
     name = program = "cat"
 
-    def objections(self, beat: Beat) -> list[str]:
-        del beat
+    def objections(self, task: Task) -> list[str]:
+        del task
         return []
 
-    def command(self, beat: Beat, prompt: str, folder: str, *, root: bool) -> Command:
-        del beat, folder, root
+    def command(self, task: Task, prompt: str, folder: str, *, root: bool) -> Command:
+        del task, folder, root
         return Command(argv=("cat",), stdin=prompt)
 
     def reader(self) -> ClaudeReader:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from libtmux import Server
 
 from covey.contract.fleet import OPERATIONS
-from covey.fleet.processes import ProcessTable
+from covey.hosts.processes import ProcessTable
 from covey.kernel.client import Client
 
 if TYPE_CHECKING:

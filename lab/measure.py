@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from covey.fleet import integrate as integration
+from covey.agents import integration
 from lab.bench import Play, bench, play_all
 from lab.cell import Cell
 from lab.observer import COVEY, Claim, claims, home_of, watching

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from covey.agents.claude import AGENT
 from lab.agents.agent import Agent, Launch, Place, choice, screen
 from lab.model.server import Tool
 
@@ -33,12 +34,12 @@ STATES = {"idle": "idle", "busy": "running", "waiting": "waiting_approval"}
 
 
 class Claude(Agent):
-    name = "claude"
-    title = "Claude Code"
-    package = "@anthropic-ai/claude-code"
+    name = AGENT.name
+    title = AGENT.title
+    package = AGENT.package
     version = "2.1.325"
     older = ("2.1.236", "2.1.48")
-    program_name = "claude"
+    program_name = AGENT.program
 
     ready = screen(r"^❯[\s\S]*^  (⏸|⏵⏵|\? for shortcuts)")
     approval = screen(r"(Do you want to .*|Would you like to .*|Exit plan mode)\?[\s\S]*❯ 1\. ")

@@ -7,6 +7,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from covey.agents.codex import AGENT
 from lab.agents.agent import Agent, Launch, Place, choice, screen
 from lab.model.server import Tool
 
@@ -33,16 +34,16 @@ def script(*calls: str, waits: str = "") -> Tool:
 
 
 class Codex(Agent):
-    name = "codex"
-    title = "Codex"
-    package = "@openai/codex"
+    name = AGENT.name
+    title = AGENT.title
+    package = AGENT.package
     version = "0.166.0"
     older = ("0.148.0", "0.101.0")
     skips = {
         "fetch": "it has no tool that fetches a page: its web search is done by the provider of the model",
         "queue": "a prompt typed while it works breaks off the answer instead of waiting for its end: see steer",
     }
-    program_name = "codex"
+    program_name = AGENT.program
 
     ready = screen(r"^› Ask Codex to do anything[\s\S]*^  \S+ \S+.* · ")
     approval = screen(r"Would you like to .*\?[\s\S]*› 1\. ")

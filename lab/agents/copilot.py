@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
+from covey.agents.copilot import AGENT
 from lab.agents.agent import Agent, Launch, Place, screen
 from lab.model.server import Tool
 
@@ -26,12 +27,12 @@ QUESTION = {"properties": {"way": {"type": "string", "title": "Way", "enum": ["F
 
 
 class Copilot(Agent):
-    name = "copilot"
-    title = "GitHub Copilot CLI"
-    package = "@github/copilot"
+    name = AGENT.name
+    title = AGENT.title
+    package = AGENT.package
     version = "1.0.102"
     older = ("1.0.80", "1.0.12")
-    program_name = "copilot"
+    program_name = AGENT.program
 
     ready = screen(r"^❯[\s\S]*(?:/ commands|shift\+tab switch mode)")
     approval = screen(r"Do you want to .*\?[\s\S]*❯ \d\. ")

@@ -7,6 +7,7 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from covey.agents.gemini import AGENT
 from lab.agents.agent import Agent, Launch, Place, choice, screen
 from lab.model.server import Tool
 
@@ -43,12 +44,12 @@ TITLES = {"◇": "idle", "✦": "running", "⏲": "running", "✋": "waiting_app
 
 
 class Gemini(Agent):
-    name = "gemini"
-    title = "Gemini CLI"
-    package = "@google/gemini-cli"
+    name = AGENT.name
+    title = AGENT.title
+    package = AGENT.package
     version = "0.61.0"
     older = ("0.55.1", "0.28.2")
-    program_name = "gemini"
+    program_name = AGENT.program
     skips = {
         "server-error": "it never gives up on a 5xx: when its attempts are used up it starts over without a word",
         "retry": "it waits 5, 10 and 20 seconds between attempts; retry-slow shows the first of them",

@@ -8,6 +8,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any
 
+from covey.agents.opencode import AGENT
 from lab.agents.agent import Agent, Launch, Place, choice, screen
 from lab.model.server import Tool
 
@@ -44,12 +45,12 @@ export const Recorder = async () => ({
 
 
 class OpenCode(Agent):
-    name = "opencode"
-    title = "opencode"
-    package = "opencode-ai"
+    name = AGENT.name
+    title = AGENT.title
+    package = AGENT.package
     version = "1.18.33"
     older = ("1.18.18", "1.1.65")
-    program_name = "opencode"
+    program_name = AGENT.program
     skips = {"trust": "it has no trust dialog"}
 
     ready = screen(r"Ask anything")

@@ -36,11 +36,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "node.py": {"contract", "kernel", "fleet", "attention", "beats"},
     "contract": {"contract"},
     "kernel": {"contract", "kernel"},
-    "tmux": {"contract", "kernel", "tmux"},
-    "fleet": {"contract", "kernel", "tmux", "fleet"},
+    "hosts": {"hosts", "kernel"},
+    "agents": {"agents", "contract", "hosts", "kernel"},
+    "tmux": {"contract", "hosts", "kernel", "tmux"},
+    "fleet": {"agents", "contract", "fleet", "hosts", "kernel", "tmux"},
     "attention": {"contract", "kernel", "attention"},
-    "beats": {"contract", "kernel", "beats"},
-    "cli": {"contract", "kernel", "cli", "node", "fleet", "beats"},
+    "beats": {"agents", "contract", "kernel", "beats"},
+    "cli": {"agents", "contract", "kernel", "cli", "node", "fleet", "beats"},
 }
 """By package or top module; `covey` itself (the version) may be imported by all. One that is missing fails the test."""
 

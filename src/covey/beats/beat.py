@@ -8,7 +8,6 @@ from msgspec import Struct
 
 Overlap = Literal["skip", "queue", "parallel"]
 Outcome = Literal["ok", "attention", "error"]
-MAX_TURNS = 3
 TIMEOUT_S = 300.0
 
 

@@ -21,7 +21,7 @@ from covey.kernel.regular_file import read_regular
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from covey.beats.agents.agent import Agent
+    from covey.agents.headless.agent import HeadlessAgent
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class _Draft(Struct, kw_only=True):
 class Book:
     """The beats of a machine. `entries`: all that the last look found, in the order of the configuration. `beats`: those that can run, by name."""
 
-    def __init__(self, home: str, agents: Mapping[str, Agent], clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, home: str, agents: Mapping[str, HeadlessAgent], clock: Callable[[], float] = time.time) -> None:
         """`home`: the folder that `~` means. `clock`: the one that files are stamped with."""
         self._home = home
         self._agents = agents
@@ -76,7 +76,7 @@ class Book:
         self.beats: dict[str, Beat] = {}
 
     @classmethod
-    def load(cls, workspaces: Sequence[Mapping[str, Any]], home: str, agents: Mapping[str, Agent]) -> Book:
+    def load(cls, workspaces: Sequence[Mapping[str, Any]], home: str, agents: Mapping[str, HeadlessAgent]) -> Book:
         """The book of these workspaces, given as the setting beats.workspace gives them."""
         book = cls(home, agents)
         book.reload(workspaces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from covey.beats.agents.registry import AGENTS
+from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats.beat import Beat, Interval
 from covey.beats.book import Book
 from covey.beats.schedule import DAY_S

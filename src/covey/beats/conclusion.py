@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from covey.agents.headless.report import Usage
 from covey.beats import money, planner
-from covey.beats.report import Usage
 from covey.beats.verdict import classify
 from covey.kernel.clock import timestamp
 

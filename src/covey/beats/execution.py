@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.beats.report import Failure, Report
-from covey.beats.secrets import redacted_text
+from covey.agents.headless.report import Failure, Report
+from covey.agents.headless.secrets import redacted_text
+from covey.agents.line_buffer import LineBuffer
 from covey.kernel import process
 from covey.kernel.regular_file import open_regular, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from covey.beats.agents.agent import Reader
+    from covey.agents.headless.agent import OutputReader
+    from covey.agents.headless.report import Step, Usage
     from covey.beats.folder import Folder
-    from covey.beats.report import Step, Usage
     from covey.kernel.clock import Clock
 
 HEAR_S = 0.1
@@ -48,7 +49,12 @@ class Execution:
     """`heard` is told every step once; `spent` is asked now and then, and a word from it ends the run for that reason."""
 
     def __init__(
-        self, folder: Folder, reader: Reader, clock: Clock, heard: Callable[[Step], None], spent: Callable[[Usage], str]
+        self,
+        folder: Folder,
+        reader: OutputReader,
+        clock: Clock,
+        heard: Callable[[Step], None],
+        spent: Callable[[Usage], str],
     ) -> None:
         self._folder = folder
         self._reader = reader
@@ -56,8 +62,7 @@ class Execution:
         self._heard = heard
         self._spent = spent
         self._read = 0
-        self._rest = b""
-        self._too_long = False
+        self._lines = LineBuffer(LINE_BYTES)
         self._stopping = False
 
     async def run(self) -> Finished:
@@ -110,19 +115,13 @@ class Execution:
         return pid, process.birth(pid)
 
     async def _listen(self) -> None:
-        """Take in what has been written since the last look; others get their turn in between. A line that is too long is left out."""
+        """Read what has been written since the last time. Other tasks run in between. A line that is too long is left out."""
         with contextlib.suppress(OSError), open_regular(self._folder.stdout) as file:
             file.seek(self._read)
             while piece := file.read(PIECE_BYTES):
                 self._read += len(piece)
-                *lines, self._rest = (self._rest + piece).split(b"\n")
-                for line in lines[self._too_long :]:
+                for line in self._lines.feed(piece):
                     self._line(line)
-                self._too_long = self._too_long and not lines
-                if len(self._rest) > LINE_BYTES:
-                    self._too_long = True
-                if self._too_long:
-                    self._rest = b""
                 await asyncio.sleep(0)
 
     def _line(self, line: bytes) -> None:
@@ -130,9 +129,8 @@ class Execution:
             self._heard(step)
 
     def _finished(self, last: dict[str, Any]) -> Finished:
-        if self._rest:
-            self._line(self._rest)
-            self._rest = b""
+        if last_line := self._lines.flush():
+            self._line(last_line)
         why, began, seconds, probe = last["why"], last["began"], last["seconds"], last["probe"]
         if why in {"ok", "unchanged"}:
             return Finished(report=Report(), began=began, seconds=seconds, probe=probe)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
+from covey.agents.headless.report import Report
+from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats import money
-from covey.beats.agents.registry import AGENTS
 from covey.beats.choice import beat_at
 from covey.beats.conclusion import UNPRICED, concluded, entry, plain
 from covey.beats.execution import Execution, Finished
@@ -21,7 +22,6 @@ from covey.beats.ledger import Run
 from covey.beats.log import HeartbeatLog
 from covey.beats.offline import records
 from covey.beats.preparation import prepare
-from covey.beats.report import Report
 from covey.kernel.clock import SystemClock
 from covey.kernel.config import Config
 from covey.kernel.ids import Ulids
@@ -30,8 +30,8 @@ from murli import AgentError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from covey.agents.headless.report import Step, Usage
     from covey.beats.beat import Beat
-    from covey.beats.report import Step, Usage
     from covey.kernel.home import Home
     from covey.kernel.settings import Settings
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from covey.beats.beat import Budget
 
 if TYPE_CHECKING:
-    from covey.beats.report import Usage
+    from covey.agents.headless.report import Usage
 
 
 ALL = "all beats together: "

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats import view
-from covey.beats.agents.registry import AGENTS
 from covey.beats.book import Book
 from covey.beats.folder import folders
 from covey.beats.ledger import MIGRATIONS, row

@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats import doctor, view
-from covey.beats.agents.registry import AGENTS
 from covey.beats.book import Book
 from covey.beats.choice import beat_at
 from covey.beats.folder import make_private

@@ -19,8 +19,8 @@ from covey.beats.schedule import latest_slot, loud, next_slot, offset, period
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from covey.agents.headless.report import Failure
     from covey.beats.beat import Beat, Cron
-    from covey.beats.report import Failure
 
 SPREAD_S = 60.0
 """Beats that are due at the same moment start within so many seconds."""

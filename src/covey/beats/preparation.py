@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from covey.agents.headless.report import Failure
 from covey.beats import programs, prompt
 from covey.beats.frontmatter import split
 from covey.beats.places import LARGEST_FILE
-from covey.beats.report import Failure
 from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:
-    from covey.beats.agents.agent import Agent
+    from covey.agents.headless.agent import HeadlessAgent
     from covey.beats.beat import Beat
     from covey.beats.folder import Folder
 
@@ -21,7 +21,7 @@ OF_THE_DAEMON = ("TMUX", "TMUX_PANE")
 """Where the daemon was started says nothing about the agent: it would be taken for one in that pane."""
 
 
-def prepare(beat: Beat, folder: Folder, agent: Agent, now: float, probe_digest: str) -> Failure | None:
+def prepare(beat: Beat, folder: Folder, agent: HeadlessAgent, now: float, probe_digest: str) -> Failure | None:
     """Lay out a run in its folder; a failure if there is nothing to run."""
     if not Path(beat.workspace).is_dir():
         return Failure(kind="prompt_missing", message=f"{beat.workspace} is not there")

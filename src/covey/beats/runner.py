@@ -94,7 +94,7 @@ def _probe(folder: Folder, task: dict[str, Any], probe: dict[str, Any], alarm: A
     """Ask the probe. `means`: `ok`, `unchanged`, `needed`, or why it gave no answer."""
     import hashlib  # noqa: PLC0415 - few runs have a probe, and the start is to be cheap
 
-    from covey.beats.secrets import redacted_text  # noqa: PLC0415 - as above
+    from covey.agents.headless.secrets import redacted_text  # noqa: PLC0415 - as above
 
     code, why = _run(
         folder, task, ["/bin/sh", "-c", probe["command"]], alarm, probe["timeout_s"], out="probe", err="probe"

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from covey.agents.headless.report import Failure, Report
 from covey.beats import money
 from covey.beats.conclusion import UNPRICED, concluded, entry, plain, standing_after
 from covey.beats.execution import Execution, Finished
 from covey.beats.folder import Folder, folders
 from covey.beats.ledger import Run
 from covey.beats.preparation import prepare
-from covey.beats.report import Failure, Report
 from covey.kernel.ids import Ulids
 from covey.kernel.store_errors import StoreError
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
     from pathlib import Path
 
-    from covey.beats.agents.agent import Agent
+    from covey.agents.headless.agent import HeadlessAgent
+    from covey.agents.headless.report import ErrorKind, Usage
     from covey.beats.beat import Beat
     from covey.beats.ledger import Ledger, Standing
     from covey.beats.log import HeartbeatLog
-    from covey.beats.report import ErrorKind, Usage
     from covey.beats.standings import Standings
     from covey.beats.treasury import Treasury
     from covey.beats.voice import Voice
@@ -69,7 +69,7 @@ class Runs:
         metrics: Metrics,
         heartbeats: HeartbeatLog,
         folder: Path,
-        agents: Mapping[str, Agent],
+        agents: Mapping[str, HeadlessAgent],
         over: Callable[[], None],
     ) -> None:
         self.running: dict[str, Run] = {}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from covey.beats.agents.agent import Agent
+    from covey.agents.headless.agent import HeadlessAgent
     from covey.beats.beat import Beat
     from covey.beats.book import Book
     from covey.beats.ledger import Ledger, Run
@@ -63,7 +63,7 @@ class Beats:
         metrics: Metrics,
         heartbeats: HeartbeatLog,
         folder: Path,
-        agents: Mapping[str, Agent],
+        agents: Mapping[str, HeadlessAgent],
         setting: Callable[[str], Any],
         refresh: Callable[[], Awaitable[None]],
     ) -> None:

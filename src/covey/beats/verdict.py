@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    from covey.agents.headless.report import Failure, Report
     from covey.beats.beat import Outcome
-    from covey.beats.report import Failure, Report
 
 OK = "HEARTBEAT_OK"
 ATTENTION = "ATTENTION:"

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
+    from covey.agents.headless.report import Step
     from covey.beats.ledger import Run
-    from covey.beats.report import Step
     from covey.contract.event_kind import EventKind
     from covey.kernel.events import Events
 

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from covey.fleet.adapters.signals import claude, codex, copilot, cursor, gemini, opencode
-from covey.fleet.adapters.signals.parsing import fields
-from covey.fleet.adapters.signals.signals import SESSION_STARTED, Level, Notice
-from covey.fleet.adapters.signals.sources import Pauses, follow, owner
-from covey.fleet.integrate.integrations import KNOWN as INTEGRATIONS
+from covey.agents.json_values import json_object
+from covey.agents.registry import INTEGRATIONS, SIGNALS
+from covey.agents.signals.signals import SESSION_STARTED, Level, Notice
+from covey.agents.signals.sources import Pauses, follow, owner
 from covey.fleet.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from covey.fleet.adapters.adapter import Adapter
-    from covey.fleet.adapters.patterns import Reading
-    from covey.fleet.adapters.signals.signals import Hooks, Signals, Source
+    from covey.agents.screens.adapter import Adapter
+    from covey.agents.screens.patterns import Reading
+    from covey.agents.signals.signals import HookReader, Source
     from covey.fleet.runtimes import Runtime
     from covey.kernel.clock import Clock
 
@@ -29,14 +28,6 @@ if TYPE_CHECKING:
     """Called with the agent, the source, its claim (None: the source withdraws its last one), a key under which the
     same claim is applied only once, and when it happened."""
 
-SIGNALS: dict[str, Signals] = {
-    "claude": claude.SIGNALS,
-    "codex": codex.SIGNALS,
-    "copilot": copilot.SIGNALS,
-    "cursor": cursor.SIGNALS,
-    "gemini": gemini.SIGNALS,
-    "opencode": opencode.SIGNALS,
-}
 ONLY_ON_SCREEN = frozenset({"compacting", "background_agents"})
 """Reasons that only the screen shows, and reliably: a title or a footer that says otherwise is wrong."""
 BLIND_S = 1.0
@@ -74,7 +65,7 @@ class AgentSources:
         self.version = ""
         """Of the agent, as far as it is known."""
         self._signals = SIGNALS.get(adapter.name) if here else None
-        self._hooks: Hooks | None = self._signals.hooks() if self._signals else None
+        self._hooks: HookReader | None = self._signals.hooks() if self._signals else None
         self._report = report
         self._clock = clock
         self._levels = {claim.source: claim for claim in levels}
@@ -141,7 +132,7 @@ class AgentSources:
 
     def knows_event(self, payload: object) -> bool:
         """Return whether the event that a hook delivered is known by its name; one without a name counts as known."""
-        found = fields(payload)
+        found = json_object(payload)
         name = found.get("hook_event_name") or found.get("hookName")
         known = self._signals.events if self._signals else frozenset()
         return not name or not known or name in known or name in INTEGRATIONS[self.adapter.name].events

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from covey.agents import integration as integrate
+from covey.agents.registry import INTEGRATIONS, agents_by_program, known_agents
+from covey.agents.screens.registry import load
 from covey.contract.fleet import OPERATIONS
-from covey.fleet import integrate
-from covey.fleet.adapters.registry import load
-from covey.fleet.agent_programs import AGENTS
 from covey.fleet.doctor_programs import Programs
 from covey.kernel.doctor import Check
 from covey.kernel.finding import FAIL, OK, WARN, Finding
@@ -32,7 +32,7 @@ def checks(examination: Examination) -> Sequence[Check]:
         Check("tools", "ssh", programs.ssh),
         Check("home", "spool", lambda: _spool(Path(examination.seat.directory) / "spool")),
         Check("home", "adapters", lambda: _adapters(Path(home) / "adapters")),
-        *(Check("agents", name, lambda name=name: programs.agent(name)) for name in AGENTS),  # type: ignore[misc]
+        *(Check("agents", name, lambda name=name: programs.agent(name)) for name in agents_by_program()),  # type: ignore[misc]
         Check("agents", "agents", lambda: _none_installed(examination, programs)),
         Check("agents", "hooks", lambda: _integrations({**examination.environ, "COVEY_HOME": home})),
         Check("agents", "drift", lambda: _drift(examination)),
@@ -77,7 +77,7 @@ def _adapters(folder: Path) -> Iterator[Finding]:
 
 def _none_installed(examination: Examination, programs: Programs) -> Iterator[Finding]:
     """Yield a finding if no agent is on the PATH. That is not a problem if the daemon sees some."""
-    if any(programs.installed(name) for name in AGENTS):
+    if any(programs.installed(name) for name in agents_by_program()):
         return
     status = examination.status()
     seen = sum(status["fleet"]["summary"]["by_state"].values()) if status else 0
@@ -85,13 +85,13 @@ def _none_installed(examination: Examination, programs: Programs) -> Iterator[Fi
         yield Finding("agents", "agents", OK, f"{seen} watched, none on this PATH")
     else:
         detail = "none found on PATH, so that there is nothing to look after"
-        yield Finding("agents", "agents", WARN, detail, AGENTS["claude"][1])
+        yield Finding("agents", "agents", WARN, detail, known_agents()["claude"].install)
 
 
 def _integrations(environment: dict[str, str]) -> Iterator[Finding]:
     """Yield hooks in the settings of agents that an installed version does not accept."""
     user = Path(environment.get("HOME") or Path.home())
-    for agent in integrate.NAMES:
+    for agent in INTEGRATIONS:
         status = integrate.status(agent, user, environment)
         if status.state not in {"installed", "outdated"}:
             continue

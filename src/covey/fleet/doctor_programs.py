@@ -7,8 +7,8 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
-from covey.fleet.adapters.registry import load
-from covey.fleet.agent_programs import AGENTS
+from covey.agents.registry import agents_by_program
+from covey.agents.screens.registry import load
 from covey.kernel.finding import FAIL, OK, WARN, Finding
 from covey.kernel.program_version import ProgramVersions, complaint, first_line
 
@@ -81,16 +81,18 @@ class Programs:
 
     def agent(self, name: str) -> Finding:
         """Whether an agent is installed, and which version."""
-        package, install = AGENTS[name]
+        agent = agents_by_program()[name]
         path = self._which(name)
         if path is None:
             return Finding("agents", name, OK, "not installed")
-        found = ProgramVersions(self._environ, self._run, self._deadline).of(path, [package] if package else [])
+        found = ProgramVersions(self._environ, self._run, self._deadline).of(
+            path, [agent.package] if agent.package else []
+        )
         if found.version:
             return Finding("agents", name, OK, found.version + self._caveat(name, found.version))
         if "version manager" in found.problem:
             return Finding("agents", name, OK, f"{path} (a version manager's; not asked)")
-        return Finding("agents", name, WARN, f"{path} {found.problem}", install)
+        return Finding("agents", name, WARN, f"{path} {found.problem}", agent.install)
 
     def _caveat(self, name: str, version: str) -> str:
         """Return a note if a version of an agent was never measured."""

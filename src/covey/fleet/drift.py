@@ -18,10 +18,11 @@ from covey.fleet.judge import STALE
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from covey.contract.event_kind import EventKind
     from covey.fleet.model import Claim, Verdict
     from covey.fleet.runtimes import Runtime
 
-    Publish = Callable[[str, str, dict[str, Any], float], object]
+    Publish = Callable[[EventKind, str, dict[str, Any], float], object]
     """Called with the kind of an event, its subject, its data and its time."""
 
 SCREEN, HOOK, TRANSCRIPT, CONTRADICTION = "screen", "hook", "transcript", "contradiction"

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from covey.contract.fleet_events import AGENT_STARTED, FLEET_PICTURE, TARGET_ADDED, TARGET_HEALTH, TARGET_REMOVED
 from covey.fleet.agent_sources import AgentSources
 from covey.fleet.drift import Drift
-from covey.fleet.exits import Exits
 from covey.fleet.live_states import LiveStates
 from covey.fleet.live_versions import LiveVersions
 from covey.fleet.model import PROCESS
@@ -25,16 +24,16 @@ from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started, Suspe
 from covey.fleet.target_watch import TargetWatch
 from covey.fleet.target_watches import TargetWatches
 from covey.fleet.view import with_servers
+from covey.hosts.exits import Exits
 from covey.kernel.store_errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Self
 
-    from covey.fleet.adapters.registry import Registry
+    from covey.agents.screens.registry import Registry
     from covey.fleet.judge import Rules
     from covey.fleet.model import Claim, Verdict
-    from covey.fleet.place import Place
     from covey.fleet.runtimes import Change
     from covey.fleet.saved_agents import SavedAgent
     from covey.fleet.server_watch import ServerWatch
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from covey.fleet.view import Row, TargetStatus
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
+    from covey.tmux.host import TmuxHost
 
 CATCH_UP_S = 2.0
 """Between attempts to write to a journal that could not be written."""
@@ -62,7 +62,7 @@ class Fleet:
         *,
         rules: Rules,
         book: Targets,
-        place: Callable[[TargetRecord], Place],
+        place: Callable[[TargetRecord], TmuxHost],
         saved: Sequence[SavedAgent] = (),
     ) -> None:
         """`place` returns how a target is reached; `saved` are the agents that the last daemon knew."""

@@ -24,7 +24,7 @@ from covey.kernel.ids import Ulids
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from covey.fleet.adapters.signals.signals import Notice
+    from covey.agents.signals.signals import Notice
     from covey.fleet.agent_sources import AgentSources
     from covey.fleet.drift import Drift
     from covey.fleet.judge import Rules

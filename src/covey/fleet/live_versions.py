@@ -6,17 +6,17 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from covey.fleet.adapters.running_version import running_version
-from covey.fleet.processes import described
+from covey.agents.running_version import running_version
+from covey.hosts.processes import described
 from covey.kernel.program_version import ProgramVersions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from covey.fleet.adapters.registry import Registry
+    from covey.agents.screens.registry import Registry
     from covey.fleet.agent_sources import AgentSources
-    from covey.fleet.processes import Process
     from covey.fleet.runtimes import Runtime, Runtimes
+    from covey.hosts.processes import Process
 
 
 class LiveVersions:

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
+from covey.agents import integration as integrate
+from covey.agents.integration.spool import Spool
+from covey.agents.registry import INTEGRATIONS
+from covey.agents.screens.explain import explained
+from covey.agents.screens.registry import load
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import EVENTS
 from covey.contract.replay import REPLAY
-from covey.fleet import doctor, integrate, saved_agents
-from covey.fleet.adapters.explain import explained
-from covey.fleet.adapters.registry import load
+from covey.fleet import doctor, saved_agents
 from covey.fleet.bar import bar
 from covey.fleet.fleet import Fleet
 from covey.fleet.history import History
 from covey.fleet.ingest.ingest import HookIngest
-from covey.fleet.integrate.spool import Spool
 from covey.fleet.judge import Rules
 from covey.fleet.live_screen import live_screen
 from covey.fleet.references import resolve
@@ -192,7 +194,7 @@ class FleetOperations:
     def _adapter(self, name: str) -> dict[str, Any]:
         fleet, adapter = self._fleet, self._fleet.registry.adapters[name]
         state, file, detail, installed = "none", "", "it has no way to tell", []
-        if name in integrate.NAMES:
+        if name in INTEGRATIONS:
             environment = {**os.environ, "COVEY_HOME": self._context.seat.home}
             found = integrate.status(name, Path.home(), environment)
             state, file, detail = found.state, str(found.file), found.detail

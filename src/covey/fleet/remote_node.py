@@ -23,10 +23,10 @@ from msgspec.structs import replace
 
 from covey.fleet.model import SEEN, STATES, SURE
 from covey.fleet.remote_feed import PROTOCOL, PULSE_S, VISIBLE_REMOTELY, Hello, Line, Pulse, Report, Snapshot
+from covey.hosts.executor import kill
+from covey.hosts.shell import hear
 from covey.kernel.backoff import BackOff
 from covey.tmux.errors import TmuxError
-from covey.tmux.executor import kill
-from covey.tmux.shell import hear
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from covey.fleet.model import Claim
     from covey.fleet.runtimes import Runtime, Runtimes
+    from covey.hosts.executor import Executor
     from covey.kernel.clock import Clock
-    from covey.tmux.executor import Executor
 
 NONE = "none"
 HELLO_S, SILENCE_S = 15.0, 3 * PULSE_S

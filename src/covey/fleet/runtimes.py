@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from covey.fleet.ingest.delivery import HookDelivery
-    from covey.fleet.processes import Process, ProcessTable
+    from covey.hosts.processes import Process, ProcessTable
 
 RELAYS = frozenset({"sudo", "su", "doas", "script", "asciinema"})
 """Programs that run another one on a terminal of its own and pass every key on to it. Any other program with terminals

@@ -6,8 +6,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Protocol
 
-from covey.fleet.processes import ProcessesError
 from covey.fleet.runtimes import Change, PaneProcess, Runtimes, Server
+from covey.hosts.errors import HostError
 from covey.tmux.changes import Liveness
 from covey.tmux.errors import TmuxError, TmuxUnreachableError
 from covey.tmux.watch import Watch
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from covey.fleet.agent_sources import AgentSources
-    from covey.fleet.place import Place
     from covey.kernel.clock import Clock
     from covey.tmux import changes, listing
     from covey.tmux.changes import Standing
+    from covey.tmux.host import TmuxHost
 
 RESCAN_S = (0.3, 1.0, 3.0)
 """When to read the processes again after a program began in a pane: a launcher's program comes late."""
@@ -44,7 +44,7 @@ class ServerListener(Protocol):
 class ServerWatch:
     """One tmux server on a target, watched over its restarts while `run` runs."""
 
-    def __init__(self, target: str, place: Place, socket: str, listener: ServerListener, clock: Clock) -> None:
+    def __init__(self, target: str, place: TmuxHost, socket: str, listener: ServerListener, clock: Clock) -> None:
         self.target = target
         self.socket = socket
         self.standing: Standing | None = None
@@ -139,7 +139,7 @@ class ServerWatch:
             try:
                 await self._scan(watch)
                 self.trouble, self.scanned = "", True
-            except (ProcessesError, TmuxError) as error:
+            except (HostError, TmuxError) as error:
                 self.trouble = str(error)
             if self.trouble != before:
                 self._listener.on_server_state(self)

@@ -22,6 +22,7 @@ from covey.fleet.rows import UNREACHABLE, row_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from covey.contract.event_kind import EventKind
     from covey.fleet.engine import Signal
     from covey.fleet.judge import Rules
     from covey.fleet.model import Claim
@@ -48,7 +49,7 @@ class RuntimeView(NamedTuple):
 class StateEvent(NamedTuple):
     """An event for the journal that follows from a step."""
 
-    kind: str
+    kind: EventKind
     subject: str
     data: dict[str, Any]
     at: float

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.fleet.place import Here, There
 from covey.fleet.targets import LOCAL
 from covey.kernel.clock import timestamp
+from covey.tmux.host import LocalTmuxHost, SshTmuxHost
 from covey.tmux.sockets import usual
 from murli import EXIT_TIMEOUT, AgentError
 
@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from covey.fleet.fleet import Fleet
-    from covey.fleet.place import Place
     from covey.fleet.targets import TargetRecord
     from covey.kernel.call import Call, Handler
+    from covey.tmux.host import TmuxHost
 
 
 def places(
     patterns: Sequence[str], environment: Mapping[str, str], ssh_config: str, control_dir: Path
-) -> Callable[[TargetRecord], Place]:
+) -> Callable[[TargetRecord], TmuxHost]:
     """Return how targets are reached: this machine's tmux servers by the patterns of their sockets, others by ssh."""
     options = ("-F", ssh_config) if ssh_config else ()
 
-    def place(known: TargetRecord) -> Place:
+    def place(known: TargetRecord) -> TmuxHost:
         if known.kind == LOCAL:
             # A folder or sockets that a person names are the only ones to be watched.
-            return Here(patterns or [usual(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR"))
-        return There(known.connection_ref, control_dir=control_dir, options=options)
+            return LocalTmuxHost(
+                patterns or [usual(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR")
+            )
+        return SshTmuxHost(known.connection_ref, control_dir=control_dir, options=options)
 
     return place
 

@@ -14,17 +14,18 @@ from covey.fleet import remote_node
 from covey.fleet.remote_node import RemoteNode, RemoteNodeListener
 from covey.fleet.server_watch import ServerListener, ServerWatch
 from covey.fleet.view import TargetStatus
+from covey.hosts.errors import HostError
 from covey.kernel.backoff import BackOff
 from covey.kernel.clock import sleep_until
 from covey.tmux.changes import Liveness
-from covey.tmux.errors import TmuxError, TmuxUnreachableError
+from covey.tmux.errors import TmuxUnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from covey.fleet.place import Place
     from covey.kernel.clock import Clock
     from covey.tmux import listing
+    from covey.tmux.host import TmuxHost
 
 EVERY_S = 2.0
 """Between searches for sockets, which also show that the target is there."""
@@ -52,7 +53,7 @@ class TargetWatch:
     `make` returns how the target is reached when that is first needed; it raises ValueError if it cannot be reached.
     """
 
-    def __init__(self, name: str, make: Callable[[], Place], listener: TargetListener, clock: Clock) -> None:
+    def __init__(self, name: str, make: Callable[[], TmuxHost], listener: TargetListener, clock: Clock) -> None:
         self.name = name
         self.last_seen: float | None = None
         self._make = make
@@ -69,7 +70,7 @@ class TargetWatch:
 
     async def run(self) -> None:
         """Watch until cancelled, whatever happens to the target."""
-        place: Place | None = None
+        place: TmuxHost | None = None
         back_off = BackOff(RETRY_S, RETRY_LONGEST_S)
         try:
             while True:
@@ -82,7 +83,7 @@ class TargetWatch:
                     pause = EVERY_S
                     asked = self._asked
                 except Exception as error:
-                    if not isinstance(error, (TmuxError, ValueError)):
+                    if not isinstance(error, (HostError, ValueError)):
                         log.exception("watching a target failed", extra={"target": self.name})
                     self._lose(str(error))
                     pause = back_off.fail()
@@ -188,7 +189,7 @@ class TargetWatch:
 
     # What was found.
 
-    def _found(self, place: Place, sockets: Iterable[str]) -> None:
+    def _found(self, place: TmuxHost, sockets: Iterable[str]) -> None:
         """Watch every server whose socket was found, and end those that ended unseen."""
         self.last_seen = self._clock.time()
         self._lost = None
@@ -213,7 +214,7 @@ class TargetWatch:
             self._forget_others(set(sockets))
             self._follow_node(place)
 
-    def _follow_node(self, place: Place) -> None:
+    def _follow_node(self, place: TmuxHost) -> None:
         """Follow the Covey on that machine, if there is one."""
         if self._following is None:
             self._node = self._node or RemoteNode(self.name, self._listener, self._clock, self.rescan)
@@ -249,7 +250,7 @@ class TargetWatch:
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    async def _attend_node(self, node: RemoteNode, place: Place) -> None:
+    async def _attend_node(self, node: RemoteNode, place: TmuxHost) -> None:
         try:
             await node.run(place.executor)
         except asyncio.CancelledError:

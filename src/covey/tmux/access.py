@@ -7,14 +7,21 @@ import shlex
 import socket
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from covey.hosts.executor import run
+from covey.hosts.shell import Shell
 from covey.tmux import client
 from covey.tmux.activity import Activity
 from covey.tmux.client import Reply
-from covey.tmux.errors import TmuxGoneError, TmuxReplacedError, TmuxUnreachableError, TmuxUnreadableError, failure
-from covey.tmux.executor import run
+from covey.tmux.errors import (
+    TmuxGoneError,
+    TmuxReplacedError,
+    TmuxUnreachableError,
+    TmuxUnreadableError,
+    as_tmux_errors,
+    failure,
+)
 from covey.tmux.listing import Listing, Question, unreadable
 from covey.tmux.server import TMUX, Address, Identity
-from covey.tmux.shell import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -129,7 +136,9 @@ class ThroughShell:
             always=int(not if_ran),
             command=shlex.join(self._address.argv(*words)),
         )
-        told = (await self._shell.run(script, deadline_s=ANSWER_S, first_s=CONNECT_S)).decode(errors="backslashreplace")
+        with as_tmux_errors():
+            printed = await self._shell.run(script, deadline_s=ANSWER_S, first_s=CONNECT_S)
+        told = printed.decode(errors="backslashreplace")
         if not told:
             return None
         out, _, end = told.rpartition("\n")
@@ -181,7 +190,8 @@ async def find(address: Address) -> Access:
 
     async def by_program(words: Sequence[str]) -> Reply:
         try:
-            return Reply(*await run(address.executor, address.argv(*words), deadline_s=ANSWER_S))
+            with as_tmux_errors():
+                return Reply(*await run(address.executor, address.argv(*words), deadline_s=ANSWER_S))
         except TmuxUnreachableError as error:
             if address.program != TMUX and not os.path.exists(address.program):  # noqa: ASYNC240, PTH110 - a link of the system, gone with its process
                 raise TmuxGoneError("the server has ended") from error

@@ -12,6 +12,14 @@ TmuxError
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from covey.hosts.errors import HostTimeoutError, HostUnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 GONE = ("no server running on", "No such file or directory)", "Connection refused)", "server exited")
 """How tmux says that there is no server; each in the one line that it prints about it."""
 GONE_PREFIXES = ("no server running on", "error connecting to", "server exited", "[server exited")
@@ -49,6 +57,17 @@ class TmuxTimeoutError(TmuxUnreachableError):
 
 class TmuxProtocolError(TmuxUnreachableError):
     """What answers does not speak tmux's protocol, or it broke off where it should go on."""
+
+
+@contextmanager
+def as_tmux_errors() -> Iterator[None]:
+    """Raise errors of the machine as errors of the tmux server that was asked through it."""
+    try:
+        yield
+    except HostTimeoutError as error:
+        raise TmuxTimeoutError(str(error)) from error
+    except HostUnreachableError as error:
+        raise TmuxUnreachableError(str(error)) from error
 
 
 def failure(words: str, code: int) -> TmuxError:

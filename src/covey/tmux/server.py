@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from covey.tmux.executor import Executor
+    from covey.hosts.executor import Executor
 
 
 TMUX = "tmux"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from covey.tmux.executor import Executor
-    from covey.tmux.shell import Shell
+    from covey.hosts.executor import Executor
+    from covey.hosts.shell import Shell
 
 FIND_S, CONNECT_S = 4.0, 12.0
 LISTENING = b" 00010000 0001 01 "

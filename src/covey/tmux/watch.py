@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Self
 
+    from covey.hosts.executor import Executor
     from covey.kernel.clock import Clock
-    from covey.tmux.executor import Executor
     from covey.tmux.listing import Listing, Pane
 
 TOGETHER = 50

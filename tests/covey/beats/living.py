@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from covey.beats.agents.registry import AGENTS
+from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats.book import Book
 from covey.beats.ledger import MIGRATIONS, Ledger, Run
 from covey.beats.log import HeartbeatLog

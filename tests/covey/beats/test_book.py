@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from covey.beats.agents.agent import Command, Reader
+from covey.agents.headless.agent import Command, OutputReader
+from covey.agents.headless.task import Task
 from covey.beats.beat import Beat, Cron, Interval
 from covey.beats.book import Book, Entry
 from covey.beats.permissions import DEFAULT_DENY
@@ -25,13 +26,13 @@ class Picky:
     name = "codex"
     program = "codex"
 
-    def objections(self, beat: Beat) -> list[str]:
-        return ["codex cannot choose its model here: take model out"] if beat.model else []
+    def objections(self, task: Task) -> list[str]:
+        return ["codex cannot choose its model here: take model out"] if task.model else []
 
-    def command(self, beat: Beat, prompt: str, folder: str, *, root: bool) -> Command:
+    def command(self, task: Task, prompt: str, folder: str, *, root: bool) -> Command:
         raise NotImplementedError
 
-    def reader(self) -> Reader:
+    def reader(self) -> OutputReader:
         raise NotImplementedError
 
 

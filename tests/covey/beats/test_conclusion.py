@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from covey.agents.headless.report import ErrorKind, Failure, Report, Turn, Usage
 from covey.beats import planner
 from covey.beats.beat import Beat, Budget, Interval
 from covey.beats.conclusion import TURNS_BYTES, concluded, entry, plain, standing_after
 from covey.beats.execution import Finished
 from covey.beats.ledger import Run, Standing
-from covey.beats.report import ErrorKind, Failure, Report, Turn, Usage
 from covey.kernel.event import DATA_BYTES, encode
 
 NOW = 1_800_000_000.0

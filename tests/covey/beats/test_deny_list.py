@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from covey.beats.agents.claude import Claude
+from covey.agents.claude.headless import ClaudeHeadless
+from covey.agents.headless.report import Report
 from covey.beats.beat import Beat, Interval
 from covey.beats.execution import Execution
 from covey.beats.folder import Folder
 from covey.beats.permissions import DEFAULT_DENY
 from covey.beats.preparation import prepare
-from covey.beats.report import Report
 from covey.kernel.clock import SystemClock
 from lab.headless import Headless, headless
 from tests.covey.beats.pretended import new_run
@@ -66,8 +66,10 @@ def run(
         deny=deny,
     )
     folder = Folder(place.root / "runs" / new_run())
-    assert prepare(beat, folder, Claude(), 0.0, "") is None
-    finished = asyncio.run(Execution(folder, Claude().reader(), SystemClock(), lambda _: None, lambda _: "").run())
+    assert prepare(beat, folder, ClaudeHeadless(), 0.0, "") is None
+    finished = asyncio.run(
+        Execution(folder, ClaudeHeadless().reader(), SystemClock(), lambda _: None, lambda _: "").run()
+    )
     return finished.report, called.read_text().splitlines() if called.exists() else []
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from covey.beats.agents.claude import Claude
+from covey.agents.claude.headless import ClaudeHeadless
+from covey.agents.headless.report import Step, Usage
 from covey.beats.execution import LINE_BYTES, Execution, Finished
 from covey.beats.folder import Folder, marked
-from covey.beats.report import Step, Usage
 from covey.kernel.clock import SystemClock
 from tests.covey.beats.pretended import new_run, until
 
@@ -55,7 +55,7 @@ class One:
         return finished
 
     def execution(self, spent: Callable[[Usage], str] = lambda _: "") -> Execution:
-        return Execution(self.folder, Claude().reader(), SystemClock(), self.heard.append, spent)
+        return Execution(self.folder, ClaudeHeadless().reader(), SystemClock(), self.heard.append, spent)
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from covey.agents.headless.report import Usage
 from covey.beats import money
 from covey.beats.beat import Budget
 from covey.beats.money import Spent
-from covey.beats.report import Usage
 
 ZONES = [
     "Europe/Berlin",

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from covey.agents.headless.report import ErrorKind, Failure
 from covey.beats.beat import Beat, Cron, Interval, Overlap, Quiet
 from covey.beats.planner import (
     BACKOFF_S,
@@ -29,7 +30,6 @@ from covey.beats.planner import (
     taken,
     wake,
 )
-from covey.beats.report import ErrorKind, Failure
 from covey.beats.schedule import MISSED_LIMIT, next_slot, offset
 from tests.covey.beats.wall_clock import Wanted, beat, local, moments, utc, wanted
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats import programs
-from covey.beats.agents.registry import AGENTS
 from covey.beats.folder import Folder
 from covey.beats.preparation import prepare
-from tests.covey.beats.agents.running import beat
+from tests.covey.agents.headless.running import beat
 from tests.covey.beats.pretended import Pretended
 
 

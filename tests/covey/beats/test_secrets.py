@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from covey.beats.agents.lines import read
-from covey.beats.secrets import KEPT_CHARACTERS, redacted_text
+from covey.agents.headless.lines import read_line
+from covey.agents.headless.secrets import KEPT_CHARACTERS, redacted_text
 from tests.covey.beats.living import Living
 from tests.covey.beats.world import World
 
@@ -110,7 +110,7 @@ def test_numbers_and_what_controls_a_run_stay_as_they_are() -> None:
         "result": "HEARTBEAT_OK",
         "cost": None,
     }
-    assert read(json.dumps(line)) == line
+    assert read_line(json.dumps(line)) == line
 
 
 def test_the_end_of_a_long_text_is_kept() -> None:

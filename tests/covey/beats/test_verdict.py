@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.beats.report import Failure, Report
+from covey.agents.headless.report import Failure, Report
 from covey.beats.verdict import NO_ANSWER, SUMMARY_LENGTH, Verdict, classify
 
 WHITE = st.text(alphabet=" \t\r\n", max_size=5)

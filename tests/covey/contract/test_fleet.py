@@ -10,6 +10,7 @@ import jsonschema_rs
 import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
+from covey.agents.registry import INTEGRATIONS
 from covey.cli.build import build
 from covey.cli.perform import VERBS
 from covey.contract import GROUPS, fleet
@@ -17,7 +18,7 @@ from covey.contract.fleet_shapes import STATES
 from covey.contract.operation import Operation
 from covey.contract.reference import page
 from covey.contract.targets import TARGETS
-from covey.fleet import bar, integrate, model
+from covey.fleet import bar, model
 from covey.kernel.openapi import document
 from murli import self_check
 from murli.argparse import describe
@@ -76,7 +77,7 @@ def test_states_and_formats_are_the_same_everywhere() -> None:
 def test_the_agents_that_can_be_integrated_are_those_that_the_contract_names() -> None:
     agent = by_name("integrate").parameter("agent")
     assert agent is not None
-    assert agent.enum == integrate.NAMES
+    assert agent.enum == tuple(INTEGRATIONS)
 
 
 @pytest.mark.parametrize("columns", [50, 60, 80])

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from covey.fleet.processes import ProcessTable
+from covey.hosts.processes import ProcessTable
 from tests.covey.conftest import Covey
 from tests.covey.fleet.room import LIMIT_S, until
 

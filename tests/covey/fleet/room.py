@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from covey.fleet.processes import ProcessTable
+from covey.hosts.processes import ProcessTable
 
 LIMIT_S = 90
 T = TypeVar("T")

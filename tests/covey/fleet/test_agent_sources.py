@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from covey.fleet.adapters.registry import load
+from covey.agents.screens.registry import load
 from covey.fleet.agent_sources import BLIND_S, STARTING_S, AgentSources
 from covey.fleet.judge import Rules, horizon, judge
 from covey.fleet.model import Claim, Verdict

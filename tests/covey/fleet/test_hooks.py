@@ -15,8 +15,8 @@ from typing import Self
 
 import pytest
 
-from covey.fleet.integrate import hook, script
-from covey.fleet.integrate.spool import Spool
+from covey.agents.integration import hook, script
+from covey.agents.integration.spool import Spool
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living
 from tests.covey.fleet.room import until

@@ -18,7 +18,7 @@ from typing import Self
 
 import pytest
 
-from covey.fleet.integrate import script
+from covey.agents.integration import script
 from covey.kernel.process import start_of
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living

@@ -18,8 +18,8 @@ from covey.fleet.model import DERIVED, SURE, Claim
 from covey.fleet.remote_feed import Hello, Line, Pulse, Report, ReportLine, Snapshot
 from covey.fleet.remote_node import RemoteNode
 from covey.fleet.runtimes import Runtime, Runtimes
+from covey.hosts.executor import Local
 from covey.kernel.clock import SystemClock
-from covey.tmux.executor import Local
 from tests.covey.tmux.conftest import until
 
 AGENT = Runtime(

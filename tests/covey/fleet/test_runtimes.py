@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from covey.fleet.ingest.delivery import HookDelivery
-from covey.fleet.processes import Process, ProcessTable
 from covey.fleet.runtimes import (
     Change,
     Ended,
@@ -24,6 +23,7 @@ from covey.fleet.runtimes import (
     Suspended,
     occupant,
 )
+from covey.hosts.processes import Process, ProcessTable
 from tests.captured import Capture, captures
 from tests.covey.fleet.room import Room, TmuxPane, room, until
 

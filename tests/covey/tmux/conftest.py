@@ -20,8 +20,8 @@ from pathlib import Path
 
 import pytest
 
+from covey.hosts.executor import Executor, Local
 from covey.tmux.changes import Change
-from covey.tmux.executor import Executor, Local
 from covey.tmux.schedule import Pace
 from covey.tmux.watch import Watch
 

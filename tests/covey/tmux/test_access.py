@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from covey.hosts.executor import Local, run
 from covey.tmux import client
 from covey.tmux.access import Access, find
 from covey.tmux.errors import TmuxGoneError, TmuxReplacedError
-from covey.tmux.executor import Local, run
 from covey.tmux.listing import Question
 from covey.tmux.server import Address
 from covey.tmux.watch import Watch

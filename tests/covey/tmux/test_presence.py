@@ -51,7 +51,7 @@ UNTARGETED = (
 """Commands that name no target, in the order in which they are typed; in the end no session is left."""
 WATCHER = """
 import asyncio, sys
-from covey.tmux.executor import Local
+from covey.hosts.executor import Local
 from covey.tmux.watch import Watch
 async def main():
     async with Watch(Local(), sys.argv[1]) as watch:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from covey.tmux.executor import Local
-from covey.tmux.shell import Shell
+from covey.hosts.executor import Local
+from covey.hosts.shell import Shell
 from covey.tmux.sockets import Sockets, remote, usual
 from tests.covey.tmux.conftest import Tmux, until_now
 

@@ -9,8 +9,8 @@ import signal
 
 import pytest
 
+from covey.hosts.executor import Local
 from covey.tmux.errors import TmuxGoneError, TmuxRefusedError
-from covey.tmux.executor import Local
 from covey.tmux.watch import Watch
 from tests.covey.tmux.conftest import BRISK, PATIENT, Reader, Tmux, play, until
 

@@ -23,11 +23,11 @@ def explain(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Which state a screen shows, and which pattern says so."""
     from pathlib import Path
 
+    from covey.agents.screens.explain import explained
+    from covey.agents.screens.registry import load
     from covey.cli.cells import clean
     from covey.cli.perform import ask
     from covey.cli.render import render
-    from covey.fleet.adapters.explain import explained
-    from covey.fleet.adapters.registry import load
 
     out = writer()
     if bool(params["pane"]) == bool(params["screen"]):

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from covey.agents.integration import Edit
     from covey.contract import Operation
-    from covey.fleet.integrate import Edit
     from covey.kernel.home import Home
     from covey.kernel.program_version import Program
 
@@ -20,10 +20,10 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
     import os
     from pathlib import Path
 
+    from covey.agents import integration
     from covey.cli.render import columns
     from covey.cli.render_adapters import integrated
     from covey.cli.render_fleet import Paint
-    from covey.fleet import integrate as integration
 
     home.node.prepare()
     environment, whose = {**os.environ, "COVEY_HOME": home.path}, Path.home()
@@ -53,7 +53,7 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
 
 def _accepted(agent: str, found: Sequence[Program], *, any_version: bool, dry_run: bool) -> tuple[list[str], list[str]]:
     """The versions to write hooks for, and what to say about them. A dry run of what would be refused is a plan that says so."""
-    from covey.fleet import integrate as integration
+    from covey.agents import integration
 
     try:
         versions, notes = integration.acceptance(agent, found, any_version=any_version)

@@ -20,11 +20,11 @@ from covey.kernel.store_errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from covey.fleet.adapters.registry import Registry
+    from covey.agents.integration.spool import Spool, Spooled
+    from covey.agents.screens.registry import Registry
     from covey.fleet.agent_sources import AgentSources
     from covey.fleet.drift import Drift
     from covey.fleet.ingest.delivery import HookDelivery
-    from covey.fleet.integrate.spool import Spool, Spooled
     from covey.fleet.live_states import LiveStates
     from covey.fleet.runtimes import Runtimes
     from covey.fleet.target_watches import TargetWatches

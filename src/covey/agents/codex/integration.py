@@ -1,0 +1,56 @@
+"""Codex: hooks in hooks.json, a file beside config.toml."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from covey.agents.codex import AGENT
+from covey.agents.integration.table import HooksTable
+from covey.agents.integration.user_environment import Launch
+from covey.kernel.toml_text import written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from covey.agents.integration.user_environment import UserEnvironment
+
+
+class CodexIntegration(HooksTable):
+    agent = AGENT
+    events = (
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PostModelRequest",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "Interrupt",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+    )
+    # 0.101.0 has no hooks and does not read the file; 0.148.0 leaves out the events that it does not know.
+    tried = ("0.148.0", "0.166.0")
+    remarks = (
+        (
+            'At its next start Codex asks once whether to trust the new hooks ("Hooks need review"): '
+            "choose to trust them. Until then they do not run."
+        ),
+    )
+
+    def file(self, user: UserEnvironment) -> Path:
+        return user.folder("CODEX_HOME", ".codex") / "hooks.json"
+
+    def entry(self, command: str) -> dict[str, Any]:
+        return {"hooks": [{"type": "command", "command": command, "timeout": 5}]}
+
+    def launch(self, user: UserEnvironment) -> Launch:
+        """Codex asks about these hooks too, once. It remembers the answer for the command, which is always the same."""
+        entry = written([self.entry(user.command(self.name))])
+        return Launch([word for event in self.events for word in ("-c", f"hooks.{event}={entry}")])
+
+
+INTEGRATION = CodexIntegration()

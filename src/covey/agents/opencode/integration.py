@@ -1,0 +1,74 @@
+"""opencode: a plugin, which is a file in its folder of plugins and needs no mention in its settings."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from covey.agents.integration.integration import Integration
+from covey.agents.integration.script import MARKER
+from covey.agents.integration.user_environment import Launch
+from covey.agents.opencode import AGENT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from covey.agents.integration.user_environment import UserEnvironment
+
+CONTENT = "OPENCODE_CONFIG_CONTENT"
+PLUGIN = """\
+// Covey's plugin for opencode: tells Covey what the agent is doing. `covey integrate opencode --remove` takes it away.
+import { spawn } from "node:child_process"
+const HOOK = %s
+const EVENTS = /^(session\\.(created|deleted|status|idle|error|compacted)|permission\\..*|question\\..*)$/
+let last = Promise.resolve()
+// One after the other, so that they arrive in order; opencode itself does not wait for any of them.
+const tell = (name, payload) => {
+  const body = JSON.stringify({ hook_event_name: name, ...payload })
+  last = last.then(() => new Promise((done) => {
+    const hook = spawn(HOOK, ["opencode"], { stdio: ["pipe", "ignore", "ignore"] })
+    hook.on("error", done)
+    hook.on("close", done)
+    hook.stdin.on("error", () => {})
+    hook.stdin.end(body)
+  })).catch(() => {})
+}
+export const Covey = async () => ({
+  event: async ({ event }) => { if (EVENTS.test(event.type)) tell("event", event) },
+  "chat.message": async (input) => tell("chat.message", { input }),
+  "tool.execute.before": async (input) => tell("tool.execute.before", { input }),
+  "tool.execute.after": async (input) => tell("tool.execute.after", { input }),
+})
+"""
+
+
+class OpenCodeIntegration(Integration):
+    agent = AGENT
+    tried = ("1.1.65", "1.18.18", "1.18.33")
+    remarks = (
+        (
+            "opencode loads plugins when it starts: restart sessions that run already. "
+            "With its first plugin it fetches its plugin library from npm."
+        ),
+    )
+
+    def file(self, user: UserEnvironment) -> Path:
+        settings = user.environ.get("OPENCODE_CONFIG_DIR", "")
+        return (
+            (user.home / settings if settings else user.folder("XDG_CONFIG_HOME", ".config") / "opencode")
+            / "plugin"
+            / "covey.js"
+        )
+
+    def content(self, user: UserEnvironment) -> bytes:
+        return (PLUGIN % json.dumps(str(user.covey / "hooks" / MARKER))).encode()
+
+    def launch(self, user: UserEnvironment) -> Launch | None:
+        """Settings in the environment are merged with those in files. Somebody else's there we do not take apart."""
+        if user.environ.get(CONTENT):
+            return None
+        file = user.covey / "hooks" / "opencode.js"
+        return Launch([], {CONTENT: json.dumps({"plugin": [file.as_uri()]})}, {file: self.content(user)})
+
+
+INTEGRATION = OpenCodeIntegration()

@@ -1,0 +1,1 @@
+"""Machines: programs and shells on this one and on others behind ssh, and their processes."""

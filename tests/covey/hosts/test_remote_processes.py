@@ -1,0 +1,83 @@
+"""The processes of a machine through a shell: of this one, so that both ways can be compared."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Awaitable, Callable
+
+from covey.hosts.executor import Local
+from covey.hosts.processes import ProcessTable
+from covey.hosts.remote_processes import RemoteProcesses
+from covey.hosts.shell import Shell
+
+
+class Counting(Shell):
+    """Knows how often it was asked."""
+
+    asked = 0
+
+    async def run(self, script: str, *, deadline_s: float, first_s: float | None = None) -> bytes:
+        self.asked += 1
+        return await super().run(script, deadline_s=deadline_s, first_s=first_s)
+
+
+def play(body: Callable[[RemoteProcesses, Counting], Awaitable[None]]) -> None:
+    async def main() -> None:
+        shell = Counting(Local())
+        try:
+            await body(RemoteProcesses(shell), shell)
+        finally:
+            await shell.aclose()
+
+    asyncio.run(main())
+
+
+def test_both_ways_see_the_same() -> None:
+    async def body(remote: RemoteProcesses, _: Counting) -> None:
+        there, here = await remote.read([os.getpid()]), ProcessTable.read()
+        mine, same = there.get(os.getpid()), here.get(os.getpid())
+        assert mine is not None
+        assert same is not None
+        assert there.describe(mine) == here.describe(same)
+        assert there.boot == here.boot
+        assert abs(there.age(mine) - here.age(same)) < 5
+        assert len(there) > len(here) // 2
+
+    play(body)
+
+
+def test_only_those_in_panes_are_described_and_each_once() -> None:
+    odd = ["sh", "-c", "read x", "new\nline", "", "ünï"]
+
+    async def body(remote: RemoteProcesses, shell: Counting) -> None:
+        for _ in range(3):
+            table = await remote.read([process.pid])
+            found = table.get(process.pid)
+            assert found is not None
+            assert table.describe(found).argv == tuple(odd)
+        assert shell.asked == 3 + 1
+        stranger = table.get(os.getpid())
+        assert stranger is not None
+        assert table.describe(stranger).argv == ()
+
+    with subprocess.Popen(odd, stdin=subprocess.PIPE) as process:
+        play(body)
+        process.kill()
+
+
+def test_a_process_that_calls_itself_something_odd_hides_no_other() -> None:
+    async def body(remote: RemoteProcesses, _: Counting) -> None:
+        there, here = await remote.read([]), ProcessTable.read()
+        seen = there.get(process.pid)
+        assert seen is not None
+        assert seen == here.get(process.pid)
+        assert there.get(9) == here.get(9)
+
+    script = "printf 'x\\n9 (y) S 1' > /proc/$$/comm; echo; read x"
+    with subprocess.Popen(["sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        play(body)
+        process.kill()
