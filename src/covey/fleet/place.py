@@ -10,7 +10,7 @@ from covey.fleet.processes import ProcessTable
 from covey.fleet.remote_processes import RemoteProcesses
 from covey.tmux.executor import Local, Ssh
 from covey.tmux.shell import Shell
-from covey.tmux.sockets import Sockets, remote
+from covey.tmux.sockets import Sockets, remote_sockets
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -92,7 +92,7 @@ class There:
         self._processes = RemoteProcesses(self._shell)
 
     async def sockets(self) -> list[str]:
-        return await remote(self._pulse)
+        return await remote_sockets(self._pulse)
 
     async def processes(self, panes: Iterable[int]) -> ProcessTable:
         return await self._processes.read(panes)

@@ -10,7 +10,7 @@ from covey.fleet.processes import ProcessesError
 from covey.fleet.runtimes import Change, Pane, Runtimes, Server
 from covey.tmux.changes import Liveness
 from covey.tmux.errors import TmuxError, TmuxUnreachableError
-from covey.tmux.watch import Watch
+from covey.tmux.monitor import ServerMonitor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from covey.fleet.watched import Watched
     from covey.kernel.clock import Clock
     from covey.tmux import changes, listing
-    from covey.tmux.changes import Standing
+    from covey.tmux.changes import ServerHealth
 
 LATER_S = (0.3, 1.0, 3.0)
 """When to look at the processes again after something began in a pane: a launcher's program comes late."""
@@ -45,7 +45,7 @@ class ServerWatch:
     def __init__(self, target: str, place: Place, socket: str, station: Station, clock: Clock) -> None:
         self.target = target
         self.socket = socket
-        self.standing: Standing | None = None
+        self.standing: ServerHealth | None = None
         """How it stands with the server; None until that is known."""
         self.scanned = False
         """Whether the processes in its panes have been looked at."""
@@ -54,7 +54,7 @@ class ServerWatch:
         self._place = place
         self._station = station
         self._clock = clock
-        self._watch: Watch | None = None
+        self._watch: ServerMonitor | None = None
         self._seen: dict[str, listing.Pane] = {}
         self._followed: dict[str, str] = {}
         self._working: frozenset[str] = frozenset()
@@ -75,7 +75,10 @@ class ServerWatch:
 
     async def run(self) -> None:
         """Watch until cancelled."""
-        async with Watch(self._place.executor, self.socket, clock=self._clock) as watch, asyncio.TaskGroup() as group:
+        async with (
+            ServerMonitor(self._place.executor, self.socket, clock=self._clock) as watch,
+            asyncio.TaskGroup() as group,
+        ):
             self._watch = watch
             chores = [
                 group.create_task(self._sample(watch), name=f"screens of {self.socket}"),
@@ -84,14 +87,14 @@ class ServerWatch:
             try:
                 async for change in watch:
                     if change.kind == "server":
-                        self.standing = change.standing
+                        self.standing = change.health
                         self._station.stands(self)
-                    if change.standing.liveness is Liveness.GONE:
+                    if change.health.liveness is Liveness.GONE:
                         self._seen.clear()
                         self._station.changed(
                             self._station.runtimes.server_gone(self.target, self.socket, self._clock.time())
                         )
-                    elif change.standing.liveness is Liveness.ALIVE:
+                    elif change.health.liveness is Liveness.ALIVE:
                         self._news(change)
                         self._read(change.screens, watch)
             finally:
@@ -123,7 +126,7 @@ class ServerWatch:
         """Look soon what is in front in each pane."""
         self._stale.set()
 
-    async def _keep_scanning(self, watch: Watch) -> None:
+    async def _keep_scanning(self, watch: ServerMonitor) -> None:
         """Scan when something may be another, resting as long as it took: a machine where much begins and ends has better things to do."""
         while True:
             await self._stale.wait()
@@ -138,14 +141,14 @@ class ServerWatch:
                 self._station.stands(self)
             await self._clock.sleep(self._clock.monotonic() - began)
 
-    async def _scan(self, watch: Watch) -> None:
+    async def _scan(self, watch: ServerMonitor) -> None:
         """Which agent is in which pane."""
-        identity = watch.standing.identity
-        if identity is None or watch.standing.liveness is not Liveness.ALIVE:
+        identity = watch.health.identity
+        if identity is None or watch.health.liveness is not Liveness.ALIVE:
             return
         panes = [Pane(pane.id, pane.pid, pane.window_id) for pane in watch.panes.values()]
         table = await self._place.processes([pane.pid for pane in panes])
-        if watch.standing.identity != identity or watch.standing.liveness is not Liveness.ALIVE:
+        if watch.health.identity != identity or watch.health.liveness is not Liveness.ALIVE:
             return  # meanwhile it is another server, or who knows
         server = Server(self.target, self.socket, identity.pid, identity.started)
         self._station.changed(self._station.runtimes.update(server, panes, table, self._clock.time()))
@@ -182,7 +185,7 @@ class ServerWatch:
         if self._due:
             self._wake.set()
 
-    async def _sample(self, watch: Watch) -> None:
+    async def _sample(self, watch: ServerMonitor) -> None:
         """Read the screens that may have changed, each as often as it changes but not more often than it can be read in peace."""
         looked: dict[str, float] = {}
         while True:
@@ -198,7 +201,7 @@ class ServerWatch:
                 await self._clock.sleep(min(looked[pane_id] for pane_id in early) + LEAST_S - now)
                 self._look_at(early)
 
-    async def _capture(self, watch: Watch, pane_ids: Iterable[str]) -> None:
+    async def _capture(self, watch: ServerMonitor, pane_ids: Iterable[str]) -> None:
         try:
             screens = await watch.captures(pane_ids)
         except TmuxError as error:
@@ -206,7 +209,7 @@ class ServerWatch:
             return
         self._read(screens, watch)
 
-    def _read(self, screens: Mapping[str, str], watch: Watch) -> None:
+    def _read(self, screens: Mapping[str, str], watch: ServerMonitor) -> None:
         """Pass on what panes show."""
         for pane_id, screen in screens.items():
             if (watched := self._watched(pane_id)) and (pane := watch.panes.get(pane_id)):

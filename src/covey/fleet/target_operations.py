@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from covey.fleet.place import Here, There
 from covey.fleet.targets import LOCAL
 from covey.kernel.clock import timestamp
-from covey.tmux.sockets import usual
+from covey.tmux.sockets import default_pattern
 from murli import EXIT_TIMEOUT, AgentError
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def places(
     def place(known: Known) -> Place:
         if known.kind == LOCAL:
             # Whoever names a folder or sockets wants those and no others.
-            return Here(patterns or [usual(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR"))
+            return Here(
+                patterns or [default_pattern(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR")
+            )
         return There(known.connection_ref, control_dir=control_dir, options=options)
 
     return place

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from covey.tmux import client, message
-from covey.tmux.client import ask, fits
+from covey.tmux.client import ask, supports
 from covey.tmux.errors import TmuxError, TmuxGoneError, TmuxProtocolError, TmuxReplacedError, TmuxTimeoutError
 from tests.covey.tmux.conftest import LIMIT_S, Tmux, until
 
@@ -50,7 +50,7 @@ def listening(path: str, serve: Callable[[socket.socket], None]) -> Iterator[Non
 
 def test_the_installed_version_is_asked_over_the_socket() -> None:
     """A newer one is to be tried and added."""
-    assert fits(VERSION)
+    assert supports(VERSION)
 
 
 def test_output_complaints_and_code_are_those_of_the_program(tmux: Tmux) -> None:
@@ -220,4 +220,4 @@ def _drain(connection: socket.socket) -> None:
     ],
 )
 def test_only_versions_that_were_tried_are_asked_over_the_socket(version: str, *, fit: bool) -> None:
-    assert fits(version) is fit
+    assert supports(version) is fit
