@@ -1,4 +1,4 @@
-"""Processes by pid, without mistaking one for another: birth, end, and the group that a process leads."""
+"""Processes by pid, safe against reused pids: birth, end, and the group that a process leads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ POLL_S, GROUP_POLL_S = 0.5, 0.02
 
 
 def birth(pid: int) -> str:
-    """What tells a process from another that later gets the same pid: boot and start time. Empty if there is no such process (a zombie is none)."""
+    """Return the boot and start time of a process, which distinguish it from a later one with the same pid.
+
+    Returns an empty text if there is no such process; a zombie does not count as one.
+    """
     if sys.platform != "linux":
         import subprocess
 
@@ -25,7 +28,7 @@ def birth(pid: int) -> str:
 
 async def ended(pid: int, born: str) -> None:
     """Wait until a process has ended, ours or adopted, and reap it if it is ours."""
-    import asyncio  # here, so that who only looks at processes need not load it
+    import asyncio  # here, so that a caller that only inspects processes need not load it
 
     fd = _pidfd(pid)
     try:
@@ -33,7 +36,7 @@ async def ended(pid: int, born: str) -> None:
             while not _reaped(pid) and (now := birth(pid)) and now == born:  # noqa: ASYNC110 - nothing tells us
                 await asyncio.sleep(POLL_S)
             return
-        if birth(pid) == born:  # looked at with the descriptor open: from here on it is this process and no other
+        if birth(pid) == born:  # checked with the descriptor open: from here on it is this process and no other
             loop, over = asyncio.get_running_loop(), asyncio.Event()
             loop.add_reader(fd, over.set)
             try:
@@ -56,25 +59,30 @@ async def group_ended(pid: int, born: str) -> None:
 
 
 def signal_group(pid: int, born: str, number: int) -> bool:
-    """Send a signal to the group that a process leads or led; False if there is none. A pid that now is another process gets nothing."""
+    """Send a signal to the group that a process leads or led; False if there is none.
+
+    If the pid belongs to another process by now, nothing is sent.
+    """
     if birth(pid) not in ("", born):
         return False
     try:
         os.killpg(pid, number)
     except ProcessLookupError:
         return False
-    except PermissionError:  # macOS, of a group of zombies; or they have become somebody else's
+    except PermissionError:  # macOS, for a group of zombies; or the group belongs to another user by now
         return number != 0
     return True
 
 
 def signal_process(pid: int, born: str, number: int) -> bool:
-    """Send a signal to a process, and to no other that may have got its pid since; False if it has ended. Raises `PermissionError` if it is not ours."""
+    """Send a signal to a process, and to no other that may have got its pid since; False if it has ended.
+
+    Raises `PermissionError` if the process belongs to another user.
+    """
     descriptor = _pidfd(pid)
     try:
-        if (
-            not born or birth(pid) != born
-        ):  # looked at with the descriptor open: from here on it is this process and no other
+        # Checked with the descriptor open: from here on it is this process and no other.
+        if not born or birth(pid) != born:
             return False
         if descriptor >= 0:
             import signal
@@ -91,7 +99,7 @@ def signal_process(pid: int, born: str, number: int) -> bool:
 
 
 def group_lives(group: int) -> bool:
-    """Whether a group has a member that is more than a zombie (which its parent, not we, must reap)."""
+    """Return whether a group has a member that is not a zombie (which its parent, not we, must reap)."""
     if sys.platform != "linux":
         return True
     members = (fields for name in os.listdir("/proc") if name.isdigit() and (fields := _stat(int(name))) is not None)
@@ -99,14 +107,14 @@ def group_lives(group: int) -> bool:
 
 
 def _reaped(pid: int) -> bool:
-    """Reap a child of ours that has ended."""
+    """Reap a child of ours that has ended; False if the process is not one."""
     with contextlib.suppress(ChildProcessError):
         return os.waitpid(pid, os.WNOHANG)[0] == pid
     return False
 
 
 def _pidfd(pid: int) -> int:
-    """A descriptor that becomes readable when the process ends; -1 where there is no such thing."""
+    """Return a descriptor that becomes readable when the process ends; -1 where the system has none."""
     if hasattr(os, "pidfd_open"):
         with contextlib.suppress(OSError):
             return os.pidfd_open(pid)
@@ -114,7 +122,7 @@ def _pidfd(pid: int) -> int:
 
 
 def _stat(pid: int) -> list[bytes] | None:
-    """The fields of /proc/PID/stat after the name: state, parent, group and so on."""
+    """Return the fields of /proc/PID/stat after the name: state, parent, group and so on; None if it cannot be read."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split() or None
@@ -123,7 +131,7 @@ def _stat(pid: int) -> list[bytes] | None:
 
 
 def _boot() -> str:
-    """Start times count from the boot, so they come again after the next one."""
+    """Return the id of the present boot: start times count from the boot, so they repeat after the next one."""
     with contextlib.suppress(OSError), open("/proc/sys/kernel/random/boot_id", "rb") as file:
         return file.read().strip().decode()
     return ""
