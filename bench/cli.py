@@ -1,7 +1,8 @@
 """How long does a person wait for `covey status`?
 
-Times the whole process, from its start to its end, with a daemon that runs in a home of its own, side by side with `python -c pass`. Runs are interleaved,
-so that a noisy machine disturbs both alike. Both are run as installed: with byte code, and without what happens to be set on this machine.
+Times the whole process, from its start to its end, with a daemon that runs in a home of its own, side by side with
+`python -c pass`. Runs are interleaved, so that a noisy machine disturbs both alike. Both are run as installed: with
+byte code, and without the variables that happen to be set on this machine.
 
     ./run python bench/cli.py [rounds]
 """
@@ -69,9 +70,8 @@ def report(rounds: int) -> bool:
         }
         print(f"{name:18}{ratios[name]['p50']:7.2f}{ratios[name]['p95']:7.2f}{statistics.median(seconds) * 1000:9.1f}")
     broken = [name for name, limit in LIMITS.items() if ratios["covey status"][name] > limit]
-    print(
-        f"\nlimits for covey status: p50 {LIMITS['p50']}, p95 {LIMITS['p95']}: {'BROKEN: ' + ', '.join(broken) if broken else 'held'}"
-    )
+    verdict = "BROKEN: " + ", ".join(broken) if broken else "held"
+    print(f"\nlimits for covey status: p50 {LIMITS['p50']}, p95 {LIMITS['p95']}: {verdict}")
     return not broken
 
 

@@ -1,7 +1,8 @@
 """What does the daemon cost when nothing happens, and how long until it is ready?
 
-Start to ready is the whole of `covey up`, side by side with `python -c pass`, interleaved, in medians. Then one daemon is left alone: the CPU time that the
-kernel has counted for it over the rest, its wakeups, and its resident memory.
+Start to ready is the whole of `covey up`, side by side with `python -c pass`, interleaved, in medians. Then one daemon
+is left alone: the CPU time that the operating system has counted for it meanwhile, its wakeups, and its resident
+memory.
 
     ./run python bench/daemon.py [seconds at rest] [starts]
 """
@@ -89,7 +90,8 @@ def main() -> int:
         share, woken, resident = bench.rest(seconds)
     start = statistics.median(ups) / statistics.median(floors)
     print(
-        f"daemon: {count} starts, then {seconds:g} s at rest; python -c pass = {statistics.median(floors) * 1000:.1f} ms\n"
+        f"daemon: {count} starts, then {seconds:g} s at rest; "
+        f"python -c pass = {statistics.median(floors) * 1000:.1f} ms\n"
     )
     print(f"{'':34}{'measured':>10}{'limit':>10}")
     rows = [

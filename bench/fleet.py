@@ -1,11 +1,13 @@
 """What does it cost to see a fleet, against asking tmux again and again?
 
-A private tmux server with 10, 100 and 500 panes: up to 50 of them hold an agent (a small script that Covey knows from a TOML file alone), a tenth writes two
-lines a second, half of that tenth agents. A daemon that is confined to this server is left alone for a while; then it is asked for the list. Side by side in
-the same run: one `tmux list-panes -a` in a process of its own, one `tmux display-message` for each pane, and `Server.panes` of libtmux. They only list panes,
-where Covey knows the agents and their states; their share of a core is what one pass a second takes.
+A private tmux server with 10, 100 and 500 panes: up to 50 of them hold an agent (a small script that Covey knows from a
+TOML file alone), a tenth writes two lines a second, half of that tenth agents. A daemon that is confined to this server
+is left alone for a while; then it is asked for the list. Side by side in the same run: one `tmux list-panes -a` in a
+process of its own, one `tmux display-message` for each pane, and `Server.panes` of libtmux. They only list panes, where
+Covey knows the agents and their states; their share of a core is what one pass a second takes.
 
-First the daemon at rest: one server with one idle agent, and eleven on four servers, beside a `tmux list-panes` a second for each server.
+First the daemon at rest: one server with one idle agent, and eleven on four servers, beside a `tmux list-panes` a
+second for each server.
 
     ./run python bench/fleet.py [panes …]
     ./run python bench/fleet.py rest
@@ -98,7 +100,11 @@ class Figures(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """A daemon while nothing happens: its share of a core and that of the servers on its behalf, how often the servers ran a second, and what naive polling takes a second."""
+    """The cost of a daemon while nothing happens.
+
+    Its share of a core and that of the servers on its behalf, how often the servers ran a second, and what naive
+    polling takes a second.
+    """
 
     share: float
     servers: float
@@ -256,7 +262,10 @@ def children(pid: int) -> set[int]:
 
 
 def faults_of_ended(pid: int) -> int:
-    """Page faults of all the children that a process has seen end: no process ends without one, so none has if this stays the same."""
+    """Return the page faults of all ended children of a process.
+
+    No process ends without one, so no child has ended if the number stays the same.
+    """
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[8])
 
 
@@ -297,9 +306,8 @@ def show_rest() -> bool:
         kept = found.share <= limit
         well &= kept
         ratio = found.naive / (found.share + found.servers)
-        print(
-            f"{name:34}{found.share * 100:>9.2f}{limit * 100:>9.2g}{found.servers * 100:>11.2f}{found.ran:>15.1f}{ratio:>27.1f}{'' if kept else '  BROKEN'}"
-        )
+        cpu = f"{found.share * 100:>9.2f}{limit * 100:>9.2g}{found.servers * 100:>11.2f}"
+        print(f"{name:34}{cpu}{found.ran:>15.1f}{ratio:>27.1f}{'' if kept else '  BROKEN'}")
     print()
     return well
 

@@ -1,13 +1,16 @@
 """What do the daemon's own layers cost on its socket, and does its event stream keep its promises under load?
 
-One daemon and one bare uvicorn+Starlette route, each a process of its own on a Unix socket with uvloop and httptools, are asked by the same raw client over
-connections that stay open. Batches alternate between the two, so that a noisy machine disturbs both alike; a row is the median of its batches' own ratios.
+One daemon and one bare uvicorn+Starlette route, each a process of its own on a Unix socket with uvloop and httptools,
+are asked by the same raw client over connections that stay open. Batches alternate between the two, so that a noisy
+machine disturbs both alike; a row is the median of its batches' own ratios.
 
     GET        one connection, one request after the other: /v1/health against the bare route
     16 GETs    16 connections, each with one request on the way: throughput
-    durable    POST with one durable write each, 64 on the way, against a plain loop of single fsynced SQLite inserts in the same folder
+    durable    POST with one durable write each, 64 on the way, against a simple loop of single fsynced SQLite inserts
+               in the same folder
     fan-out    1,000 event streams, every event counted at every one of them
-    resume     a reader that is cut off again and again while events are made, and resumes by Last-Event-ID: all events, once, in order
+    resume     a reader that is cut off again and again while events are made, and resumes by Last-Event-ID: all events,
+               once, in order
 
     ./run python bench/ipc.py [batches] [subscribers]
 """
@@ -271,7 +274,7 @@ def fan_out(path: str, subscribers: int) -> tuple[int, float]:
 
 
 def resume(path: str) -> tuple[int, int, bool]:
-    """How many events a reader received and how often it was cut off, while they were made; and whether they are all of them, once, in order."""
+    """Return the events that a reader received, how often it was cut off, and whether all came once and in order."""
     chance = random.Random(7)
     with connect(path) as control:
         first = ask(control, request("POST", "/v1/bench/emit", b'{"count": 1}'))["cursor"]
@@ -362,7 +365,8 @@ def report(ours: str, theirs: str, folder: Path, batches: int, subscribers: int)
         "resume": (f"{received} events", f"{cuts} cuts", "complete" if complete else "WITH GAPS", "complete", complete),
     }
     print(
-        f"the daemon's socket, {batches} batches side by side with a bare route (GETs) and with single fsynced inserts (durable)\n"
+        f"the daemon's socket, {batches} batches side by side with a bare route (GETs) "
+        "and with single fsynced inserts (durable)\n"
     )
     print(f"{'':10}{'covey':>14}{'beside':>12}{'ratio':>14}{'limit':>10}")
     for name, (mine, beside, measured_ratio, limit, held) in verdicts.items():

@@ -1,8 +1,9 @@
-"""How many durable writes does the store acknowledge, against a plain loop of single fsynced SQLite inserts?
+"""How many durable writes does the store acknowledge, against a simple loop of single fsynced SQLite inserts?
 
-Every write is one row of 100 bytes in its own unit of work, acknowledged only after an fsynced commit. Producers write one after the other and wait for each
-acknowledgement. Rounds are interleaved, so that a noisy machine disturbs all columns alike; figures are medians of the rounds' own ratios to the plain loop
-of the same round. The files lie beside this repository: in a memory file system an fsync costs nothing.
+Every write is one row of 100 bytes in its own unit of work, acknowledged only after an fsynced commit. Producers write
+one after the other and wait for each acknowledgement. Rounds are interleaved, so that a noisy machine disturbs all
+columns alike; figures are medians of the rounds' own ratios to the simple loop of the same round. The files lie beside
+this repository: in a memory file system an fsync costs nothing.
 
     ./run python bench/store.py [rounds]
 """
@@ -96,7 +97,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=ROOT, prefix=".bench-") as folder:
         loops, rates = asyncio.run(measure(Path(folder), rounds))
     print(
-        f"durable writes, median of {rounds} rounds; 1.00 = a plain loop of single fsynced inserts = {statistics.median(loops):,.0f}/s\n"
+        f"durable writes, median of {rounds} rounds; "
+        f"1.00 = a plain loop of single fsynced inserts = {statistics.median(loops):,.0f}/s\n"
     )
     print(f"{'producers':>10}" + "".join(f"{policy:>15}" for policy in POLICIES) + f"{'limit':>8}")
     held = True
@@ -115,7 +117,8 @@ def main() -> int:
             + verdict
         )
     print(
-        "\nbatched_50ms: fewer than 128 writes wait up to 50 ms for company, so that a quiet daemon seldom wakes the disk; its rate below that is the policy"
+        "\nbatched_50ms: fewer than 128 writes wait up to 50 ms for company, so that a quiet daemon seldom wakes the "
+        "disk; its rate below that is the policy"
     )
     return 0 if held else 1
 

@@ -1,6 +1,7 @@
-"""`./run demo`: three agents in tmux, seen by Covey. Every line that starts with `$` is really run, and nothing is left behind.
+"""`./run demo`: three agents in tmux, seen by Covey.
 
-The agents are pretended (demo_agent.py), so no account and no agent program is needed. Where the lab has real ones installed, they join.
+Every line that starts with `$` is really run, and nothing is left behind. The agents are simulated (demo_agent.py), so
+no account and no agent program is needed. Where the lab has real agents installed, they join.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import NoReturn
 from showing import Live, heading, on_terminal, say, shown, typed
 
 from lab import processes
-from lab.agents.agent import Place
+from lab.agents.agent import RunSetup
 from lab.agents.claude import Claude
 from lab.agents.codex import Codex
 from lab.install import program_of
@@ -130,7 +131,7 @@ class Demo:
         raise DemoError(f"the agent in {place} was not seen to be {state} within {PATIENCE:g} s")
 
     def clear_away(self) -> None:
-        """End everything that was started here: the daemon and tmux by asking them, whatever is left by its pid; then the files."""
+        """End everything that was started here: the daemon and tmux by asking them, the rest by pid; then the files."""
         for command in ([COVEY, "down"], ["tmux", "-L", "demo", "kill-server"]):
             with suppress(subprocess.TimeoutExpired):  # what is still there is ended below
                 subprocess.run(command, env=self.environment, capture_output=True, timeout=PATIENCE, check=False)
@@ -192,7 +193,8 @@ def tell(demo: Demo) -> None:
     demo.show("down")
 
     heading(
-        "Now yours. Start an agent in tmux as always (Claude Code, Codex, Gemini, Copilot, Cursor and opencode are known), then:"
+        "Now yours. Start an agent in tmux as always (Claude Code, Codex, Gemini, Copilot, Cursor and opencode are "
+        "known), then:"
     )
     say("  ./run up                            start Covey")
     say("  ./run ps                            who is there, who needs you")
@@ -220,15 +222,15 @@ def start_real(demo: Demo) -> list[str]:
     """Real agents that the lab has: each at its prompt, in a home of its own, with no way out of this machine."""
     started = [agent for agent in REAL if program_of(agent).exists()]
     for agent in started:
-        place = Place(demo.folder / agent.name, NOWHERE)
-        for folder in (place.home, place.project, place.root / "tmp"):
+        setup = RunSetup(demo.folder / agent.name, NOWHERE)
+        for folder in (setup.home, setup.project, setup.root / "tmp"):
             folder.mkdir(parents=True)
-        launch = agent(program_of(agent)).prepare(place)
+        launch = agent(program_of(agent)).prepare(setup)
         demo.start(
             agent.name,
             *launch.argv,
-            folder=place.project,
-            environment={**environment_of(place.root, demo.mark), **launch.env},
+            folder=setup.project,
+            environment={**environment_of(setup.root, demo.mark), **launch.env},
         )
     return [agent.name for agent in started]
 

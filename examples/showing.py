@@ -1,4 +1,4 @@
-"""Running real commands for a tour: on a pseudo-terminal, as a person would see them, or behind a pipe, as an agent would."""
+"""Real commands run for a tour: on a pseudo-terminal, as a person sees them, or behind a pipe, as an agent does."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def on_terminal(command: list[str], folder: Path, environment: dict[str, str], *
 
 
 class Live:
-    """A program that takes the whole screen of a terminal of its own and draws it anew, from the top, whenever something has changed."""
+    """A program that uses the whole screen of its own terminal and redraws it from the top at every change."""
 
     def __init__(
         self, command: list[str], folder: Path, environment: dict[str, str], *, columns: int, rows: int

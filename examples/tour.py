@@ -1,7 +1,8 @@
 """A short guided tour of one small tool that speaks to people and to agents: `./run python examples/tour.py`.
 
-Every line that starts with `$` is really run, in a scratch folder; the text under it is what the tool printed. The same tool exists three times, on argparse, click
-and typer, and the tour checks at the end that all three gave the same answers.
+Every line that starts with `$` is really run, in a scratch folder; the text under it is the output of the tool. The
+same tool exists three times, on argparse, click and typer, and the tour checks at the end that all three gave the same
+answers.
 """
 
 from __future__ import annotations
@@ -86,12 +87,14 @@ def main() -> int:
                 stage.for_agent(*line.split()) if audience == "agent" else stage.for_person(*line.split())
                 for stage in stages
             ]
-            alike += len({_timeless(answer) for answer in answers}) == 1
+            if len({_timeless(answer) for answer in answers}) == 1:
+                alike += 1
             heading(text)
             typed(f"roost {line}{' | cat' if audience == 'agent' else ''}")
             shown(answers[0])
         heading(
-            f"{alike} of {len(SCENES)} answers were the same, byte for byte (time stamps aside), from the argparse, the click and the typer version of the tool."
+            f"{alike} of {len(SCENES)} answers were the same, byte for byte (time stamps aside), from the argparse, "
+            "the click and the typer version of the tool."
         )
         say("Next: docs/murli.md shows how to do this with your own tool in five minutes.")
         return 0 if alike == len(SCENES) else 1

@@ -1,5 +1,7 @@
-"""The baseline observer: what most tools do. Twice a second it hashes every pane's screen; changed means running, a question on it
-means waiting for approval, anything else means idle. It is always sure of itself.
+"""The baseline observer: what most tools do.
+
+Twice a second it hashes every pane's screen; a changed screen means running, a question on it means waiting for
+approval, anything else means idle. Its confidence is always high.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Covey as an observer of the lab: a node of its own watches the lab's tmux server, and every state it publishes becomes a line of the timeline."""
+"""Covey as an observer of the lab.
+
+A node of its own watches the lab's tmux server, and every state that it publishes becomes a line of the timeline.
+"""
 
 from __future__ import annotations
 

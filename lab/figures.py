@@ -1,7 +1,8 @@
 """Measured figures, one JSON file per cell: an agent's version at a size, bare or integrated.
 
-A file holds the scores of each scenario, so that a cell can be measured in several runs: what is played again replaces what was there.
-`./run lab report` makes the tables of docs/accuracy.md from them, and `./run lab drift` compares new releases with them.
+A file holds the scores of each scenario, so that a cell can be measured in several runs: a scenario that is played
+again replaces its former scores. `./run lab report` makes the tables of docs/accuracy.md from them, and `./run lab
+drift` compares new releases with them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ BASELINE = "baseline"
 
 @dataclass
 class ScenarioFigures:
-    """What one scenario gave: a score per observer, the agreement with the agent's own word, and how long nothing was decided."""
+    """The result of one scenario.
+
+    It has a score for each observer, the agreement with the agent's own report, and the undecided seconds.
+    """
 
     runs: int
     undecided: float

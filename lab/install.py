@@ -88,7 +88,10 @@ def install(agent: type[Agent]) -> Installed:
 
 
 def _elsewhere(home: Path) -> dict[str, str]:
-    """An environment in which what a package does when it is installed lands in a folder that is thrown away; npm's own settings stay the user's."""
+    """Return an environment in which the install scripts of a package write to a temporary folder.
+
+    npm's own settings stay the user's.
+    """
     home.mkdir()
     kept = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     return {
@@ -109,7 +112,8 @@ def _verify(agent: type[Agent], program: Path, scratch: Path) -> None:
     )
     if agent.version not in said:
         raise InstallError(
-            f"{agent.title} {agent.version} was installed, but it says it is {said.strip()[:80]!r}: remove {program.parents[2]} and try again"
+            f"{agent.title} {agent.version} was installed, but it says it is {said.strip()[:80]!r}: "
+            f"remove {program.parents[2]} and try again"
         )
 
 

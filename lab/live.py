@@ -1,4 +1,4 @@
-"""A live agent to try things on: the scripted model serves it in a pane of a private tmux server until somebody ends it."""
+"""A live agent to try things on: the scripted model serves it in a pane of a private tmux server until it is ended."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def instructions(agent: type[Agent], socket: Path, known: Mapping[str, Sequence[
 
 
 async def run(agent: type[Agent], size: Size | None, ready: Callable[[str], None]) -> None:
-    """Start the agent, call `ready` with the instructions once it takes prompts, and return when it has ended or SIGTERM came.
+    """Start the agent, and return when it has ended or SIGTERM came.
 
-    Raises PlayError when it does not start.
+    `ready` is called with the instructions once the agent takes prompts. Raises PlayError when it does not start.
     """
     known = prompts(agent)
     scenario = Scenario("playground", "A live agent.", Script.read(known), (Act("rest", str(DAY)),))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from lab.agents.agent import Agent, Launch, Place
+    from lab.agents.agent import Agent, Launch, RunSetup
     from lab.observer import Observer
     from lab.play import PlayError, Run
 
@@ -87,10 +87,10 @@ async def measure(
         return Measured(runs, failures, time.monotonic() - began, observed)
 
 
-def integrate(folder: Path, agent: Agent, place: Place, launch: Launch) -> None:
+def integrate(folder: Path, agent: Agent, setup: RunSetup, launch: Launch) -> None:
     """What `covey integrate` would do, in the agent's own home, for the node that observes the lab."""
-    environment = {"HOME": str(place.home), **launch.env, "COVEY_HOME": str(home_of(COVEY, folder))}
-    integration.apply(integration.plan(agent.name, place.home, environment, versions=[agent.version]))
+    environment = {"HOME": str(setup.home), **launch.env, "COVEY_HOME": str(home_of(COVEY, folder))}
+    integration.apply(integration.plan(agent.name, setup.home, environment, versions=[agent.version]))
 
 
 def report(measured: Measured) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Making what one machine saw readable and equal on every machine: paths, pids, ports, ids and times become stand-ins that keep their order."""
+"""Captures made readable and equal on every machine: ordered placeholders replace paths, pids, ports, ids and times."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ SECONDS = re.compile(r"\b1[789]\d{8}(?:\.\d+)?\b")
 CLOCK = re.compile(r"\b\d?\d:\d\d [AP]M\b")
 SGR = r"\x1b\[[0-9;:]*m"
 CUT_ROOT = re.compile(rf"{re.escape(tempfile.gettempdir())}/covey-lab[\w-]*")
-"""The beginning of the folder of a run, which a narrow screen has cut or wrapped. Its place is kept, so that frames stay straight."""
+"""The beginning of the folder of a run, which a narrow screen has cut or wrapped.
+
+Its width is kept, so that frames stay straight.
+"""
 PORT = re.compile(r"\b127\.0\.0\.1:\d{4,5}\b")
 
 

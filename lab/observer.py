@@ -2,9 +2,9 @@
 
     {"at": 1794738088.48, "pane": "%3", "state": "waiting_approval", "confidence": "high"}
 
-A state holds until the pane's next line. An observer is any command; it finds the tmux socket in COVEY_LAB_SOCKET, creates the
-file named by COVEY_LAB_TIMELINE when it is watching, and ends on SIGTERM. COVEY_LAB_HOME is a folder of its own, to which the hooks of integrated
-agents deliver.
+A state holds until the pane's next line. An observer is any command; it finds the tmux socket in COVEY_LAB_SOCKET,
+creates the file named by COVEY_LAB_TIMELINE when it is watching, and ends on SIGTERM. COVEY_LAB_HOME is a folder of its
+own, to which the hooks of integrated agents deliver.
 """
 
 from __future__ import annotations
@@ -105,7 +105,8 @@ async def _started(observer: Observer, process: asyncio.subprocess.Process, time
                 await asyncio.sleep(0.05)
     except TimeoutError:
         raise ObserverError(
-            f"observer {observer.name} made no timeline within {START_LIMIT:.0f} s; it must create the file in {TIMELINE}"
+            f"observer {observer.name} made no timeline within {START_LIMIT:.0f} s; "
+            f"it must create the file in {TIMELINE}"
         ) from None
 
 

@@ -1,4 +1,7 @@
-"""Processes the lab has started: seen as a tree, and ended by pid. Each carries a mark in its environment, so even an orphan is known as ours."""
+"""Processes that the lab has started: listed as a tree, and ended by pid.
+
+Each has a mark in its environment, so that even an orphan is known as ours.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +50,10 @@ def tree(root: int) -> list[Process]:
 
 
 async def rested(root: int, limit_s: float) -> None:
-    """Wait until a process and its descendants no longer compute, for `limit_s` seconds at most; not at all where the system does not tell.
+    """Wait until a process and its descendants no longer compute, for `limit_s` seconds at most.
 
-    They compute while one of them runs, or waits for a processor, at every fourth look or more often.
+    They compute while one of them runs, or waits for a processor, at every fourth check or more often. Where the system
+    does not provide that, the function returns at once.
     """
     end = time.monotonic() + limit_s
     while time.monotonic() < end:

@@ -121,7 +121,8 @@ def _witness(cells: Sequence[CellFigures]) -> str:
     tables = _block(show.table(["agent", "version", "decided", "undecided", "witness agrees"], rows))
     if not below:
         return tables
-    return f"{tables}\n\nScenarios in which they agree in less than {SURE:.0%} of the time:\n\n{_block(show.table(['agent', 'version', 'scenario', 'agrees'], below))}"
+    disagreements = _block(show.table(["agent", "version", "scenario", "agrees"], below))
+    return f"{tables}\n\nScenarios in which they agree in less than {SURE:.0%} of the time:\n\n{disagreements}"
 
 
 def _block(table: str) -> str:

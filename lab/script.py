@@ -55,7 +55,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Fail:
-    """An error instead of an answer, for the first `times` requests that reach this step; a rate limit names its reset."""
+    """An error instead of an answer, for the first `times` requests of this step; a rate limit names its reset."""
 
     status: int
     times: int
@@ -71,7 +71,8 @@ Step = Say | Think | Wait | Call | Fail | Cut
 
 ALWAYS = 1_000_000
 CALLS = ("shell", "approval", "write", "edit", "fetch", "plan", "question", "subagent", "mcp")
-"""Kinds of tool call: a harmless command, a command, a new file, a change, a page and a plan that need approval, a question to the person, a helper agent, a tool of an MCP server."""
+"""Kinds of tool call: a harmless command; a command, a new file, a change, a page and a plan that need approval; a
+question to the person, a helper agent, a tool of an MCP server."""
 
 
 def _stream(rest: str) -> Say:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0
 FIELDS = (
-    "pane_id pane_pid pane_title pane_current_command pane_current_path pane_dead pane_dead_status pane_dead_signal pane_in_mode pane_mode "
-    "alternate_on cursor_x cursor_y cursor_flag pane_width pane_height mouse_any_flag history_size window_name window_bell_flag session_name"
+    "pane_id pane_pid pane_title pane_current_command pane_current_path pane_dead pane_dead_status pane_dead_signal "
+    "pane_in_mode pane_mode alternate_on cursor_x cursor_y cursor_flag pane_width pane_height mouse_any_flag "
+    "history_size window_name window_bell_flag session_name"
 ).split()
 SEPARATOR = "\t"
 """tmux 3.4 and 3.5a escape other control characters in what they print."""
@@ -41,10 +42,12 @@ class Terminal:
     async def run(self, *arguments: str, stdin: bytes = b"") -> str:
         process = await asyncio.create_subprocess_exec(
             "tmux", "-u", "-S", str(self.socket), "-f", "/dev/null", *arguments,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=self._environment,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            env=self._environment,
         )  # fmt: skip
         try:
-            # Not wait_for: in Python 3.11 it loses a cancellation that comes as the command ends, and who cancelled waits for ever.
+            # Not wait_for: in Python 3.11 it loses a cancellation that comes as the command ends, and the cancelling
+            # task waits for ever.
             async with asyncio.timeout(PATIENCE):
                 out, err = await process.communicate(stdin)
         except TimeoutError:
@@ -97,7 +100,7 @@ class Pane:
         return await self.terminal.run("capture-pane", "-p", "-t", self.id)
 
     async def both_screens(self) -> tuple[str, str]:
-        """The screen as text and with its escapes, of the same moment: tmux draws nothing between commands of one line."""
+        """Return the screen as text and with its escapes, of one moment: tmux draws nothing between two commands."""
         capture = ["capture-pane", "-p", "-t", self.id]
         text = await self.terminal.run(*capture, ";", "display-message", "-p", SEPARATOR, ";", *capture, "-e")
         plain, _, escapes = text.partition(f"{SEPARATOR}\n")

@@ -54,9 +54,9 @@ class _Agent:
         self._open: set[int] = set()
         """Those that the model is answering."""
         self._tools: dict[str, bool] = {}
-        """Prompts whose tool call is out, and whether they are a helper agent's: it works on until it brings the result."""
+        """Prompts with a pending tool call, and whether it is a helper agent's, which works until its result comes."""
         self._following = False
-        """The agent will go on by itself: it tries a failed request again, or takes up what a helper agent has brought."""
+        """Whether the agent will go on by itself: it retries a failed request, or uses the result of a helper agent."""
 
     @property
     def _working(self) -> bool:
@@ -118,7 +118,7 @@ class _Agent:
         sub = fact.data["sub"]
         self._asked[fact.data["request"]] = fact
         self._open.add(fact.data["request"])
-        # A new prompt may ride along with the result of the old one's call, so the main line brings all its results at once.
+        # A new prompt may come with the result of the old one's call, so the main line brings all its results at once.
         self._tools = {
             prompt: helper
             for prompt, helper in self._tools.items()
@@ -203,7 +203,10 @@ def _repeated(request: Fact, later: Sequence[Fact]) -> bool:
 
 
 def _effect(cause: Fact, later: Sequence[Fact]) -> float:
-    """Seconds until the agent hung up on the model after it was stopped, and a moment after, and until it no longer computed."""
+    """Return the seconds until the agent, after it was stopped, rested.
+
+    If that is not known: until it closed its connection to the model, plus `SETTLE`.
+    """
     effect = SETTLE
     for fact in later:
         if fact.kind == "disconnected" and fact.at - cause.at < PATIENCE:
@@ -216,7 +219,10 @@ def _effect(cause: Fact, later: Sequence[Fact]) -> float:
 
 
 def _until(effect: str, cause: Fact, later: Sequence[Fact]) -> float:
-    """Seconds until the driver saw an effect on the screen (an answer drawn, a failure told) and a moment after; a moment where it did not look."""
+    """Return the seconds until the driver saw an effect on the screen (an answer or a failure), plus `SETTLE`.
+
+    Where the driver did not wait for an effect, `SETTLE` is returned.
+    """
     for fact in later:
         if fact.kind == effect:
             return fact.at - cause.at + SETTLE

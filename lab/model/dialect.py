@@ -39,7 +39,7 @@ class Refusal:
 
 
 class Answer(Protocol):
-    """Writes one answer. In a stream every method returns the bytes to send now; `whole` is the same answer unstreamed."""
+    """Writes one answer: in a stream, every method returns the bytes to send now; `whole` is the answer unstreamed."""
 
     def start(self) -> bytes: ...
     def think(self, piece: str) -> bytes: ...

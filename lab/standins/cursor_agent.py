@@ -3,26 +3,28 @@
 Cursor's CLI comes from no registry the lab may use, so this small program shows what is publicly known of its screen,
 keys, hooks and files, and talks Chat Completions to the scripted model. It stands on these public facts:
 
-- approval by y and n, /compress: docs.cursor.com/en/cli/using; `Shell(..)`, `Write(..)` and `WebFetch(..)` in ~/.cursor/cli-config.json:
-  cursor.com/docs/cli/reference/permissions
-- hooks, their names, payloads and answers: cursor.com/docs/hooks; that the terminal fires beforeSubmitPrompt, afterAgentResponse
-  and stop, and that one unknown event or a URL in a command silently voids the whole file: measured in
-  github.com/receptron/mulmoterminal (docs/agent-capability-matrix.md); that beforeShellExecution fires before anybody knows whether to
-  ask: github.com/manaflow-ai/cmux (pull 9349); that questions fire no tool hooks: reports named in mulmoterminal (pull 2061)
-- heading, composer between half-block bars, its two placeholders, `ctrl+c to stop`, the spinner row, the command card that takes the
-  composer's place, the trust box: captures in github.com/srjn45/warden (testdata/cursor); no alternate screen:
-  github.com/dcouple/Pane (pull 397)
-- the answer box behind "Skip & tell the agent what to do instead", the headings of the write and fetch cards, the placeholder of a
-  question, `Reconnecting (attempt N, Ns)`, seen without the stop hint: github.com/lenajeremy/agentman, written against releases of 2026;
-  `Waiting for you`: a test of github.com/rpuneet/mycel
+- approval by y and n, /compress: docs.cursor.com/en/cli/using; `Shell(..)`, `Write(..)` and `WebFetch(..)` in
+  ~/.cursor/cli-config.json: cursor.com/docs/cli/reference/permissions
+- hooks, their names, payloads and answers: cursor.com/docs/hooks; that the terminal fires beforeSubmitPrompt,
+  afterAgentResponse and stop, and that one unknown event or a URL in a command silently voids the whole file: measured
+  in github.com/receptron/mulmoterminal (docs/agent-capability-matrix.md); that beforeShellExecution fires before it is
+  known whether to ask: github.com/manaflow-ai/cmux (pull 9349); that questions fire no tool hooks: reports named in
+  mulmoterminal (pull 2061)
+- heading, composer between half-block bars, its two placeholders, `ctrl+c to stop`, the spinner row, the command card
+  that takes the composer's place, the trust box: captures in github.com/srjn45/warden (testdata/cursor); no alternate
+  screen: github.com/dcouple/Pane (pull 397)
+- the answer box behind "Skip & tell the agent what to do instead", the headings of the write and fetch cards, the
+  placeholder of a question, `Reconnecting (attempt N, Ns)`, seen without the stop hint: github.com/lenajeremy/agentman,
+  written against releases of 2026; `Waiting for you`: a test of github.com/rpuneet/mycel
 - chats/<md5 of the folder>/<id>/meta.json and the chat's title as window title: github.com/BetaYao/seahelm (issue 20);
   projects/<slug>/agent-transcripts/<id>/<id>.jsonl: mulmoterminal; .workspace-trusted: warden
 - a refused login leaves the prompt in the composer: a public test against a capture of 2026.09
 
-Guesses: how these look: the choices of a question, queued prompts, pasted blocks, tool output, errors, cancelled turns, helper agents,
-compaction, the answer box; the wording of a chat's title; that a refusal lets the model go on; that a file write always asks (Cursor
-mostly allows it unasked). Invented: states.jsonl, in which this program says its state for the lab's witness, and the
-CURSOR_STANDIN_* variables. Left out: MCP, modes, menus, shell mode, resuming, hooks of a project, store.db.
+Guesses: how these look: the choices of a question, queued prompts, pasted blocks, tool output, errors, cancelled turns,
+helper agents, compaction, the answer box; the wording of a chat's title; that a refusal lets the model go on; that a
+file write always asks (Cursor mostly allows it unasked). Invented: states.jsonl, in which this program writes its state
+for the lab's witness, and the CURSOR_STANDIN_* variables. Left out: MCP, modes, menus, shell mode, resuming, hooks of a
+project, store.db.
 """
 
 from __future__ import annotations
@@ -73,7 +75,10 @@ OUTPUT_ROWS = 6
 KEYS = re.compile(
     rb"\x1b\[200~(?P<paste>.*?)\x1b\[201~|\x1b\[[0-9;]*[A-Za-z~]|\x1bO.|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+", re.DOTALL
 )
-NAMES = {b"\r": "enter", b"\x1b": "esc", b"\x03": "ctrl+c", b"\x15": "ctrl+u", b"\x7f": "backspace", b"\t": "tab", b"\x1b[Z": "shift+tab", b"\x1b[A": "up", b"\x1b[B": "down"}  # fmt: skip
+NAMES = {
+    b"\r": "enter", b"\x1b": "esc", b"\x03": "ctrl+c", b"\x15": "ctrl+u", b"\x7f": "backspace", b"\t": "tab",
+    b"\x1b[Z": "shift+tab", b"\x1b[A": "up", b"\x1b[B": "down",
+}  # fmt: skip
 
 
 class Interface:

@@ -243,7 +243,10 @@ class Worker:
         return text, calls
 
     def _use(self, call: str, name: str, given: dict[str, Any], *, helper: bool) -> str:
-        """One tool call, with its hooks and approval; what the model is told of it. The work of a helper agent is not shown."""
+        """Perform one tool call with its hooks and approval, and return its result for the model.
+
+        The work of a helper agent is not shown.
+        """
         if name in ASK:
             chosen, _ = self._decide(
                 Card("", (f"  {given['question']}",), tuple((option, "") for option in given["options"]), question=True)

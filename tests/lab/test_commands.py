@@ -99,7 +99,8 @@ def test_a_play_that_does_not_go_as_written_is_reported_with_its_screen(tmp_path
         "async def main():\n"
         f"    never = scenario.load('never', Path({str(tmp_path)!r}))\n"
         "    async with bench.bench() as shared:\n"
-        "        runs, failures = await bench.play_all(shared, [bench.Play(agents.find('cursor'), never)], done=lambda *_: None)\n"
+        "        wanted = [bench.Play(agents.find('cursor'), never)]\n"
+        "        runs, failures = await bench.play_all(shared, wanted, done=lambda *_: None)\n"
         "    print(runs, failures[0])\n"
         "asyncio.run(main())"
     )

@@ -57,7 +57,7 @@ sharing = settings(max_examples=60, deadline=None, suppress_health_check=[Health
 
 
 class Server:
-    """Answers each connection with given bytes, in given pieces: the next piece goes out when the one before has been read."""
+    """Answers each connection with given bytes, in given pieces: a piece is sent when the one before has been read."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -122,7 +122,8 @@ def server() -> Iterator[Server]:
 
 def sized(body: bytes, media: str = "application/json", status: str = "200 OK") -> bytes:
     return (
-        f"HTTP/1.1 {status}\r\ncontent-type: {media}\r\nCovey-Version: 9.9\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        f"HTTP/1.1 {status}\r\ncontent-type: {media}\r\nCovey-Version: 9.9\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n".encode()
         + body
     )
 

@@ -327,11 +327,13 @@ def test_the_mode_of_the_file_is_kept(home: Home, bits: int) -> None:
         ("log.level = 'debug' # x\n", "log.max_mb", "7", "log.level = 'debug' # x\nlog.max_mb = 7\n"),
         ("log = { level = 'debug' }  # x", "log.max_mb", "7", 'log = { level = "debug", max_mb = 7 }  # x'),
         ("log = {}\n", "log.max_mb", "7", "log = { max_mb = 7 }\n"),
-        ("[fleet]\nwatch.every_s = 3\n[log]\n", "fleet.watch.hosts", "a,b", '[fleet]\nwatch.every_s = 3\nwatch.hosts = ["a", "b"]\n[log]\n'),
+        ("[fleet]\nwatch.every_s = 3\n[log]\n", "fleet.watch.hosts", "a,b",
+         '[fleet]\nwatch.every_s = 3\nwatch.hosts = ["a", "b"]\n[log]\n'),
         ("[fleet]\n[log]\n", "fleet.watch.every_s", "3", "[fleet]\n[log]\n\n[fleet.watch]\nevery_s = 3\n"),
         ("[fleet.watch]\n  every_s = 3", "fleet.watch.hosts", "a", '[fleet.watch]\n  every_s = 3\n  hosts = ["a"]\n'),
         ("[fleet.watch]\n", "fleet.name", "x", '[fleet.watch]\n\n[fleet]\nname = "x"\n'),
-        ("[fleet.watch]\nhosts = [\n  'a', # first\n  'b',\n] # hosts\n", "fleet.watch.hosts", "c", '[fleet.watch]\nhosts = ["c"] # hosts\n'),
+        ("[fleet.watch]\nhosts = [\n  'a', # first\n  'b',\n] # hosts\n", "fleet.watch.hosts", "c",
+         '[fleet.watch]\nhosts = ["c"] # hosts\n'),
         ("[log]\r\nmax_mb = 5\r\n", "log.level", "debug", '[log]\r\nmax_mb = 5\r\nlevel = "debug"\r\n'),
         ("[log]\r\nmax_mb = 5", "log.level", "debug", '[log]\r\nmax_mb = 5\r\nlevel = "debug"\r\n'),
         ("[log]\r\n", "http.tcp", "false", "[log]\r\n\r\n[http]\r\ntcp = false\r\n"),
@@ -339,9 +341,11 @@ def test_the_mode_of_the_file_is_kept(home: Home, bits: int) -> None:
         ("  [log] # here\n\n\n[store]\n", "log.level", "debug", '  [log] # here\n  level = "debug"\n\n\n[store]\n'),
         ("[log]\n'level' = \"a#b=c\" # x = #\n", "log.level", "debug", "[log]\n'level' = \"debug\" # x = #\n"),
         ('["log"]\n"level"="info"', "log.level", "debug", '["log"]\n"level"="debug"'),
-        ('"=" = 1\n[fleet]\nname = """\n[log]\nlevel = 1 # x\n"""\n', "log.level", "debug", '"=" = 1\n[fleet]\nname = """\n[log]\nlevel = 1 # x\n"""\n\n[log]\nlevel = "debug"\n'),
+        ('"=" = 1\n[fleet]\nname = """\n[log]\nlevel = 1 # x\n"""\n', "log.level", "debug",
+         '"=" = 1\n[fleet]\nname = """\n[log]\nlevel = 1 # x\n"""\n\n[log]\nlevel = "debug"\n'),
         ("[fleet]\nname = '''a\n# b'''# c", "fleet.name", "d", '[fleet]\nname = "d"# c'),
-        ("[[other]]\nx = 1\n[[other]]\nx = 2\n", "log.level", "debug", '[[other]]\nx = 1\n[[other]]\nx = 2\n\n[log]\nlevel = "debug"\n'),
+        ("[[other]]\nx = 1\n[[other]]\nx = 2\n", "log.level", "debug",
+         '[[other]]\nx = 1\n[[other]]\nx = 2\n\n[log]\nlevel = "debug"\n'),
     ],
 )  # fmt: skip
 def test_every_way_to_write_a_section_is_kept(home: Home, before: str, key: str, value: str, after: str) -> None:
@@ -487,7 +491,9 @@ def test_many_edits_at_once_are_all_kept(home: Home) -> None:
     keys = ["log.max_mb", "log.max_days", "log.max_files", "events.max_days", "events.max_mb", "http.body_limit_kb"]
     script = """
 import sys
-from covey.kernel.config import set_value; from covey.kernel.home import Home; from covey.kernel.settings import SETTINGS
+from covey.kernel.config import set_value
+from covey.kernel.home import Home
+from covey.kernel.settings import SETTINGS
 sys.stdin.read(1)
 for value in range(2, 22):
     set_value(Home(sys.argv[1]), SETTINGS, sys.argv[2], str(value))
@@ -507,7 +513,9 @@ def test_an_edit_that_does_not_fit_on_the_disk_leaves_the_file_as_it_was(home: H
     write(home, COMMENTED)
     script = """
 import resource, sys
-from covey.kernel.config import set_value; from covey.kernel.home import Home; from covey.kernel.settings import SETTINGS
+from covey.kernel.config import set_value
+from covey.kernel.home import Home
+from covey.kernel.settings import SETTINGS
 from murli import AgentError
 resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
 try: set_value(Home(sys.argv[1]), SETTINGS, "log.level", "info")
@@ -590,8 +598,10 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 EDITS = st.lists(st.sampled_from(sorted(VALUES)).flatmap(lambda key: st.tuples(st.just(key), VALUES[key])), max_size=8)
 FILES = st.lists(
     st.sampled_from([
-        "# a comment", "", "   ", "[log]", "[log] # x", "[fleet]", "[fleet.watch]", "[http]", "level = 'info' # = [ \" '", "max_mb = 7", "name = '''\n[log]\n'''",
-        'name = "#"', "watch.every_s = 3", "fleet.name = 'dotted'", "hosts = [\n 'a', # b\n]", "log = { level = 'debug' }", "tcp = false", "unknown = 1979-05-27T07:32:00Z",
+        "# a comment", "", "   ", "[log]", "[log] # x", "[fleet]", "[fleet.watch]", "[http]",
+        "level = 'info' # = [ \" '", "max_mb = 7", "name = '''\n[log]\n'''",
+        'name = "#"', "watch.every_s = 3", "fleet.name = 'dotted'", "hosts = [\n 'a', # b\n]",
+        "log = { level = 'debug' }", "tcp = false", "unknown = 1979-05-27T07:32:00Z",
     ]), max_size=8,
 ).map("\n".join)  # fmt: skip
 

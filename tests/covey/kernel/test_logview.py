@@ -1,4 +1,4 @@
-"""Reading the log: aligned for people, harmless for their terminal, and followed through whatever happens to the file."""
+"""The log view: aligned for people, harmless for their terminal, and followed through rotation and truncation."""
 
 from __future__ import annotations
 

@@ -18,7 +18,10 @@ from covey.kernel.store_errors import StoreMigrationError, StoreNewerError
 
 ONE = "CREATE TABLE one (n INTEGER PRIMARY KEY) STRICT; INSERT INTO one VALUES (1); -- a remark; with a semicolon"
 TWO = "CREATE TABLE two (n INTEGER PRIMARY KEY REFERENCES one (n)) STRICT; INSERT INTO two SELECT n FROM one;"
-THREE = "CREATE TRIGGER grow AFTER INSERT ON one BEGIN INSERT INTO two VALUES (new.n); END; ALTER TABLE one ADD COLUMN word TEXT DEFAULT 'a;b'; DELETE FROM one WHERE n > 9 -- no end; at all"
+THREE = (
+    "CREATE TRIGGER grow AFTER INSERT ON one BEGIN INSERT INTO two VALUES (new.n); END; "
+    "ALTER TABLE one ADD COLUMN word TEXT DEFAULT 'a;b'; DELETE FROM one WHERE n > 9 -- no end; at all"
+)
 
 
 def bring(path: Path, migrations: Sequence[str]) -> None:
@@ -133,13 +136,19 @@ def test_steps_of_the_same_text_are_refused_before_anything_happens(tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-ENDLESS = "CREATE TABLE big (n INTEGER, word TEXT); INSERT INTO big WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i, hex(zeroblob(400)) FROM c;"
+ENDLESS = (
+    "CREATE TABLE big (n INTEGER, word TEXT); INSERT INTO big "
+    "WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i, hex(zeroblob(400)) FROM c;"
+)
 
 
 def test_a_crash_in_the_middle_of_a_step_leaves_the_version_before_it(tmp_path: Path) -> None:
     path, log = tmp_path / "a.db", tmp_path / "a.db-wal"
     bring(path, (ONE,))
-    program = f"import asyncio, pathlib; from covey.kernel.store import Store; asyncio.run(Store.open(pathlib.Path({str(path)!r}), ({ONE!r}, {ENDLESS!r})))"
+    program = (
+        "import asyncio, pathlib; from covey.kernel.store import Store; "
+        f"asyncio.run(Store.open(pathlib.Path({str(path)!r}), ({ONE!r}, {ENDLESS!r})))"
+    )
     environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PATH": os.environ["PATH"]}
     with subprocess.Popen([sys.executable, "-c", program], env=environment) as child:
         while child.poll() is None and not (log.exists() and log.stat().st_size > 1 << 20):
