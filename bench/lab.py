@@ -57,8 +57,8 @@ async def ask(address: str, path: str) -> float:
 async def main() -> None:
     model = Model(TruthLog())
     words = " ".join(["word"] * 20)
-    model.conversations["quick"] = Conversation(Script.read({"go": ["say Hello."]}), {})
-    model.conversations["slow"] = Conversation(Script.read({"go": [f"stream {SECONDS} {words}"]}), {})
+    model.conversations["quick"] = Conversation(Script.parse({"go": ["say Hello."]}), {})
+    model.conversations["slow"] = Conversation(Script.parse({"go": [f"stream {SECONDS} {words}"]}), {})
     async with serving(model) as address, serving(Bare()) as floor:
         bare, quick = [], []
         for _ in range(ROUNDS):

@@ -276,7 +276,7 @@ def capture(name: str, scenarios: Sequence[str], sizes: Sequence[str], into: Pat
     cases: list[Path] = []
 
     def done(result: Run | PlayError, count: int, total: int) -> None:
-        tell(result, count, total)
+        report_progress(result, count, total)
         if not isinstance(result, PlayError):
             cases.extend(capturer.write(result))
 
@@ -302,8 +302,10 @@ def truth(args: argparse.Namespace) -> int:
     for agent in chosen:
         installed(agent)
     try:
-        observers = [BASELINE, COVEY, *map(Observer.read, args.observer)]
-        measured = to_the_end(measure(wanted, observers, jobs=args.jobs, integrated=args.integrated, done=tell))
+        observers = [BASELINE, COVEY, *map(Observer.parse, args.observer)]
+        measured = to_the_end(
+            measure(wanted, observers, jobs=args.jobs, integrated=args.integrated, done=report_progress)
+        )
     except ObserverError as error:
         raise user_error(str(error), "See docs/guide/lab.md for what an observer must do.") from error
     if args.figures:
@@ -342,7 +344,7 @@ def find_drift(args: argparse.Namespace) -> int:
         installed(agent)
     drift.remove_older(chosen, lab_folder() / "drift")
     wanted = plays(chosen, args.scenarios, [DEFAULT], 1)
-    measured = to_the_end(measure(wanted, [COVEY], jobs=args.jobs, integrated=args.integrated, done=tell))
+    measured = to_the_end(measure(wanted, [COVEY], jobs=args.jobs, integrated=args.integrated, done=report_progress))
     found = [drift.compared(cell) for cell in figures.of(measured, integrated=args.integrated)]
     rows = [
         [
@@ -396,7 +398,7 @@ def find(wanted: Sequence[str]) -> list[type[Agent]]:
 
 def sizes_of(texts: Sequence[str]) -> list[Size]:
     try:
-        return [Size.read(text) for text in dict.fromkeys(texts)]
+        return [Size.parse(text) for text in dict.fromkeys(texts)]
     except ValueError as error:
         raise user_error(str(error), "Sizes that are measured: " + ", ".join(map(str, MEASURED))) from error
 
@@ -432,7 +434,7 @@ def installed(agent: type[Agent]) -> Any:
         raise tool_error(str(error)) from error
 
 
-def tell(result: Run | PlayError, count: int, total: int) -> None:
+def report_progress(result: Run | PlayError, count: int, total: int) -> None:
     what = (
         "did not play"
         if isinstance(result, PlayError)

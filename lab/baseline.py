@@ -40,7 +40,7 @@ def main() -> None:
     socket, timeline = os.environ[SOCKET], Path(os.environ[TIMELINE])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     hashes: dict[str, str] = {}
-    said: dict[str, str] = {}
+    claimed: dict[str, str] = {}
     with timeline.open("a", encoding="utf-8", buffering=1) as out:
         while True:
             listing = [
@@ -52,8 +52,8 @@ def main() -> None:
                 now = hashlib.sha256(screen.encode()).hexdigest()
                 state = "gone" if command in SHELLS else judge(screen, hashes.get(pane, ""), now)
                 hashes[pane] = now
-                if said.get(pane) != state:
-                    said[pane] = state
+                if claimed.get(pane) != state:
+                    claimed[pane] = state
                     out.write(
                         json.dumps({"at": time.time(), "pane": pane, "state": state, "confidence": "high"}) + "\n"
                     )

@@ -27,7 +27,7 @@ KINDS = ("agent.started", "agent.state", "agent.ended")
 
 
 def line(event: Event) -> str:
-    """What an event says, as a claim."""
+    """Return the claim that an event makes, as a line of the timeline."""
     state = "gone" if event.kind == "agent.ended" else event.data["state"]
     claim = {
         "at": event.time,

@@ -52,7 +52,7 @@ class CellFigures:
     """Scenarios that did not play, each with the step at which it stopped."""
 
     def total(self, observer: str) -> Score:
-        """The sum over all scenarios that an observer was scored in."""
+        """Return the sum over all scenarios in which an observer was scored."""
         return added(one.observers[observer] for one in self.scenarios.values() if observer in one.observers)
 
     def write(self, folder: Path = FOLDER) -> Path:
@@ -97,7 +97,7 @@ def read(file: Path) -> CellFigures:
         return CellFigures(
             table["agent"],
             table["version"],
-            Size.read(table["size"]),
+            Size.parse(table["size"]),
             table["mode"],
             table["stand_in"],
             scenarios,
@@ -154,7 +154,7 @@ def _scenario_table(one: ScenarioFigures) -> dict[str, Any]:
 
 
 def _lines(table: dict[str, Any]) -> str:
-    """JSON with one line per scenario, so that a difference between two measurements can be read."""
+    """Return JSON with one line per scenario, so that a difference between two measurements can be read."""
     head = {name: value for name, value in table.items() if name != "scenarios"}
     rows = ",\n".join(
         f"  {json.dumps(name)}: {json.dumps(one, separators=(',', ':'))}" for name, one in table["scenarios"].items()

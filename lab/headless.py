@@ -50,7 +50,7 @@ class Headless:
 
     def script(self, agent: Agent, name: str, script: Mapping[str, Sequence[str]]) -> None:
         """Set what the model of an agent answers from now on."""
-        self.model.conversations[name] = Conversation(Script.read(script), agent.tools)
+        self.model.conversations[name] = Conversation(Script.parse(script), agent.tools)
 
     def requests(self, name: str) -> list[Fact]:
         """Return the requests of one agent to the model."""

@@ -29,12 +29,12 @@ CONFIDENCES = {"high", "medium", "low"}
 
 
 class ObserverError(RuntimeError):
-    """An observer did not start, ended early, or wrote something that is no timeline."""
+    """An observer did not start, ended early, or wrote something that is not a timeline."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What an observer believes from a moment on."""
+    """The state that an observer claims from a moment on."""
 
     at: float
     state: str
@@ -47,7 +47,7 @@ class Observer:
     command: str
 
     @classmethod
-    def read(cls, text: str) -> Observer:
+    def parse(cls, text: str) -> Observer:
         name, equals, command = text.partition("=")
         if not (name and equals and command.strip()):
             raise ObserverError(f"{text!r} names no observer; write NAME=COMMAND")
@@ -111,7 +111,7 @@ async def _started(observer: Observer, process: asyncio.subprocess.Process, time
 
 
 def claims(observer: str, lines: Iterable[str]) -> dict[str, list[Claim]]:
-    """A timeline by pane, in order of time."""
+    """Return a timeline by pane, in order of time. Raises ObserverError if a line is not a claim."""
     found: dict[str, list[Claim]] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -36,7 +36,7 @@ LIMIT = 20.0
 """Seconds any single wait of a scenario may take."""
 LOOK = 0.05
 APPEAR = 5.0
-"""Seconds within which pasted text stands in the composer."""
+"""Seconds within which pasted text appears in the composer."""
 DRAW = 2.0
 """Seconds to wait for the end of an answer; an answer that takes longer to draw has its own step in the scenario."""
 RESTS = 5.0
@@ -52,7 +52,7 @@ printf '%s\\n' "$(printf %s "$payload" | tr '\\n' ' ')" >>"$file"
 
 
 class PlayError(RuntimeError):
-    """A scenario did not go as written; says at which step, and shows the screen."""
+    """A scenario did not go as written; the message names the step and shows the screen."""
 
     cell: Cell | None = None
     """What was played, once that is known."""
@@ -73,8 +73,8 @@ class Run:
     size: Size = DEFAULT
     pid: int = 0
     ended: float = 0.0
-    heard: list[tuple[float, str]] = field(default_factory=list)
-    """What the witness said, and when."""
+    reports: list[tuple[float, str]] = field(default_factory=list)
+    """The states that the witness reported, each with its time."""
 
     @property
     def facts(self) -> list[Fact]:
@@ -169,13 +169,13 @@ XDG = {"CONFIG": ".config", "CACHE": ".cache", "DATA": ".local/share", "STATE": 
 
 @contextlib.asynccontextmanager
 async def _watched(run: Run) -> AsyncIterator[None]:
-    """Listen to the agent's own word and notice its end while a scenario plays; end it afterwards."""
+    """Record the agent's own reports and its end while a scenario plays; end it afterwards."""
 
     async def listen() -> None:
         with contextlib.suppress(NotImplementedError, TerminalError):
             async for state in run.agent.witness(run.setup, run.pane):
-                if state and (not run.heard or run.heard[-1][1] != state):
-                    run.heard.append((time.time(), state))
+                if state and (not run.reports or run.reports[-1][1] != state):
+                    run.reports.append((time.time(), state))
 
     async def notice() -> None:
         while not run.pid or processes.alive(run.pid):
@@ -197,7 +197,7 @@ async def _watched(run: Run) -> AsyncIterator[None]:
 
 
 class _Player:
-    """The person."""
+    """Plays the person's part of a scenario."""
 
     def __init__(self, run: Run, bench: Bench) -> None:
         self._run = run
@@ -380,12 +380,12 @@ class _Player:
             self._run.note("drawn")
 
     async def _note_rested(self) -> None:
-        """Note when the agent has done what follows for it from being stopped."""
+        """Record when the agent, after it was stopped, no longer computes."""
         await processes.rested(self._run.pid, RESTS)
         self._run.note("rested")
 
     def _finished(self) -> bool:
-        """Whether the last prompt has reached the model and nothing is going on any more."""
+        """Return whether the last prompt has reached the model and the agent has finished with it."""
         facts = self._run.facts
         last = max((fact for fact in facts if fact.kind == "submitted"), key=lambda fact: fact.at, default=None)
         if last is None:
@@ -405,5 +405,5 @@ class _Player:
 
 
 def _shows(screen: str, pattern: re.Pattern[str]) -> bool:
-    """Whether a screen shows a text, also where a narrow terminal broke it into several rows."""
+    """Return whether a screen shows a text, also where a narrow terminal broke it into several rows."""
     return bool(pattern.search(screen) or pattern.search(_BREAK.sub(" ", screen)))

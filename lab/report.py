@@ -20,7 +20,7 @@ FILE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 BEGIN, END = "<!-- ./run lab report: begin -->", "<!-- ./run lab report: end -->"
 COVEY = "covey"
 SURE = 0.98
-"""Where the agent's own word agrees less than this with the derived truth, the scenario is listed."""
+"""A scenario is listed if the agent's own report agrees less than this with the derived truth."""
 
 
 def write(text: str, file: Path = FILE) -> None:

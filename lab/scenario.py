@@ -87,7 +87,7 @@ def read(name: str, table: dict[str, Any]) -> Scenario:
         return Scenario(
             name,
             table["about"],
-            Script.read(table.get("model", {})),
+            Script.parse(table.get("model", {})),
             tuple(act(line) for line in table["person"]),
             frozenset(table["agents"]) if "agents" in table else None,
             table.get("trusted", True),

@@ -20,7 +20,7 @@ WORD = re.compile(r"\S+\s*")
 
 
 class ScriptError(ValueError):
-    """A script does not read; the message says which step and how steps are written."""
+    """A script cannot be parsed; the message names the step and says how steps are written."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def step(line: str) -> Step:
 
 @dataclass(frozen=True)
 class Position:
-    """Where a conversation stands in its script."""
+    """The position of a conversation in its script."""
 
     prompt: str
     calls: int
@@ -132,11 +132,11 @@ class Script:
     prompts: Mapping[str, Sequence[Step]]
 
     @classmethod
-    def read(cls, table: Mapping[str, Sequence[str]]) -> Script:
+    def parse(cls, table: Mapping[str, Sequence[str]]) -> Script:
         return cls({prompt: tuple(step(line) for line in lines) for prompt, lines in table.items()})
 
     def helper(self, prompt: str) -> bool:
-        """Whether a prompt is one that the model itself gives to a helper agent."""
+        """Return whether a prompt is one that the model itself gives to a helper agent."""
         calls = (
             step
             for steps in self.prompts.values()
@@ -146,7 +146,7 @@ class Script:
         return any(prompt in call.argument for call in calls)
 
     def position(self, items: Iterable[str | None]) -> Position | None:
-        """Where a conversation stands, from what its user side holds in order: texts, and None for each tool result."""
+        """Return the position of a conversation, from its user side in order: texts, and None for each tool result."""
         prompt, calls = "", 0
         for item in items:
             if item is None:
@@ -156,7 +156,7 @@ class Script:
         return Position(prompt, calls) if prompt else None
 
     def reply(self, position: Position, attempt: int) -> list[Step]:
-        """The steps of one answer: up to its tool call, or up to a failure that is still due at this attempt."""
+        """Return the steps of one answer: up to its tool call, or up to a failure that is still due at this attempt."""
         part: list[Step] = []
         calls = 0
         for one in self.prompts[position.prompt]:
@@ -174,5 +174,5 @@ class Script:
 
 
 def words(text: str) -> list[str]:
-    """Text in the pieces in which it is streamed."""
+    """Return a text in the pieces in which it is streamed."""
     return WORD.findall(text) or [text]

@@ -24,11 +24,11 @@ SEPARATOR = "\t"
 """tmux 3.4 and 3.5a escape other control characters in what they print."""
 PANE = "#{pane_id} #{pane_pid}"
 LOST = "server exited unexpectedly"
-"""What tmux 3.3a rarely says, while other clients come and go, of a command that it has carried out."""
+"""What tmux 3.3a rarely prints, while other clients come and go, after a command that it has performed."""
 
 
 class TerminalError(RuntimeError):
-    """tmux refused; the message is its own."""
+    """tmux refused a command; the message is its own."""
 
 
 class Terminal:
@@ -119,7 +119,7 @@ class Pane:
             await self.terminal.run("send-keys", "-X", "-t", self.id, "cancel")
 
     async def facts(self) -> dict[str, str]:
-        """What tmux knows about the pane."""
+        """Return the fields that tmux has for the pane."""
         form = SEPARATOR.join(f"#{{{field}}}" for field in FIELDS)
         line = await self.terminal.run("display-message", "-p", "-t", self.id, form)
         return dict(zip(FIELDS, line.rstrip("\n").split(SEPARATOR), strict=True))
@@ -131,7 +131,7 @@ def _dimensions(size: Size) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def terminal(socket: Path, environment: Mapping[str, str]) -> AsyncIterator[Terminal]:
-    """A server that dies with the block; a resting session keeps it alive while agents come and go."""
+    """Run a server until the block ends; a resting session keeps it alive while agents come and go."""
     server = Terminal(socket, environment)
     await server.run("new-session", "-d", "-s", "lab", *_dimensions(DEFAULT), "exec sleep 86400")
     try:

@@ -30,7 +30,7 @@ class Span:
 
 
 def derive(facts: Sequence[Fact], end: float) -> list[Span]:
-    """Spans without gaps from the first fact to `end`. Facts must be of one conversation, in order of time."""
+    """Return spans without gaps from the first fact to `end`. Facts must be of one conversation, in order of time."""
     agent = _Agent(facts)
     for number, fact in enumerate(facts):
         agent.take(number, fact)
@@ -38,11 +38,11 @@ def derive(facts: Sequence[Fact], end: float) -> list[Span]:
 
 
 class _Agent:
-    """What the facts so far say about one agent. Each kind of fact has a method `on_…`; other kinds change nothing."""
+    """The state of one agent by the facts so far. Each kind of fact has a method `on_…`; other kinds change nothing."""
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         self.marks: list[tuple[float, str]] = []
-        """When which state began. A mark may lie ahead of the present fact; whatever happens before it overtakes it."""
+        """When which state began. A mark may lie ahead of the present fact; a fact that comes before it replaces it."""
         self._facts = facts
         self._number = 0
         self._alive = False
@@ -86,7 +86,7 @@ class _Agent:
         self.marks.append((at, state))
 
     def _turn(self, at: float, settle: float = 0.0) -> None:
-        """The state has changed, or may have: undecided for a moment, then what the facts say."""
+        """Mark a change of state: undecided for a moment, then the state that follows from the facts."""
         if self.marks and self.marks[-1][1] == self._state:
             return
         if settle:
@@ -186,14 +186,14 @@ PERSON = {"submitted", "approved", "denied", "answered_question", "interrupted",
 
 
 def _asks(later: Sequence[Fact]) -> bool:
-    """Whether the agent asks the model, or shows a dialog, before anything else is done to it."""
+    """Return whether the agent asks the model, or shows a dialog, before the person does anything else."""
     effects = {"request", "dialog"}
     first = next((fact for fact in later if fact.kind in effects or fact.kind in PERSON), None)
     return first is not None and first.kind in effects
 
 
 def _repeated(request: Fact, later: Sequence[Fact]) -> bool:
-    """Whether the agent tried the same request again before anything else happened to it."""
+    """Return whether the agent tried the same request again before anything else happened to it."""
     for fact in later:
         if fact.kind in {"submitted", "gone", "killed", "interrupted"}:
             return False
@@ -244,7 +244,7 @@ def _spans(marks: Sequence[tuple[float, str]], end: float) -> list[Span]:
 
 
 def _smooth(spans: list[Span]) -> list[Span]:
-    """A rest between two pieces of work that is over before anybody could look is not worth an opinion."""
+    """Make a very short rest between two pieces of work undecided: no observer could have seen it."""
     known = [
         Span(span.start, span.end, UNDECIDED)
         if span.length < SETTLE and span.state in {"idle", "error"} and 0 < place < len(spans) - 1
@@ -255,5 +255,5 @@ def _smooth(spans: list[Span]) -> list[Span]:
 
 
 def at(spans: Sequence[Span], moment: float) -> str:
-    """The true state at a moment."""
+    """Return the true state at a moment."""
     return next((span.state for span in spans if span.start <= moment < span.end), UNDECIDED)

@@ -27,7 +27,7 @@ TRIES = 3
 
 
 class UnavailableError(RuntimeError):
-    """The packages of a suite cannot be had here; says why."""
+    """The packages of a suite are not available here; the message says why."""
 
 
 def main() -> int:

@@ -19,7 +19,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.-]*\Z")
 
 
 def find(wanted: str) -> type[Agent]:
-    """Return the class for NAME or NAME@VERSION; raise LookupError, which says what there is, when there is none.
+    """Return the class for NAME or NAME@VERSION; raise LookupError, which lists the agents, when there is none.
 
     A version that has no class of its own is driven like the next newer one that has.
     """
@@ -57,7 +57,7 @@ def chosen(names: Iterable[str]) -> list[type[Agent]]:
 
 
 def _kinds(name: str) -> list[type[Agent]]:
-    """Every class of an agent's file, by version, oldest first."""
+    """Return every class of an agent's file, by version, oldest first."""
     module = import_module(f"lab.agents.{name}")
     own = (
         one

@@ -1,4 +1,4 @@
-"""What the lab must know about an agent CLI. One small file per agent says it; everything else is shared."""
+"""The description of an agent CLI for the lab. One small file per agent fills it; everything else is shared."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def screen(pattern: str) -> re.Pattern[str]:
 
 
 def choice(question: str, **more: object) -> dict[str, object]:
-    """A question with two choices, in the form that most agents' tools take."""
+    """Return a question with two choices, in the form that most agents' tools take."""
     options = [{"label": "First", "description": "The first way"}, {"label": "Second", "description": "The second way"}]
     return {"question": question, "header": "Choice", "options": options, **more}
 
 
 class Agent:
-    """Defaults that fit most; a subclass in its own file gives the rest."""
+    """An agent CLI with defaults that fit most; a subclass in its own file gives the rest."""
 
     name: ClassVar[str]
     title: ClassVar[str]

@@ -130,7 +130,7 @@ class Claude(Agent):
         return sorted((setup.home / ".claude" / "sessions").glob("*.json"))
 
     async def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - its files tell all
-        """Claude keeps its state in sessions/<pid>.json: rewritten at every change, removed at a clean exit.
+        """Yield the state from sessions/<pid>.json, which Claude rewrites at every change and removes at a clean exit.
 
         While it asks whether to trust the folder there is only a key beside it. It calls an error idle: the last entry
         of the transcript distinguishes them.
@@ -154,7 +154,7 @@ class Claude(Agent):
         return '"hasTrustDialogAccepted":true' in (setup.home / ".claude" / ".claude.json").read_text().replace(" ", "")
 
     def _failed(self, setup: RunSetup) -> bool:
-        """Whether the last thing said in the newest conversation is an API error."""
+        """Return whether the last entry of the newest conversation is an API error."""
         newest = max(self.transcripts(setup), key=lambda file: file.stat().st_mtime, default=None)
         said = [line for line in newest.read_text().splitlines() if '"type":"assistant"' in line] if newest else []
         return bool(said) and '"isApiErrorMessage":true' in said[-1]

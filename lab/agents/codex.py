@@ -28,7 +28,7 @@ def nested(tool: str, argument: object) -> str:
 
 
 def script(*calls: str, waits: str = "") -> Tool:
-    """Codex's present models call most tools from a script that they hand to the tool `exec`."""
+    """Return a call of the tool `exec`: Codex's present models call most tools from a script that they pass to it."""
     return Tool("exec", {"input": "\n".join(calls)}, waits)
 
 
@@ -147,11 +147,12 @@ default_mode_request_user_input = true
                 yield "waiting_input" if call.get("name") == "request_user_input" else "waiting_approval"
             elif title.endswith(setup.project.name):
                 ended = self._last(setup, "task_started", "task_complete", "turn_aborted")
-                yield "running" if SPINNER.match(title) else "error" if ended.get("error") else "idle"
+                resting = "error" if ended.get("error") else "idle"
+                yield "running" if SPINNER.match(title) else resting
             await asyncio.sleep(0.05)
 
     def _last(self, setup: RunSetup, *kinds: str) -> dict[str, Any]:
-        """The last entry of these kinds in the transcript of the first thread: those of helper agents are younger."""
+        """Return the last entry of these kinds in the first thread's transcript; those of helper agents are younger."""
         for file in self.transcripts(setup)[:1]:
             whole, _, _ = file.read_text().rpartition("\n")  # the last line may be half written
             for line in reversed(whole.split("\n") if whole else []):
@@ -170,7 +171,7 @@ class CodexOfAugust(Codex):
 
 
 class CodexOfFebruary(CodexOfAugust):
-    """0.101.0 has no hooks, no title that tells a state, and gives its tools to the model one by one."""
+    """0.101.0 has no hooks, no title that shows a state, and gives its tools to the model one by one."""
 
     version = "0.101.0"
     model = "gpt-5.3-codex"
@@ -198,7 +199,7 @@ class CodexOfFebruary(CodexOfAugust):
     }
 
     def prepare(self, setup: RunSetup) -> Launch:
-        """It asks for trust only where the settings leave open what it may do."""
+        """Prepare a start that asks for trust: it does so only where the settings leave open what it may do."""
         launch = super().prepare(setup)
         if not setup.trusted:
             config = setup.home / ".codex" / "config.toml"
@@ -208,5 +209,5 @@ class CodexOfFebruary(CodexOfAugust):
         return launch
 
     def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:
-        """There is none: nothing that it writes, and no title, tells its state."""
+        """Yield nothing: neither its files nor its title show its state."""
         raise NotImplementedError

@@ -148,7 +148,7 @@ class EarlyGemini(Gemini):
 
 
 def _last(files: list[Path], key: str, values: set[str]) -> dict[str, Any]:
-    """The last entry of the last file whose key has one of the values."""
+    """Return the last entry of the last file whose key has one of the values."""
     lines = files[-1].read_text().splitlines() if files and files[-1].exists() else []
     for line in reversed(lines):
         # The last line may be half written.

@@ -126,11 +126,11 @@ class OpenCode(Agent):
         )
 
     def transcripts(self, setup: RunSetup) -> list[Path]:
-        """What the person typed; all else goes into a database beside it, opencode.db under XDG_DATA_HOME."""
+        """Return the file of the person's prompts; all else goes into opencode.db under XDG_DATA_HOME."""
         return sorted((setup.home / ".local" / "state" / "opencode").glob("prompt-history.jsonl"))
 
     async def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - its own event stream tells all
-        """The screen is a client of opencode's own server, whose event stream says all that the screen is told."""
+        """Yield the state from the event stream of opencode's own server, of which the screen is a client too."""
         busy: set[str] = set()
         asked: dict[str, str] = {}
         failed = False
@@ -153,11 +153,12 @@ class OpenCode(Agent):
                     asked[about["id"]] = "waiting_input"
                 case "permission.replied" | "question.replied" | "question.rejected":
                     asked.pop(about["requestID"], None)
-            yield next(iter(asked.values()), "running" if busy else "error" if failed else "idle")
+            resting = "error" if failed else "idle"
+            yield next(iter(asked.values()), "running" if busy else resting)
 
 
 async def _events(port: int) -> AsyncIterator[dict[str, Any]]:
-    """What opencode's server reports, from the moment it answers until it is gone."""
+    """Yield what opencode's server reports, from its first answer until it is gone."""
     reader, writer = await _connected(port)
     text = b""
     try:
@@ -173,7 +174,7 @@ async def _events(port: int) -> AsyncIterator[dict[str, Any]]:
 
 
 async def _connected(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A request that comes while it starts is accepted and never answered: ask again."""
+    """Connect, and ask again: a request that comes while it starts is accepted and never answered."""
     while True:
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -253,7 +253,8 @@ class Interface:
         elif self._busy:
             self._worker.stop()
         elif key == "ctrl+c" and not self._draft:
-            self._quit, self._leaving = self._leaving, True
+            self._quit = self._leaving
+            self._leaving = True
         elif key == "ctrl+c":
             self._draft = ""
 
@@ -288,7 +289,8 @@ class Interface:
         self._worker.start(text)
 
     def _draw(self) -> None:
-        said, self._said = self._said, []
+        said = self._said
+        self._said = []
         width = self._screen.width()
         self._screen.draw(self._rows(width) if self._trusted else self._box(width), said)
 
@@ -325,17 +327,18 @@ class Interface:
         return [*rows, *self._composer(width), *self._footer(width)]
 
     def _composer(self, width: int) -> list[str]:
-        placeholder = REASON if self._reason else QUESTION if self._card else NEXT if self._turns else FIRST
+        placeholder = NEXT if self._turns else FIRST
+        if self._reason:
+            placeholder = REASON
+        elif self._card:
+            placeholder = QUESTION
         hint = "ctrl+c to stop" if self._busy and not self._card and not self._status.startswith("Reconnecting") else ""
         lines = fold(self._draft, width - 8)[-COMPOSER_ROWS:] if self._draft else []
         first = lines[0] if lines else placeholder[: width - 8]
-        shown = (
-            f"{first}\x1b[7m \x1b[m"
-            if len(lines) == 1
-            else first
-            if lines
-            else f"\x1b[7m{first[0]}\x1b[m\x1b[2m{first[1:]}\x1b[m"
-        )
+        if not lines:
+            shown = f"\x1b[7m{first[0]}\x1b[m\x1b[2m{first[1:]}\x1b[m"
+        else:
+            shown = f"{first}\x1b[7m \x1b[m" if len(lines) == 1 else first
         gap = " " * (width - 7 - len(first) - len(hint))
         hint = hint if gap else ""
         more = [f"    {line}" for line in lines[1:]]

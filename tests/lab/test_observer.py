@@ -50,7 +50,7 @@ def test_a_line_that_is_no_claim_is_named(line: str) -> None:
 @pytest.mark.parametrize("text", ["", "name", "=command", "name= "])
 def test_an_observer_needs_a_name_and_a_command(text: str) -> None:
     with pytest.raises(ObserverError, match="NAME=COMMAND"):
-        Observer.read(text)
+        Observer.parse(text)
 
 
 def test_an_observer_finds_its_socket_and_is_ended_with_the_block(tmp_path: Path) -> None:

@@ -94,7 +94,9 @@ class Service:
             text = windows_service(command, home, MARK, self.name)
         text = _signed(text)
         current = self._current()
-        change: Change = "created" if current is None else "unchanged" if current == text else "replaced"
+        change: Change = "unchanged" if current == text else "replaced"
+        if current is None:
+            change = "created"
         return Plan(self.system, self.name, self.path, text, change, self._commands(change))
 
     def install(self, command: Sequence[str], *, force: bool = False) -> Outcome:
@@ -148,7 +150,9 @@ class Service:
         if self.system == "systemd":
             active = word if word.isalpha() else "unknown"
         else:
-            active = "unknown" if ran.code is None else "inactive" if ran.code else "active"
+            active = "inactive" if ran.code else "active"
+            if ran.code is None:
+                active = "unknown"
         notes = [
             *self._notes(),
             *(
