@@ -58,13 +58,13 @@ SCHEDULES = (
     Cron("30 2 * * *"),
 )
 SHARE = 0.001
-"""The most of a core that looking may take."""
+"""The largest share of a core that ticks may take."""
 
 Pairs = list[tuple[Beat, Standing]]
 
 
 def beats() -> Pairs:
-    """As they stand when they have just been taken up."""
+    """Return the beats with their standings right after they were loaded."""
     made = [
         Beat(
             name=f"beat-{number}",
@@ -79,7 +79,7 @@ def beats() -> Pairs:
 
 
 def settled(pairs: Pairs, now: float) -> Pairs:
-    """What was due has run."""
+    """Return the beats with their standings after all that was due has run."""
     return [
         (beat, ended(beat, taken(standing, decision), None, now))
         if (decision := decide(beat, standing, now))
@@ -114,7 +114,7 @@ def stepping(pairs: Pairs, now: float) -> None:
 
 
 def look(looks: int) -> bool:
-    """Time the looks, print the table, and say whether the limit held."""
+    """Time the ticks, print the table, and return whether the limit held."""
     now = START + 500_000.0
     pairs = settled(beats(), now)
     ways: dict[str, Callable[[Pairs, float], None]] = {
@@ -147,7 +147,7 @@ def look(looks: int) -> bool:
 
 
 def month() -> None:
-    """Run a month, each beat looked at when it asked to be."""
+    """Run a month; each beat is decided when its next tick is due."""
     pairs = beats()
     agenda = [(START, number) for number in range(BEATS)]
     heapify(agenda)
@@ -174,7 +174,7 @@ def month() -> None:
 
 
 class Answering:
-    """An agent that answers at once."""
+    """A simulated agent that answers at once."""
 
     name = program = "cat"
 

@@ -30,7 +30,7 @@ COMMANDS = {
 
 
 def measure(rounds: int) -> dict[str, list[float]]:
-    """Seconds of each command, round by round, interleaved."""
+    """Return the seconds of each command, round by round, interleaved."""
     taken: dict[str, list[float]] = {name: [] for name in COMMANDS}
     with tempfile.TemporaryDirectory(prefix="cv-") as folder:
         environment = {
@@ -57,7 +57,7 @@ def measure(rounds: int) -> dict[str, list[float]]:
 
 
 def report(rounds: int) -> bool:
-    """Measure, print the table, and say whether the limits held."""
+    """Measure, print the table, and return whether the limits held."""
     taken = measure(rounds)
     floor = statistics.median(taken["python -c pass"])
     print(f"whole processes, {rounds} of each, interleaved; 1.00 = median of python -c pass = {floor * 1000:.1f} ms\n")

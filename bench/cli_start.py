@@ -23,7 +23,7 @@ LIMITS = {"argparse": 0.15, "click": 0.10, "typer": 0.10}
 
 
 def measure(rounds: int) -> dict[str, list[float]]:
-    """Seconds of each command, round by round, interleaved."""
+    """Return the seconds of each command, round by round, interleaved."""
     commands: dict[str, tuple[list[str], Path]] = {"pass": (["-c", "pass"], WITHOUT)}
     for framework in LIMITS:
         tool = str(ROOT / "examples" / f"roost_{framework}.py")

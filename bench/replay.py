@@ -46,11 +46,11 @@ AGENTS = 20
 BEGAN = 1_767_225_600.0
 TARGETS = [{"target": "host", "health": "ok", "reason": ""}]
 FASTER, FLAT = 5.0, 3.0
-"""Limits: so much faster than reading all of the longer journal, and so little slower than in the shorter one."""
+"""Limits: how much faster than reading all of the longer journal, and how much slower than in the shorter one."""
 
 
 class Days:
-    """What the daemon would have written while the agents worked."""
+    """Writes what the daemon would have written while the agents worked."""
 
     def __init__(self) -> None:
         self.now = BEGAN
@@ -137,7 +137,7 @@ class Days:
 
 
 class Written:
-    """A journal, and what is asked of it."""
+    """A journal, and the questions about it."""
 
     def __init__(self, events: Events, days: Days) -> None:
         self.days = days
@@ -162,7 +162,7 @@ class Written:
         assert answer["matches"], answer["mismatches"][:3]
 
     async def read_all(self) -> None:
-        """As simply as it can be done: every event from the first to the moment."""
+        """Read every event from the first to the moment: the simplest way."""
 
         def read(reader: Reader) -> int:
             picture = Picture()

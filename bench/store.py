@@ -43,7 +43,7 @@ def plain(connection: sqlite3.Connection, writes: int) -> float:
 
 
 async def through(store: Store, producers: int, each: int) -> float:
-    """Acknowledged writes per second of so many producers."""
+    """Return the acknowledged writes per second of that many producers."""
 
     def work(connection: sqlite3.Connection) -> None:
         connection.execute(INSERT, (WORD,))
@@ -58,7 +58,7 @@ async def through(store: Store, producers: int, each: int) -> float:
 
 
 async def measure(folder: Path, rounds: int) -> tuple[list[float], dict[tuple[Fsync, int], list[float]]]:
-    """Rates of the plain loop, and rates of the store by policy and producers, round by round."""
+    """Return the rates of the simple loop, and those of the store by policy and producers, round by round."""
     loops: list[float] = []
     rates: dict[tuple[Fsync, int], list[float]] = {
         (policy, producers): [] for producers in PRODUCERS for policy in POLICIES
@@ -86,7 +86,7 @@ async def measure(folder: Path, rounds: int) -> tuple[list[float], dict[tuple[Fs
 
 
 def _each(policy: Fsync, producers: int) -> int:
-    """So many writes that a measurement takes a good part of a second, or less where nothing more is learnt."""
+    """Return the writes of each producer: a measurement takes a good part of a second, or less where that is enough."""
     if policy == "batched_50ms" and producers < 128:  # each waits for the 50 ms to pass
         return 5
     return max(20, 300 // producers)

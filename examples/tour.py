@@ -28,11 +28,11 @@ class Stage:
         self.environment = {**os.environ, "HOME": str(folder), "TERM": "dumb", "COLUMNS": "100", "NO_COLOR": "1"}
 
     def for_agent(self, *words: str) -> str:
-        """What a program gets through a pipe."""
+        """Return what a program gets through a pipe."""
         return on_pipe([*self.command, *words], self.folder, self.environment)
 
     def for_person(self, *words: str) -> str:
-        """What a person sees on a terminal."""
+        """Return what a person sees on a terminal."""
         seen, code = on_terminal([*self.command, *words], self.folder, self.environment)
         return f"{seen}(exit code {code})"
 
@@ -103,7 +103,7 @@ def main() -> int:
 
 
 def _timeless(answer: str) -> str:
-    """The answer without the time stamps of its log lines."""
+    """Return the answer without the time stamps of its log lines."""
     return "\n".join(line.split('"ts":')[0] for line in answer.splitlines())
 
 

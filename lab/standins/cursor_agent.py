@@ -82,7 +82,7 @@ NAMES = {
 
 
 class Interface:
-    """Keys in, screen out; a turn runs beside it."""
+    """Reads keys and draws the screen; a turn runs beside it."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -247,7 +247,7 @@ class Interface:
         self._worker.answers.put((choice, reason))
 
     def _leave(self, key: str) -> None:
-        """Escape and Ctrl-C: back to the card, stop the turn, empty the composer, or quit at the second press."""
+        """Handle Escape and Ctrl-C: back to the card, stop the turn, empty the composer, or quit at a second press."""
         if self._reason and key == "esc":
             self._reason = False
         elif self._busy:
