@@ -35,7 +35,7 @@ def lab(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_list_tells_what_there_is_and_labels_the_stand_in(tmp_path: Path) -> None:
+def test_list_shows_all_agents_and_labels_the_stand_in(tmp_path: Path) -> None:
     listed = json.loads(lab("list", folder=tmp_path).stdout)["result"]
     assert {one["agent"] for one in listed} == set(agents.NAMES)
     assert {one["agent"] for one in listed if one["stand_in"]} == {"cursor"}

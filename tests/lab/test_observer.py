@@ -42,7 +42,7 @@ def test_a_timeline_is_read_by_pane_and_in_order_of_time() -> None:
     '{"at": 1, "pane": "%1", "state": "busy"}',
      '{"at": 1, "pane": "%1", "state": "idle", "confidence": "sure"}'],
 )  # fmt: skip
-def test_a_line_that_is_no_claim_is_named(line: str) -> None:
+def test_a_line_that_is_not_a_claim_is_named(line: str) -> None:
     with pytest.raises(ObserverError, match="line 2 of observer it's timeline"):
         claims("it", ["", line])
 

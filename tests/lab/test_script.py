@@ -100,7 +100,7 @@ def test_the_last_prompt_wins_and_only_results_after_it_count() -> None:
     assert SCRIPT.position(items) == Position("flaky", 1)
 
 
-def test_texts_that_are_no_prompts_change_nothing() -> None:
+def test_texts_that_are_not_prompts_change_nothing() -> None:
     assert SCRIPT.position(["tidy up", None, "<system-reminder>", None]) == Position("tidy up", 2)
 
 

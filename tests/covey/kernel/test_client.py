@@ -28,7 +28,7 @@ from tests.covey.kernel.scripted_server import GET, LIMIT_S, PUT, Server, sized
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
-def test_a_request_says_what_it_must_and_no_more(server: Server) -> None:
+def test_a_request_has_the_required_headers_and_no_others(server: Server) -> None:
     server.pieces = [sized(b"{}")]
     Client(server.path).call(GET, {"q": "a b", "many": ["x", "y"], "unknown": 1})
     Client(server.path).call(PUT, {"name": "a/b", "value": "ü"}, idempotency_key="k")

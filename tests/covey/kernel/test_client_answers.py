@@ -115,7 +115,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("answer", GARBAGE.values(), ids=GARBAGE.keys())
-def test_a_connection_that_ends_early_is_told_as_that(server: Server, answer: bytes) -> None:
+def test_a_connection_that_ends_early_is_reported_as_interrupted(server: Server, answer: bytes) -> None:
     server.pieces = [answer]
     with pytest.raises(Interrupted, match=r"hung up|reset") as caught:
         Client(server.path).call(GET, {})
@@ -124,7 +124,7 @@ def test_a_connection_that_ends_early_is_told_as_that(server: Server, answer: by
 
 
 @pytest.mark.parametrize("answer", NONSENSE.values(), ids=NONSENSE.keys())
-def test_an_answer_that_makes_no_sense_is_told_as_that(server: Server, answer: bytes) -> None:
+def test_a_malformed_answer_is_reported_as_not_understood(server: Server, answer: bytes) -> None:
     server.pieces = [answer]
     with pytest.raises(NotUnderstood, match="is not a Covey daemon") as caught:
         Client(server.path).call(GET, {})
@@ -135,7 +135,7 @@ def test_an_answer_that_makes_no_sense_is_told_as_that(server: Server, answer: b
 @pytest.mark.parametrize(
     "event", [b"data: {\n\n", b"data: \xff\n\n", b"data:\n\n", b"data: " + b"[" * 200_000 + b"\n\n"], ids=range(4)
 )
-def test_an_event_that_makes_no_sense_is_told_as_that(server: Server, event: bytes) -> None:
+def test_a_malformed_event_is_reported_as_not_understood(server: Server, event: bytes) -> None:
     server.pieces = [chunked([event], "text/event-stream")]
     with pytest.raises(NotUnderstood):
         list(Client(server.path).stream(STREAM, {}))
@@ -148,7 +148,7 @@ def test_an_event_that_makes_no_sense_is_told_as_that(server: Server, event: byt
         [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", sized(b"{}")[:-2]]
     ),
 )
-def test_no_bytes_whatever_make_the_client_fail_otherwise(server: Server, noise: bytes, start: bytes) -> None:
+def test_no_answer_raises_anything_but_the_known_errors(server: Server, noise: bytes, start: bytes) -> None:
     server.pieces = [start + noise]
     for operation in (GET, STREAM):
         client = Client(server.path)
@@ -227,7 +227,7 @@ def test_a_stream_is_not_waited_for_beyond_the_deadline(server: Server) -> None:
     assert server.requests
 
 
-def test_a_refusal_that_comes_before_the_request_was_read_is_heard(server: Server) -> None:
+def test_a_refusal_that_comes_before_the_request_was_read_is_received(server: Server) -> None:
     refusal = AgentError("the body is too large", code=1, error="user_error", suggestion="Send less.")
     server.read, server.pieces = False, [sized(json.dumps(refusal.envelope()).encode(), status="413 Too Large")]
     with pytest.raises(AgentError) as caught:

@@ -15,7 +15,7 @@ from murli import AgentError
 from tests.covey.kernel.scripted_server import GET, LIMIT_S, Server, sized
 
 
-def test_a_missing_socket_is_told_with_its_place(tmp_path: Path) -> None:
+def test_a_missing_socket_is_reported_with_its_path(tmp_path: Path) -> None:
     with pytest.raises(NotRunning) as caught:
         Client(str(tmp_path / "sock")).call(GET, {})
     assert caught.value.message == f"the Covey daemon is not running (there is no socket at {tmp_path}/sock)"
@@ -26,7 +26,7 @@ def test_a_missing_socket_is_told_with_its_place(tmp_path: Path) -> None:
     )
 
 
-def test_a_socket_that_a_crash_left_behind_is_told_as_that(tmp_path: Path) -> None:
+def test_a_socket_that_a_crash_left_behind_is_reported_as_not_running(tmp_path: Path) -> None:
     left = socket.socket(socket.AF_UNIX)
     left.bind(str(tmp_path / "sock"))
     left.close()
@@ -34,7 +34,7 @@ def test_a_socket_that_a_crash_left_behind_is_told_as_that(tmp_path: Path) -> No
         Client(str(tmp_path / "sock")).call(GET, {})
 
 
-def test_a_place_that_is_no_socket_is_told_with_what_to_check(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_socket_is_reported_with_what_to_check(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for place in (tmp_path / "file" / "sock", Path("/" + "x" * 200)):
         with pytest.raises(AgentError, match="cannot be used") as caught:
@@ -57,7 +57,7 @@ except AgentError as error:
 """
 
 
-def test_a_socket_of_somebody_else_is_told_as_that(server: Server) -> None:
+def test_a_socket_of_another_user_is_reported_as_permission_denied(server: Server) -> None:
     Path(server.path).chmod(0)
     Path(server.path).parent.chmod(0o755)
     ended = subprocess.run(

@@ -72,7 +72,7 @@ def test_without_a_file_everything_is_at_its_default(home: Home) -> None:
     assert {item.source for item in config.items()} == {"default"}
 
 
-def test_what_the_file_says_holds_and_is_listed_as_coming_from_it(home: Home) -> None:
+def test_a_value_in_the_file_holds_and_is_listed_as_coming_from_it(home: Home) -> None:
     write(home, '[log]\nlevel = "debug"\n[http]\ntcp = false\ndeadline_s = 5\n')
     config = Config.load(home, SETTINGS)
     assert (config.get("log.level"), config.get("http.tcp")) == ("debug", False)
@@ -212,7 +212,7 @@ def test_all_mistakes_are_reported_at_once(home: Home) -> None:
         (b"[log]\x00", "line 1: column 6: "),
     ],
 )
-def test_a_file_that_is_no_toml_is_named_with_line_and_column(home: Home, text: str | bytes, said: str) -> None:
+def test_a_file_that_is_not_toml_is_named_with_line_and_column(home: Home, text: str | bytes, said: str) -> None:
     assert said in refusal(home, text).message
 
 
@@ -224,7 +224,7 @@ def test_absurd_values_are_refused_without_a_traceback(home: Home) -> None:
     assert len(error.message) < 300
 
 
-def test_what_is_no_file_is_refused_and_nobody_waits_for_it(home: Home) -> None:
+def test_a_path_that_is_not_a_regular_file_is_refused_without_blocking(home: Home) -> None:
     Path(home.config_file).mkdir()
     with pytest.raises(AgentError, match="it is a directory") as caught:
         Config.load(home, SETTINGS)
@@ -450,7 +450,7 @@ def test_setting_the_default_explicitly_is_written_down(home: Home) -> None:
     assert Config.load(home, SETTINGS).source("log.level") == "file"
 
 
-def test_an_edit_tells_whether_a_restart_is_needed(home: Home) -> None:
+def test_an_edit_returns_whether_a_restart_is_needed(home: Home) -> None:
     assert set_value(home, SETTINGS, "http.tcp", "false") == ("http.tcp", True, False, True)
     assert set_value(home, SETTINGS, "http.tcp", "false").needs_restart is False
     assert unset(home, SETTINGS, "http.tcp") == ("http.tcp", False, True, True)
@@ -530,7 +530,7 @@ except AgentError as error: print(error.message)
 # --- reloading ---
 
 
-def test_a_reload_tells_what_changed_and_what_waits_for_a_restart(home: Home) -> None:
+def test_a_reload_returns_what_changed_and_what_needs_a_restart(home: Home) -> None:
     holder = ConfigHolder(home, SETTINGS)
     assert holder.reload() == (1, (), ())
     write(home, "[log]\nlevel = 'debug'\n[http]\ntcp = false\n")

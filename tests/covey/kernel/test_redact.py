@@ -188,7 +188,7 @@ def test_what_cannot_be_shown_is_named_and_what_is_endless_is_cut() -> None:
     assert len(shown["long"]) <= LONGEST_TEXT + 2
 
 
-def test_a_very_large_value_is_looked_at_only_in_part() -> None:
+def test_a_very_large_value_is_searched_only_in_part() -> None:
     shown = Redactor().value(["password=x " + "y" * 60_000] * 900)
     assert shown[0].startswith(f"password={REDACTED}")
     assert shown[-1] == "…"

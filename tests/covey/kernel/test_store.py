@@ -306,7 +306,7 @@ def test_closing_finishes_what_was_accepted_and_can_be_repeated(tmp_path: Path) 
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.db"]  # the log was folded in
 
 
-def test_what_follows_a_commit_is_told_in_commit_order_even_when_the_caller_has_gone(tmp_path: Path) -> None:
+def test_the_callback_after_a_commit_runs_in_commit_order_even_when_the_caller_was_cancelled(tmp_path: Path) -> None:
     told: list[int] = []
 
     async def body(store: Store) -> None:
@@ -333,7 +333,7 @@ def test_what_follows_a_commit_is_told_in_commit_order_even_when_the_caller_has_
     assert told == list(range(30))
 
 
-def test_a_failure_in_what_follows_a_commit_is_reported_and_breaks_no_batch(tmp_path: Path) -> None:
+def test_a_failure_in_the_callback_after_a_commit_is_reported_and_breaks_no_batch(tmp_path: Path) -> None:
     def fail(_: int) -> None:
         raise LookupError("listener")
 

@@ -126,7 +126,7 @@ def test_other_settings_of_the_section_can_be_changed_beside_them(home: Home) ->
     assert len(Config.load(home, SETTINGS).get("beats.workspace")) == 2
 
 
-def test_a_reload_tells_that_they_changed(home: Home) -> None:
+def test_a_reload_returns_that_they_changed(home: Home) -> None:
     holder = ConfigHolder(home, SETTINGS)
     write(home, TWO)
     assert holder.reload().changed == ("beats.workspace",)

@@ -113,7 +113,7 @@ def test_a_server_that_was_replaced_or_is_gone_is_not_taken_for_the_former(
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_server_without_sessions_has_no_panes_and_is_no_error(
+def test_a_server_without_sessions_has_no_panes_and_is_not_an_error(
     tmux: Tmux, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tmux.start("user")

@@ -46,7 +46,7 @@ def test_a_process_that_has_ended_counts_as_having_run() -> None:
     activity.close()
 
 
-def test_where_nothing_is_told_everything_counts_as_having_run() -> None:
+def test_where_the_system_provides_nothing_everything_counts_as_having_run() -> None:
     activity = Activity(0)
     asyncio.run(activity.mark_seen())
     assert activity.has_run()

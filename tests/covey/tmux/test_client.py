@@ -134,7 +134,7 @@ def test_a_stopped_server_does_not_keep_us_and_is_well_afterwards(tmux: Tmux) ->
     assert asked(tmux.socket, server, "display-message", "-p", "x").out == "x\n"
 
 
-def test_whoever_is_cancelled_while_asking_leaves_nothing_open(tmux: Tmux) -> None:
+def test_a_caller_that_is_cancelled_while_asking_leaves_nothing_open(tmux: Tmux) -> None:
     server = tmux.start("user")
 
     async def main() -> None:
@@ -181,7 +181,7 @@ def test_whatever_answers_in_place_of_tmux_is_an_error(tmux: Tmux, sent: bytes, 
         asked(tmux.socket, os.getpid(), "list-panes")
 
 
-def test_somebody_who_accepts_and_says_nothing_is_a_timeout(tmux: Tmux) -> None:
+def test_a_server_that_accepts_and_does_not_answer_is_a_timeout(tmux: Tmux) -> None:
     with listening(tmux.socket, _drain), pytest.raises(TmuxTimeoutError):
         asked(tmux.socket, os.getpid(), "list-panes", deadline_s=0.2)
 

@@ -38,7 +38,7 @@ def test_what_tmux_prints_is_what_is_read(pane: Pane) -> None:
 
 
 @given(st.text())
-def test_any_other_line_is_no_pane(line: str) -> None:
+def test_any_other_line_is_not_a_pane(line: str) -> None:
     assert parse_pane(line) is None
 
 
@@ -81,7 +81,7 @@ def test_a_folder_and_a_program_with_line_breaks_and_separators_stay_on_their_li
     assert found["%1"].path == f"{tmux.folder}/a?b?c?d"
 
 
-def test_a_pane_tells_what_it_is(tmux: Tmux) -> None:
+def test_a_pane_is_listed_with_all_its_fields(tmux: Tmux) -> None:
     tmux.start("user", command="exec cat")
     tmux.run("rename-window", "work")
     tmux.run("select-pane", "-T", "Titel ✳ | x")
@@ -134,7 +134,7 @@ def test_a_pulse_makes_of_a_pane_what_it_is_now(before: Pane, after: Pane) -> No
 
 
 @given(st.text())
-def test_a_line_that_is_no_pulse_is_none(line: str) -> None:
+def test_a_line_that_is_not_a_pulse_is_none(line: str) -> None:
     assert parse_pulse(line) is None
 
 

@@ -15,7 +15,7 @@ from covey.tmux.monitor import ServerMonitor
 from tests.covey.tmux.conftest import BRISK, PATIENT, Reader, Tmux, play, until
 
 
-def test_the_first_change_tells_all_panes_and_which_server_it_is(tmux: Tmux) -> None:
+def test_the_first_change_has_all_panes_and_the_identity_of_the_server(tmux: Tmux) -> None:
     pid = tmux.start("one", "two")
 
     async def body(reader: Reader) -> None:

@@ -92,7 +92,7 @@ def test_everything_is_listed_now_and_then() -> None:
     assert plan.list_all
 
 
-def test_a_server_is_looked_at_closely_while_it_changes_and_rarely_at_rest_or_without_followed_panes() -> None:
+def test_a_server_is_asked_often_while_it_changes_and_rarely_at_rest_or_without_followed_panes() -> None:
     schedule = settled()
     pauses = [
         schedule.pause(1.0, cursor_moved=True, changing=True, followed=True, detects_idle=True),
