@@ -161,9 +161,8 @@ class _History:
                 self._questions.discard(data["toolCallId"])
             case "user.message" | "assistant.turn_start" | "session.compaction_start":
                 self._turn = "running"
-            case "assistant.turn_end" | "session.compaction_complete" | "abort" if (
-                "agentId" not in event
-            ):  # the others are of a helper
+            # An event with an agentId is a helper agent's.
+            case "assistant.turn_end" | "session.compaction_complete" | "abort" if "agentId" not in event:
                 self._turn = "idle"
             case "session.error":
                 self._turn = "error"

@@ -39,9 +39,8 @@ import time
 import tty
 from pathlib import Path
 
-sys.path[0] = str(
-    Path(__file__).resolve().parents[2]
-)  # it is started by its path, as agents are, and finds the lab from there
+# It is started by its path, as agents are, and finds the lab from there.
+sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from lab.standins.cursor_session import MODEL, VERSION, Session, now  # noqa: E402
 from lab.standins.cursor_turn import EVERYTHING, Card, Worker  # noqa: E402

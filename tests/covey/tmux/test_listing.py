@@ -95,9 +95,8 @@ def test_a_pane_is_listed_with_all_its_fields(tmux: Tmux) -> None:
         0,
         "work",
     )
-    size = tmux.run(
-        "display-message", "-p", "#{pane_width} #{pane_height}"
-    ).split()  # 3.2a does not heed the one that it was given
+    # 3.2a ignores the size that it was given.
+    size = tmux.run("display-message", "-p", "#{pane_width} #{pane_height}").split()
     assert ([str(pane.width), str(pane.height)], pane.command, pane.title) == (size, "cat", "Titel ✳ | x")
     assert (pane.dead, pane.in_mode, pane.alternate, pane.attached) == (False, False, False, 0)
     tmux.run("copy-mode")

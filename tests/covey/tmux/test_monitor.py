@@ -280,9 +280,8 @@ def test_a_capture_has_colours_or_not_and_refuses_a_pane_that_is_not_there(tmux:
 
     async def body(reader: Reader) -> None:
         await until(lambda: "red" in tmux.run("capture-pane", "-p", "-t", "%0"))
-        assert (await reader.watch.capture("%0")).startswith(
-            "\x1b[31mred"
-        )  # newer versions end the colour with the line
+        # Newer versions end the colour with the line.
+        assert (await reader.watch.capture("%0")).startswith("\x1b[31mred")
         assert (await reader.watch.capture("%0", escapes=False)).startswith("red\n")
         with pytest.raises(TmuxRefusedError, match="can't find pane"):
             await reader.watch.capture("%99")

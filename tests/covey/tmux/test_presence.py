@@ -111,9 +111,8 @@ def test_untargeted_commands_do_what_they_do_without_us(tmux: Tmux, *, attached:
     with another_server() as plain:
         for server in (tmux, plain):
             server.start("alpha", "beta")
-            server.run(
-                "set-option", "-g", "automatic-rename", "off"
-            )  # it comes some time later, and may have come already
+            # A rename comes some time later, and may have come already.
+            server.run("set-option", "-g", "automatic-rename", "off")
             for name in ("alpha", "beta"):
                 server.run("rename-window", "-t", f"{name}:0", "first")
         with watched_by_a_process(tmux) as watcher:
