@@ -77,7 +77,7 @@ async def _echo(call: Call) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def echo() -> Iterator[str]:
-    """The socket of a daemon that says what it heard."""
+    """The socket of a daemon that returns what it received."""
     folder = tempfile.mkdtemp(prefix="cv-")
     home, ready, stop = Home(folder), threading.Event(), asyncio.Event()
     loops: list[asyncio.AbstractEventLoop] = []

@@ -28,7 +28,7 @@ from covey.tmux.schedule import Pace
 LIMIT_S = 90
 BRISK = Pace(reconcile=0.5, poll=0.1, retry=0.05, retry_longest=0.2)
 PATIENT = Pace(reconcile=3600.0)
-"""No reconciling listing: what is noticed is noticed because the server ran."""
+"""Without a reconciling listing: a change is noticed only because the server ran."""
 
 
 def environment() -> dict[str, str]:
@@ -56,7 +56,7 @@ class Tmux:
         return ended.stdout.strip("\n")
 
     def start(self, *sessions: str, command: str = "exec sleep 1000") -> int:
-        """Sessions of 100 x 30; the pid of the server."""
+        """Start sessions of 100 x 30, and return the pid of the server."""
         for name in sessions or ("user",):
             self.run("new-session", "-d", "-s", name, "-x", "100", "-y", "30", command)
         return self.pid
@@ -69,7 +69,7 @@ class Tmux:
         return self.try_run("list-sessions", "-F", "#{session_name}").stdout.split()
 
     def hooks(self) -> list[str]:
-        """All hooks that are set, of whatever scope."""
+        """Return all hooks that are set, of whatever scope."""
         return [
             line
             for scope in ("-g", "-gw")
@@ -78,13 +78,13 @@ class Tmux:
         ]
 
     def attach(self, *words: str) -> Person:
-        """A person attaches from a terminal of 90 x 25."""
+        """Attach a person from a terminal of 90 x 25."""
         person = Person(["tmux", "-u", "-S", self.socket, *(words or ("attach-session",))])
         self._people.append(person)
         return person
 
     def clients(self) -> list[str]:
-        """The sessions that people, not programs, look at."""
+        """Return the sessions to which people, not programs, are attached."""
         lines = self.run("list-clients", "-F", "#{client_control_mode} #{session_name}").splitlines()
         return [line.removeprefix("0 ") for line in lines if line.startswith("0 ")]
 
@@ -148,7 +148,7 @@ async def until(true: Callable[[], object]) -> None:
 
 
 def until_now(true: Callable[[], object]) -> None:
-    """The same outside of an event loop."""
+    """Wait for something outside of an event loop."""
     end = time.monotonic() + LIMIT_S
     while not true():
         assert time.monotonic() < end, "it never happened"
@@ -184,7 +184,7 @@ async def watching(tmux: Tmux, pace: Pace = BRISK, executor: Executor | None = N
 def play(
     tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRISK, executor: Executor | None = None
 ) -> None:
-    """Run a body with a watch that is closed in the end."""
+    """Run a body with a monitor that is closed in the end."""
 
     async def main() -> None:
         async with watching(tmux, pace, executor) as reader:
@@ -195,7 +195,7 @@ def play(
 
 @pytest.fixture
 def tmux() -> Iterator[Tmux]:
-    """A server that is not there yet. Its path is short: a Unix socket's must be."""
+    """A server that is not started yet. Its path is short, as that of a Unix socket must be."""
     folder = Path(tempfile.mkdtemp(prefix="cv-"))
     server = Tmux(folder)
     yield server
@@ -241,12 +241,12 @@ class Sshd:
         until_now(lambda: b"listening" in (folder / "log").read_bytes())
 
     def children(self) -> list[int]:
-        """The processes that serve connections."""
+        """Return the processes that serve connections."""
         pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
         return [pid for pid in pids if self.process.pid in _ancestors(pid)[1:] and b"sshd" in _name(pid)]
 
     def signal(self, number: int) -> None:
-        """To every connection."""
+        """Send a signal to the process of every connection."""
         for pid in self.children():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)

@@ -1,4 +1,4 @@
-"""The ways to ask a server: what each answers, when it leaves the server alone, and which one is taken."""
+"""The transports to a server: what each answers, when it leaves the server alone, and which one is chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a process has run: a real one."""
+"""Whether a real process has run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a slow reader gets."""
+"""The changes that a slow reader gets."""
 
 from __future__ import annotations
 

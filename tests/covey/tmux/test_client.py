@@ -1,4 +1,4 @@
-"""Questions over the socket of a real server, and of things that are none."""
+"""Commands over the socket of a real server, and over sockets of other programs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_files() -> int:
 
 @contextmanager
 def listening(path: str, serve: Callable[[socket.socket], None]) -> Iterator[None]:
-    """Somebody who is no tmux server behind a socket."""
+    """A socket behind which a program listens that is not a tmux server."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()

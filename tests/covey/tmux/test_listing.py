@@ -1,4 +1,4 @@
-"""Lines of panes, out of a real tmux and out of thin air."""
+"""Lines of panes, from a real tmux and invented."""
 
 from __future__ import annotations
 

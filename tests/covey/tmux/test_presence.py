@@ -123,7 +123,7 @@ def test_untargeted_commands_do_what_they_do_without_us(tmux: Tmux, *, attached:
 
 
 def test_nobody_sees_us_in_the_list_of_clients(tmux: Tmux) -> None:
-    """And who is not listed is not killed by others, as agent-deck does with control clients that are not its own."""
+    """A client that is not listed is not killed by other tools: agent-deck kills control clients of others."""
     tmux.start("user")
 
     async def body(reader: Reader) -> None:

@@ -14,7 +14,7 @@ def pulse(activity: int = SECOND - 60) -> Pulse:
 
 
 def sampled_once() -> PaneSampler:
-    """Both were looked at just before 0.0, in the server's second before `SECOND`, and both were at rest."""
+    """Both were sampled just before 0.0, in the server's second before `SECOND`, and both were at rest."""
     sampler = PaneSampler(calm=0.25, redrawn=0.2)
     assert sampler.due(ALL, -10.0) == ALL
     assert sampler.touched({"%1": pulse(), "%2": pulse()}, (), SECOND - 10, -10.0) == ALL, (

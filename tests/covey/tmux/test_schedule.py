@@ -1,4 +1,4 @@
-"""When a server is asked, and what for."""
+"""When a server is asked, and for what."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PACE = Pace(glance=0.5, confirm=0.5, rest=5.0, reconcile=30.0)
 
 
 def settled(now: float = 0.0) -> Schedule:
-    """A server that was listed and looked at, and has not run since."""
+    """A server that was listed and sampled, and has not run since."""
     schedule = Schedule(PACE)
     for ran in (True, False):
         plan = schedule.plan(now, some=True, all_followed=True)

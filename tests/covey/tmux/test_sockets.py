@@ -1,4 +1,4 @@
-"""Finding the servers of a user."""
+"""The sockets of a user's servers."""
 
 from __future__ import annotations
 

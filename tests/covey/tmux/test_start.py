@@ -1,4 +1,4 @@
-"""The beginning of a watch, when the server has its hands full: tmux must survive it."""
+"""The start of monitoring while the server is busy: tmux must survive it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHURN = (
 
 @contextmanager
 def churning(tmux: Tmux, name: str) -> Iterator[None]:
-    """Sessions are made, renamed and killed, as fast as programs can."""
+    """Create, rename and kill sessions as fast as programs can."""
     churn = subprocess.Popen(
         ["sh", "-c", CHURN, tmux.socket, name], env=environment(), stderr=subprocess.DEVNULL, start_new_session=True
     )
