@@ -175,7 +175,7 @@ def test_an_answer_that_cannot_be_read_makes_the_server_degraded_with_the_reason
             assert "asked for who it is and printed" in change.health.reason
             assert "(tmux " in change.health.reason
             await asyncio.sleep(1)  # several tries
-            assert watch.health == change.standing
+            assert watch.health == change.health
             with pytest.raises(Exception, match="was asked for"):
                 await watch.capture("%0")
 
