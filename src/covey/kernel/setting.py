@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from covey.kernel.redact import REDACTED
@@ -194,4 +193,6 @@ def _is_json_value(value: object) -> bool:
         return all(map(_is_json_value, value.values()))
     if isinstance(value, list):
         return all(map(_is_json_value, value))
+    import math
+
     return isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
