@@ -48,12 +48,12 @@ class Capturer:
 
     async def look(self, run: Run, case: str) -> None:
         lines = {
-            "hooks.jsonl": _tail([run.place.hooks]),
-            "notify.jsonl": _tail([run.place.notices]),
-            "transcript.jsonl": _tail(run.agent.transcripts(run.place)),
+            "hooks.jsonl": _tail([run.setup.hooks]),
+            "notify.jsonl": _tail([run.setup.notices]),
+            "transcript.jsonl": _tail(run.agent.transcripts(run.setup)),
         }
         files = {
-            file.name: file.read_text(encoding="utf-8", errors="replace") for file in run.agent.session_files(run.place)
+            file.name: file.read_text(encoding="utf-8", errors="replace") for file in run.agent.session_files(run.setup)
         }
         screen, escapes = await run.pane.both_screens()
         look = Look(
@@ -66,7 +66,7 @@ class Capturer:
         looks = self._looks.pop(run.name, [])
         timeline = run.timeline()
         pids = [process.pid for look in looks for process in look.tree]
-        normaliser = Normaliser(run.place.root, run.agent.program, run.started, pids)
+        normaliser = Normaliser(run.setup.root, run.agent.program, run.started, pids)
         return [self._write(run, look, at(timeline, look.at), normaliser) for look in looks]
 
     def _write(self, run: Run, look: Look, state: str, normaliser: Normaliser) -> Path:

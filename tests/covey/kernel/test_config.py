@@ -571,7 +571,7 @@ def test_settings_are_declared_once_and_correctly() -> None:
         Settings(KERNEL, KERNEL)
     with pytest.raises(ValueError, match="a setting and a section at once"):
         Settings([Setting("a.b", "x", default=""), Setting("a.b.c", "x", default="")])
-    with pytest.raises(ValueError, match="no name for a setting"):
+    with pytest.raises(ValueError, match="not a name for a setting"):
         Setting("level", "x", default="")
     with pytest.raises(ValueError, match=r"default of a\.b is refused by its own rules: one of x, y"):
         Setting("a.b", "x", default="z", enum=("x", "y"))

@@ -33,7 +33,7 @@ STEPS = st.lists(
 
 
 async def read_all(changes: Changes, known: dict[str, Pane]) -> None:
-    while changes._news.is_set():
+    while changes._pending.is_set():
         change = await changes.next()
         assert change
         if change.kind == "server":
