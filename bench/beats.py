@@ -1,11 +1,13 @@
 """What does the schedule of 200 beats cost, and what does a run?
 
-A look at the clock decides on every beat and finds out when to look again. Side by side, interleaved: the least that such a loop can do (go over the 200
-standings and compare one number of each), and the plain way for cron expressions, which parses the expression and steps with cronsim from the last slot at
-each look. The daemon looks at least every ten seconds; the share of a core follows from that. Then a month of the same beats, as fast as it goes.
+A tick of the scheduler decides on every beat and finds out when the next tick is due. Side by side, interleaved: the
+least that such a loop can do (go over the 200 standings and compare one number of each), and the simple way for cron
+expressions, which parses the expression and steps with cronsim from the last slot at each tick. The daemon ticks at
+least every ten seconds; the share of a core follows from that. Then a month of the same beats, as fast as it goes.
 
-And what does it cost that a run survives the daemon? Side by side, interleaved: an agent that answers at once, started as a plain child; the same through
-a run's folder and its runner; and a run whose probe says that nothing has changed, beside the probe's command alone.
+And what does it cost that a run survives the daemon? Side by side, interleaved: an agent that answers at once, started
+as a direct child; the same through a run's folder and its runner; and a run whose probe says that nothing has changed,
+beside the probe's command alone.
 
     ./run python bench/beats.py [looks]
 """
@@ -58,13 +60,13 @@ SCHEDULES = (
     Cron("30 2 * * *"),
 )
 SHARE = 0.001
-"""The most of a core that looking may take."""
+"""The largest share of a core that ticks may take."""
 
 Pairs = list[tuple[Beat, Standing]]
 
 
 def beats() -> Pairs:
-    """As they stand when they have just been taken up."""
+    """Return the beats with their standings right after they were loaded."""
     made = [
         Beat(
             name=f"beat-{number}",
@@ -79,7 +81,7 @@ def beats() -> Pairs:
 
 
 def settled(pairs: Pairs, now: float) -> Pairs:
-    """What was due has run."""
+    """Return the beats with their standings after all that was due has run."""
     return [
         (beat, ended(beat, taken(standing, decision), None, now))
         if (decision := decide(beat, standing, now))
@@ -114,7 +116,7 @@ def stepping(pairs: Pairs, now: float) -> None:
 
 
 def look(looks: int) -> bool:
-    """Time the looks, print the table, and say whether the limit held."""
+    """Time the ticks, print the table, and return whether the limit held."""
     now = START + 500_000.0
     pairs = settled(beats(), now)
     ways: dict[str, Callable[[Pairs, float], None]] = {
@@ -131,7 +133,8 @@ def look(looks: int) -> bool:
                 taken_s[name].append(time.perf_counter() - started)
     least = statistics.median(taken_s["a loop that compares"])
     print(
-        f"a look at {BEATS} beats, {looks} of each, interleaved; 1 = a loop that compares one number of each = {least * 1e6:.1f} µs\n"
+        f"a look at {BEATS} beats, {looks} of each, interleaved; "
+        f"1 = a loop that compares one number of each = {least * 1e6:.1f} µs\n"
     )
     print(f"{'':22}{'p50':>9}{'µs':>9}{'share of a core':>18}")
     for name, seconds in taken_s.items():
@@ -139,13 +142,14 @@ def look(looks: int) -> bool:
         print(f"{name:22}{median / least:9.1f}{median * 1e6:9.0f}{median / WAKE_S:18.4%}")
     held = statistics.median(taken_s["decide and wake"]) / WAKE_S <= SHARE
     print(
-        f"\nlimit: decide and wake takes at most {SHARE:.1%} of a core, looking every {WAKE_S:.0f} s: {'held' if held else 'BROKEN'}"
+        f"\nlimit: decide and wake takes at most {SHARE:.1%} of a core, looking every {WAKE_S:.0f} s: "
+        f"{'held' if held else 'BROKEN'}"
     )
     return held
 
 
 def month() -> None:
-    """Run a month, each beat looked at when it asked to be."""
+    """Run a month; each beat is decided when its next tick is due."""
     pairs = beats()
     agenda = [(START, number) for number in range(BEATS)]
     heapify(agenda)
@@ -159,18 +163,20 @@ def month() -> None:
         decision = decide(beat, standing, now)
         if isinstance(decision, Start):
             starts += 1
-            late += decision.slot != now or decision.missed > 0
+            if decision.slot != now or decision.missed > 0:
+                late += 1
             standing = ended(beat, taken(standing, decision), None, now)
             pairs[number] = (beat, standing)
         heappush(agenda, (wake([(beat, standing)], now, most_s=inf), number))
     spent = time.process_time() - began
     print(
-        f"\na month of {BEATS} beats: {starts} starts, {late} not on their slot, {spent:.1f} s of CPU: {MONTH_S / spent:,.0f} times as fast as the clock"
+        f"\na month of {BEATS} beats: {starts} starts, {late} not on their slot, {spent:.1f} s of CPU: "
+        f"{MONTH_S / spent:,.0f} times as fast as the clock"
     )
 
 
 class Answering:
-    """An agent that answers at once."""
+    """A simulated agent that answers at once."""
 
     name = program = "cat"
 

@@ -1,7 +1,8 @@
 """How long does a person wait for `covey status`?
 
-Times the whole process, from its start to its end, with a daemon that runs in a home of its own, side by side with `python -c pass`. Runs are interleaved,
-so that a noisy machine disturbs both alike. Both are run as installed: with byte code, and without what happens to be set on this machine.
+Times the whole process, from its start to its end, with a daemon that runs in a home of its own, side by side with
+`python -c pass`. Runs are interleaved, so that a noisy machine disturbs both alike. Both are run as installed: with
+byte code, and without the variables that happen to be set on this machine.
 
     ./run python bench/cli.py [rounds]
 """
@@ -29,7 +30,7 @@ COMMANDS = {
 
 
 def measure(rounds: int) -> dict[str, list[float]]:
-    """Seconds of each command, round by round, interleaved."""
+    """Return the seconds of each command, round by round, interleaved."""
     taken: dict[str, list[float]] = {name: [] for name in COMMANDS}
     with tempfile.TemporaryDirectory(prefix="cv-") as folder:
         environment = {
@@ -56,7 +57,7 @@ def measure(rounds: int) -> dict[str, list[float]]:
 
 
 def report(rounds: int) -> bool:
-    """Measure, print the table, and say whether the limits held."""
+    """Measure, print the table, and return whether the limits held."""
     taken = measure(rounds)
     floor = statistics.median(taken["python -c pass"])
     print(f"whole processes, {rounds} of each, interleaved; 1.00 = median of python -c pass = {floor * 1000:.1f} ms\n")
@@ -69,9 +70,8 @@ def report(rounds: int) -> bool:
         }
         print(f"{name:18}{ratios[name]['p50']:7.2f}{ratios[name]['p95']:7.2f}{statistics.median(seconds) * 1000:9.1f}")
     broken = [name for name, limit in LIMITS.items() if ratios["covey status"][name] > limit]
-    print(
-        f"\nlimits for covey status: p50 {LIMITS['p50']}, p95 {LIMITS['p95']}: {'BROKEN: ' + ', '.join(broken) if broken else 'held'}"
-    )
+    verdict = "BROKEN: " + ", ".join(broken) if broken else "held"
+    print(f"\nlimits for covey status: p50 {LIMITS['p50']}, p95 {LIMITS['p95']}: {verdict}")
     return not broken
 
 

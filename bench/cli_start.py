@@ -1,7 +1,8 @@
 """How much does murli add to the start of a command line tool?
 
-Times `roost list` (a whole process, answer included) under each framework, with murli and with `without_murli/`, which does by hand what a tool needs at
-least. Runs are interleaved, so that a noisy machine disturbs all columns alike; times are medians, as ratios to `python -c pass` in the same run.
+Times `roost list` (a whole process, answer included) under each framework, with murli and with `without_murli/`, which
+does by hand what a tool needs at least. Runs are interleaved, so that a noisy machine disturbs all columns alike; times
+are medians, as ratios to `python -c pass` in the same run.
 
     ./run python bench/cli_start.py [rounds]
 """
@@ -22,7 +23,7 @@ LIMITS = {"argparse": 0.15, "click": 0.10, "typer": 0.10}
 
 
 def measure(rounds: int) -> dict[str, list[float]]:
-    """Seconds of each command, round by round, interleaved."""
+    """Return the seconds of each command, round by round, interleaved."""
     commands: dict[str, tuple[list[str], Path]] = {"pass": (["-c", "pass"], WITHOUT)}
     for framework in LIMITS:
         tool = str(ROOT / "examples" / f"roost_{framework}.py")
@@ -59,9 +60,8 @@ def main() -> int:
         share = statistics.median(b / a for a, b in zip(without, with_murli, strict=True)) - 1
         held = held and share < limit
         verdict = "" if share < limit else "  over the limit"
-        print(
-            f"{framework:10}{statistics.median(without) / floor:9.2f}{statistics.median(with_murli) / floor:8.2f}{share:8.1%}{limit:8.0%}{verdict}"
-        )
+        ratios = f"{statistics.median(without) / floor:9.2f}{statistics.median(with_murli) / floor:8.2f}"
+        print(f"{framework:10}{ratios}{share:8.1%}{limit:8.0%}{verdict}")
     print("\nshare: what murli adds on top of the tool without it, median of the rounds' own ratios")
     return 0 if held else 1
 

@@ -1,7 +1,8 @@
 """What does the daemon cost when nothing happens, and how long until it is ready?
 
-Start to ready is the whole of `covey up`, side by side with `python -c pass`, interleaved, in medians. Then one daemon is left alone: the CPU time that the
-kernel has counted for it over the rest, its wakeups, and its resident memory.
+Start to ready is the whole of `covey up`, side by side with `python -c pass`, interleaved, in medians. Then one daemon
+is left alone: the CPU time that the operating system has counted for it meanwhile, its wakeups, and its resident
+memory.
 
     ./run python bench/daemon.py [seconds at rest] [starts]
 """
@@ -35,13 +36,13 @@ class Bench:
         }
 
     def run(self, *words: str) -> tuple[float, bytes]:
-        """Seconds and output of a whole process."""
+        """Return the seconds and the output of a whole process."""
         started = time.perf_counter()
         ended = subprocess.run(words, env=self._environment, stdout=subprocess.PIPE, check=True, cwd=self._folder)
         return time.perf_counter() - started, ended.stdout
 
     def starts(self, count: int) -> tuple[list[float], list[float]]:
-        """Seconds of `python -c pass` and of `covey up`, round by round."""
+        """Return the seconds of `python -c pass` and of `covey up`, round by round."""
         floors, ups = [], []
         for round_ in range(-2, count):
             floor, up = self.run(sys.executable, "-c", "pass")[0], self.run(COVEY, "up")[0]
@@ -52,7 +53,7 @@ class Bench:
         return floors, ups
 
     def rest(self, seconds: float) -> tuple[float, int, float]:
-        """CPU share, wakeups and megabytes of a daemon that has nothing to do."""
+        """Return the CPU share, wakeups and megabytes of a daemon that has nothing to do."""
         self.run(COVEY, "up")
         try:
             pid = json.loads(self.run(COVEY, "status")[1])["result"]["pid"]
@@ -67,12 +68,12 @@ class Bench:
 
 
 def cpu(pid: int) -> float:
-    """CPU seconds of a process, to the nanosecond: Linux numbers the CPU clock of a process by its pid."""
+    """Return the CPU seconds of a process, to the nanosecond: Linux numbers the CPU clock of a process by its pid."""
     return time.clock_gettime(~pid << 3 | 2)
 
 
 def wakeups(pid: int) -> int:
-    """How often its threads went to sleep by themselves."""
+    """Return how often the threads of a process went to sleep by themselves."""
     found = (
         task.read_text().partition("\nvoluntary_ctxt_switches:")[2].split()
         for task in Path(f"/proc/{pid}/task").glob("*/status")
@@ -89,7 +90,8 @@ def main() -> int:
         share, woken, resident = bench.rest(seconds)
     start = statistics.median(ups) / statistics.median(floors)
     print(
-        f"daemon: {count} starts, then {seconds:g} s at rest; python -c pass = {statistics.median(floors) * 1000:.1f} ms\n"
+        f"daemon: {count} starts, then {seconds:g} s at rest; "
+        f"python -c pass = {statistics.median(floors) * 1000:.1f} ms\n"
     )
     print(f"{'':34}{'measured':>10}{'limit':>10}")
     rows = [

@@ -1,11 +1,13 @@
 """What does it cost to see a fleet, against asking tmux again and again?
 
-A private tmux server with 10, 100 and 500 panes: up to 50 of them hold an agent (a small script that Covey knows from a TOML file alone), a tenth writes two
-lines a second, half of that tenth agents. A daemon that is confined to this server is left alone for a while; then it is asked for the list. Side by side in
-the same run: one `tmux list-panes -a` in a process of its own, one `tmux display-message` for each pane, and `Server.panes` of libtmux. They only list panes,
-where Covey knows the agents and their states; their share of a core is what one pass a second takes.
+A private tmux server with 10, 100 and 500 panes: up to 50 of them hold an agent (a small script that Covey knows from a
+TOML file alone), a tenth writes two lines a second, half of that tenth agents. A daemon that is confined to this server
+is left alone for a while; then it is asked for the list. Side by side in the same run: one `tmux list-panes -a` in a
+process of its own, one `tmux display-message` for each pane, and `Server.panes` of libtmux. They only list panes, where
+Covey knows the agents and their states; their share of a core is what one pass a second takes.
 
-First the daemon at rest: one server with one idle agent, and eleven on four servers, beside a `tmux list-panes` a second for each server.
+First the daemon at rest: one server with one idle agent, and eleven on four servers, beside a `tmux list-panes` a
+second for each server.
 
     ./run python bench/fleet.py [panes …]
     ./run python bench/fleet.py rest
@@ -78,7 +80,7 @@ FORMAT = (
 
 
 class Passes(NamedTuple):
-    """What a way of asking took, each time, and per pass in CPU seconds of its own and of the tmux server."""
+    """The seconds of each pass of one method, and the CPU seconds per pass, its own and the tmux server's."""
 
     seconds: list[float]
     cpu: float
@@ -86,7 +88,7 @@ class Passes(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """All that was measured with so many panes."""
+    """All figures with one number of panes."""
 
     agents: int
     asked: list[float]
@@ -98,7 +100,11 @@ class Figures(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """A daemon while nothing happens: its share of a core and that of the servers on its behalf, how often the servers ran a second, and what naive polling takes a second."""
+    """The cost of a daemon while nothing happens.
+
+    Its share of a core and that of the servers on its behalf, how often the servers ran a second, and what naive
+    polling takes a second.
+    """
 
     share: float
     servers: float
@@ -107,7 +113,7 @@ class Rest(NamedTuple):
 
 
 class Fleet:
-    """A tmux server with its panes, and a home for the daemon that watches it."""
+    """A tmux server with its panes, and a home for the daemon that monitors it."""
 
     def __init__(self, folder: Path, panes: int) -> None:
         self.folder = folder
@@ -123,7 +129,7 @@ class Fleet:
         }
 
     def agent(self) -> Path:
-        """A program that Covey knows as an agent."""
+        """Write a program that Covey knows as an agent, and return its path."""
         agent = self.folder / "bench-agent"
         agent.write_text(AGENT)
         agent.chmod(0o700)
@@ -131,7 +137,7 @@ class Fleet:
 
     @contextlib.contextmanager
     def resting(self, agents: Sequence[int]) -> Iterator[list[int]]:
-        """A server for each number, with so many idle agents; the process ids of the servers."""
+        """Start a server for each number, with that many idle agents; yield the process ids of the servers."""
         self.agents = sum(agents)
         self.sockets = [str(self.folder / f"s{number}") for number in range(len(agents))]
         agent = str(self.agent())
@@ -184,7 +190,7 @@ class Fleet:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[int]:
-        """The pid of a daemon that sees every agent."""
+        """Start a daemon, wait until it sees every agent, and yield its pid."""
         adapters = self.folder / "home" / "adapters"
         adapters.mkdir(parents=True)
         (adapters / "bench.toml").write_text(ADAPTER)
@@ -232,14 +238,14 @@ def timed(do: Callable[[], object]) -> float:
 
 
 def passes(do: Callable[[], object], count: int, server: int) -> Passes:
-    """Ask so many times in a row, which is kinder to them than a second's pause would be."""
+    """Ask several times in a row, which favours the other methods over a pause of a second."""
     before, busy = own_cpu(), cpu(server)
     seconds = [timed(do) for _ in range(count)]
     return Passes(seconds, (own_cpu() - before) / count, (cpu(server) - busy) / count)
 
 
 def own_cpu() -> float:
-    """CPU seconds of this process and of those that it has started and seen end."""
+    """Return the CPU seconds of this process and of its ended children."""
     return sum(
         used.ru_utime + used.ru_stime
         for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -247,7 +253,7 @@ def own_cpu() -> float:
 
 
 def cpu(pid: int) -> float:
-    """CPU seconds of a process, to the nanosecond: Linux numbers the CPU clock of a process by its pid."""
+    """Return the CPU seconds of a process, to the nanosecond: Linux numbers the CPU clock of a process by its pid."""
     return time.clock_gettime(~pid << 3 | 2)
 
 
@@ -256,17 +262,20 @@ def children(pid: int) -> set[int]:
 
 
 def faults_of_ended(pid: int) -> int:
-    """Page faults of all the children that a process has seen end: no process ends without one, so none has if this stays the same."""
+    """Return the page faults of all ended children of a process.
+
+    No process ends without one, so no child has ended if the number stays the same.
+    """
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[8])
 
 
 def switches(pid: int) -> int:
-    """How often a process went to sleep by itself."""
+    """Return how often a process went to sleep by itself."""
     return int(Path(f"/proc/{pid}/status").read_text().rpartition("\nvoluntary_ctxt_switches:")[2].split()[0])
 
 
 def rest(folder: Path, agents: Sequence[int]) -> Rest:
-    """The daemon left alone with idle agents."""
+    """Return the cost of a daemon that is left alone with idle agents."""
     fleet = Fleet(folder, 2)
     with fleet.resting(agents) as servers:
         before, busy = own_cpu(), sum(map(cpu, servers))
@@ -287,7 +296,7 @@ def rest(folder: Path, agents: Sequence[int]) -> Rest:
 
 
 def show_rest() -> bool:
-    """Measure and print the daemon at rest; whether the limits hold."""
+    """Measure and print the daemon at rest, and return whether the limits hold."""
     print(f"at rest for {AT_REST_S:g} s; x: how many times what Covey and the servers take together\n")
     print(f"{'':34}{'CPU %':>9}{'limit':>9}{'servers %':>11}{'servers ran/s':>15}{'`list-panes` a second, x':>27}")
     well = True
@@ -297,9 +306,8 @@ def show_rest() -> bool:
         kept = found.share <= limit
         well &= kept
         ratio = found.naive / (found.share + found.servers)
-        print(
-            f"{name:34}{found.share * 100:>9.2f}{limit * 100:>9.2g}{found.servers * 100:>11.2f}{found.ran:>15.1f}{ratio:>27.1f}{'' if kept else '  BROKEN'}"
-        )
+        cpu = f"{found.share * 100:>9.2f}{limit * 100:>9.2g}{found.servers * 100:>11.2f}"
+        print(f"{name:34}{cpu}{found.ran:>15.1f}{ratio:>27.1f}{'' if kept else '  BROKEN'}")
     print()
     return well
 
@@ -350,7 +358,7 @@ def p95(seconds: list[float]) -> float:
 
 
 def show(sizes: list[int], found: list[Figures]) -> bool:
-    """Print the table; whether all limits hold."""
+    """Print the table, and return whether all limits hold."""
     asked = {size: p95(one.asked) * 1000 for size, one in zip(sizes, found, strict=True)}
     shares = {size: one.share for size, one in zip(sizes, found, strict=True)}
     held = {

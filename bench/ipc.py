@@ -1,13 +1,16 @@
 """What do the daemon's own layers cost on its socket, and does its event stream keep its promises under load?
 
-One daemon and one bare uvicorn+Starlette route, each a process of its own on a Unix socket with uvloop and httptools, are asked by the same raw client over
-connections that stay open. Batches alternate between the two, so that a noisy machine disturbs both alike; a row is the median of its batches' own ratios.
+One daemon and one bare uvicorn+Starlette route, each a process of its own on a Unix socket with uvloop and httptools,
+are asked by the same raw client over connections that stay open. Batches alternate between the two, so that a noisy
+machine disturbs both alike; a row is the median of its batches' own ratios.
 
     GET        one connection, one request after the other: /v1/health against the bare route
     16 GETs    16 connections, each with one request on the way: throughput
-    durable    POST with one durable write each, 64 on the way, against a plain loop of single fsynced SQLite inserts in the same folder
+    durable    POST with one durable write each, 64 on the way, against a simple loop of single fsynced SQLite inserts
+               in the same folder
     fan-out    1,000 event streams, every event counted at every one of them
-    resume     a reader that is cut off again and again while events are made, and resumes by Last-Event-ID: all events, once, in order
+    resume     a reader that is cut off again and again while events are made, and resumes by Last-Event-ID: all events,
+               once, in order
 
     ./run python bench/ipc.py [batches] [subscribers]
 """
@@ -46,7 +49,7 @@ TIME_LIMIT_S = 120
 
 
 def serve_covey(folder: str) -> None:
-    """The daemon with two operations more: one durable write, and one event."""
+    """Serve the daemon with two more operations: one durable write, and one event."""
     import uvloop  # noqa: PLC0415 - the clients do without
 
     from covey.contract import Operation, Parameter  # noqa: PLC0415
@@ -102,7 +105,7 @@ def serve_covey(folder: str) -> None:
 
 
 def serve_bare(path: str) -> None:
-    """A route that answers what the daemon's does, with nothing around it."""
+    """Serve a route that answers what the daemon's does, with nothing around it."""
     import uvicorn  # noqa: PLC0415
     from starlette.applications import Starlette  # noqa: PLC0415
     from starlette.requests import Request  # noqa: PLC0415, TC002 - Starlette wants its type
@@ -130,7 +133,7 @@ def serve_bare(path: str) -> None:
 
 @contextlib.contextmanager
 def served(kind: str, place: str, path: str, cache: str) -> Iterator[int]:
-    """A server in a child process, as installed: with byte code, and without what happens to be set on this machine."""
+    """A server in a child process, as installed: with byte code, and without the variables of this machine."""
     environment = {"PATH": os.environ["PATH"], "HOME": cache, "PYTHONPYCACHEPREFIX": cache}
     with subprocess.Popen(
         [sys.executable, __file__, kind, place], env=environment, stdout=subprocess.DEVNULL
@@ -174,7 +177,7 @@ def request(method: str, target: str, body: bytes = b"", headers: str = "") -> b
 
 
 def answer(sock: socket.socket) -> bytes:
-    """The body of one answer."""
+    """Return the body of one answer."""
     got = b""
     while b"\r\n\r\n" not in got:
         got += sock.recv(65536)
@@ -193,7 +196,7 @@ def ask(sock: socket.socket, what: bytes) -> Any:
 
 
 def one_by_one(sock: socket.socket, what: bytes, count: int) -> float:
-    """Median seconds of a request."""
+    """Return the median seconds of a request."""
     taken = []
     for _ in range(count):
         started = time.perf_counter()
@@ -204,7 +207,7 @@ def one_by_one(sock: socket.socket, what: bytes, count: int) -> float:
 
 
 def many_at_once(socks: list[socket.socket], what: bytes, count: int) -> float:
-    """Requests per second, with one on the way on each connection."""
+    """Return the requests per second, with one on the way on each connection."""
     with selectors.DefaultSelector() as selector:
         started = time.perf_counter()
         for sock in socks:
@@ -223,7 +226,7 @@ def many_at_once(socks: list[socket.socket], what: bytes, count: int) -> float:
 
 
 def single_inserts(path: Path, count: int) -> float:
-    """Rows per second of the plain loop: one insert, one fsynced commit, the next."""
+    """Return the rows per second of a simple loop: one insert, one fsynced commit, the next."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
@@ -237,12 +240,12 @@ def single_inserts(path: Path, count: int) -> float:
 
 
 def cursors(data: bytes) -> list[int]:
-    """The cursors in a piece of an event stream."""
+    """Return the cursors in a piece of an event stream."""
     return [int(line[4:]) for line in data.split(b"\n") if line.startswith(b"id: ")]
 
 
 def fan_out(path: str, subscribers: int) -> tuple[int, float]:
-    """How many streams received exactly every event, in order; and the deliveries per second."""
+    """Return how many streams received exactly every event, in order, and the deliveries per second."""
     with connect(path) as control:
         first = ask(control, request("POST", "/v1/bench/emit", b'{"count": 1}'))["cursor"]
         streams = {connect(path): bytearray() for _ in range(subscribers)}
@@ -274,7 +277,7 @@ def fan_out(path: str, subscribers: int) -> tuple[int, float]:
 
 
 def resume(path: str) -> tuple[int, int, bool]:
-    """How many events a reader received and how often it was cut off, while they were made; and whether they are all of them, once, in order."""
+    """Return the events that a reader received, how often it was cut off, and whether all came once and in order."""
     chance = random.Random(7)
     with connect(path) as control:
         first = ask(control, request("POST", "/v1/bench/emit", b'{"count": 1}'))["cursor"]
@@ -312,7 +315,7 @@ def main() -> int:
 
 
 def raise_limit() -> None:
-    """As many open files as we may have: each stream is one."""
+    """Allow as many open files as the system permits: each stream is one."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
@@ -365,7 +368,8 @@ def report(ours: str, theirs: str, folder: Path, batches: int, subscribers: int)
         "resume": (f"{received} events", f"{cuts} cuts", "complete" if complete else "WITH GAPS", "complete", complete),
     }
     print(
-        f"the daemon's socket, {batches} batches side by side with a bare route (GETs) and with single fsynced inserts (durable)\n"
+        f"the daemon's socket, {batches} batches side by side with a bare route (GETs) "
+        "and with single fsynced inserts (durable)\n"
     )
     print(f"{'':10}{'covey':>14}{'beside':>12}{'ratio':>14}{'limit':>10}")
     for name, (mine, beside, measured_ratio, limit, held) in verdicts.items():

@@ -30,7 +30,7 @@ BODY = json.dumps(
 
 
 class Bare:
-    """The floor: reads a request, sends one line."""
+    """A bare server for comparison: reads a request, sends one line."""
 
     async def __call__(self, _scope: dict[str, Any], receive: Any, send: Any) -> None:
         while (await receive()).get("more_body"):
@@ -40,7 +40,7 @@ class Bare:
 
 
 async def ask(address: str, path: str) -> float:
-    """Seconds for one whole answer on a connection of its own."""
+    """Return the seconds for one whole answer on a connection of its own."""
     host, port = address.removeprefix("http://").split(":")
     began = time.perf_counter()
     reader, writer = await asyncio.open_connection(host, int(port))
@@ -57,8 +57,8 @@ async def ask(address: str, path: str) -> float:
 async def main() -> None:
     model = Model(TruthLog())
     words = " ".join(["word"] * 20)
-    model.conversations["quick"] = Conversation(Script.read({"go": ["say Hello."]}), {})
-    model.conversations["slow"] = Conversation(Script.read({"go": [f"stream {SECONDS} {words}"]}), {})
+    model.conversations["quick"] = Conversation(Script.parse({"go": ["say Hello."]}), {})
+    model.conversations["slow"] = Conversation(Script.parse({"go": [f"stream {SECONDS} {words}"]}), {})
     async with serving(model) as address, serving(Bare()) as floor:
         bare, quick = [], []
         for _ in range(ROUNDS):

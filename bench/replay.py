@@ -1,8 +1,9 @@
-"""How long does `covey replay` take, against reading the journal from its beginning, and how does it grow with the journal?
+"""How long does `covey replay` take against reading the whole journal, and how does it grow with the journal?
 
-Twenty agents work through turns: hooks, titles and screens say what happens, the daemon's own engine judges it, and what it tells is the journal, with a
-picture as often as the daemon leaves one. The two journals differ in their length only. Each question is asked of both in turn, round by round, every round about
-another moment; figures are medians, and ratios are of the same run. A limit that is broken is marked, and the exit code is 1.
+Twenty agents work through turns: hooks, titles and screens are the signals, the daemon's own engine judges them, and
+its events are the journal, with a picture as often as the daemon writes one. The two journals differ in their length
+only. Each question is asked of both in turn, round by round, every round about another moment; figures are medians, and
+ratios are of the same run. A limit that is broken is marked, and the exit code is 1.
 
     ./run python bench/replay.py [megabytes] [rounds]
 """
@@ -46,11 +47,11 @@ AGENTS = 20
 BEGAN = 1_767_225_600.0
 TARGETS = [{"target": "host", "health": "ok", "reason": ""}]
 FASTER, FLAT = 5.0, 3.0
-"""Limits: so much faster than reading all of the longer journal, and so little slower than in the shorter one."""
+"""Limits: how much faster than reading all of the longer journal, and how much slower than in the shorter one."""
 
 
 class Days:
-    """What the daemon would have written while the agents worked."""
+    """Writes what the daemon would have written while the agents worked."""
 
     def __init__(self) -> None:
         self.now = BEGAN
@@ -136,7 +137,7 @@ def _view(agent: str) -> RuntimeView:
 
 
 class Written:
-    """A journal, and what is asked of it."""
+    """A journal, and the questions about it."""
 
     def __init__(self, events: Events, days: Days) -> None:
         self.days = days
@@ -161,7 +162,7 @@ class Written:
         assert answer["matches"], answer["mismatches"][:3]
 
     async def read_all(self) -> None:
-        """As simply as it can be done: every event from the first to the moment."""
+        """Read every event from the first to the moment: the simplest way."""
 
         def read(reader: Reader) -> int:
             picture = Picture()
@@ -211,11 +212,13 @@ def main() -> int:
     for question, (short, long) in taken.items():
         broken = question == "--at" and (everything / long < FASTER or long / short > FLAT)
         held = held and not broken
-        print(
-            f"{question:28}{short * 1000:>9.1f} ms{long * 1000:>9.1f} ms{'x %.1f' % (long / short):>9}{'x %.1f faster' % (everything / long):>20}{'  BROKEN' if broken else ''}"
-        )
+        grows = f"x {long / short:.1f}"
+        faster = f"x {everything / long:.1f} faster"
+        verdict = "  BROKEN" if broken else ""
+        print(f"{question:28}{short * 1000:>9.1f} ms{long * 1000:>9.1f} ms{grows:>9}{faster:>20}{verdict}")
     print(
-        f"\nlimits for --at: at least x {FASTER:g} faster than reading all of the longer journal, and grows by x {FLAT:g} at most"
+        f"\nlimits for --at: at least x {FASTER:g} faster than reading all of the longer journal, "
+        f"and grows by x {FLAT:g} at most"
     )
     return 0 if held else 1
 

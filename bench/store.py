@@ -1,8 +1,9 @@
-"""How many durable writes does the store acknowledge, against a plain loop of single fsynced SQLite inserts?
+"""How many durable writes does the store acknowledge, against a simple loop of single fsynced SQLite inserts?
 
-Every write is one row of 100 bytes in its own unit of work, acknowledged only after an fsynced commit. Producers write one after the other and wait for each
-acknowledgement. Rounds are interleaved, so that a noisy machine disturbs all columns alike; figures are medians of the rounds' own ratios to the plain loop
-of the same round. The files lie beside this repository: in a memory file system an fsync costs nothing.
+Every write is one row of 100 bytes in its own unit of work, acknowledged only after an fsynced commit. Producers write
+one after the other and wait for each acknowledgement. Rounds are interleaved, so that a noisy machine disturbs all
+columns alike; figures are medians of the rounds' own ratios to the simple loop of the same round. The files lie beside
+this repository: in a memory file system an fsync costs nothing.
 
     ./run python bench/store.py [rounds]
 """
@@ -43,7 +44,7 @@ def plain(connection: sqlite3.Connection, writes: int) -> float:
 
 
 async def through(store: Store, producers: int, each: int) -> float:
-    """Acknowledged writes per second of so many producers."""
+    """Return the acknowledged writes per second of that many producers."""
 
     def work(connection: sqlite3.Connection) -> None:
         connection.execute(INSERT, (WORD,))
@@ -58,7 +59,7 @@ async def through(store: Store, producers: int, each: int) -> float:
 
 
 async def measure(folder: Path, rounds: int) -> tuple[list[float], dict[tuple[Fsync, int], list[float]]]:
-    """Rates of the plain loop, and rates of the store by policy and producers, round by round."""
+    """Return the rates of the simple loop, and those of the store by policy and producers, round by round."""
     loops: list[float] = []
     rates: dict[tuple[Fsync, int], list[float]] = {
         (policy, producers): [] for producers in PRODUCERS for policy in POLICIES
@@ -88,7 +89,7 @@ async def measure(folder: Path, rounds: int) -> tuple[list[float], dict[tuple[Fs
 
 
 def _each(policy: Fsync, producers: int) -> int:
-    """So many writes that a measurement takes a good part of a second, or less where nothing more is learnt."""
+    """Return the writes of each producer: a measurement takes a good part of a second, or less where that is enough."""
     if policy == "batched_50ms" and producers < 128:  # each waits for the 50 ms to pass
         return 5
     return max(20, 300 // producers)
@@ -99,7 +100,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=ROOT, prefix=".bench-") as folder:
         loops, rates = asyncio.run(measure(Path(folder), rounds))
     print(
-        f"durable writes, median of {rounds} rounds; 1.00 = a plain loop of single fsynced inserts = {statistics.median(loops):,.0f}/s\n"
+        f"durable writes, median of {rounds} rounds; "
+        f"1.00 = a plain loop of single fsynced inserts = {statistics.median(loops):,.0f}/s\n"
     )
     print(f"{'producers':>10}" + "".join(f"{policy:>15}" for policy in POLICIES) + f"{'limit':>8}")
     held = True
@@ -118,7 +120,8 @@ def main() -> int:
             + verdict
         )
     print(
-        "\nbatched_50ms: fewer than 128 writes wait up to 50 ms for company, so that a quiet daemon seldom wakes the disk; its rate below that is the policy"
+        "\nbatched_50ms: fewer than 128 writes wait up to 50 ms for company, so that a quiet daemon seldom wakes the "
+        "disk; its rate below that is the policy"
     )
     return 0 if held else 1
 

@@ -1,6 +1,7 @@
-"""`./run demo`: three agents in tmux, seen by Covey. Every line that starts with `$` is really run, and nothing is left behind.
+"""`./run demo`: three agents in tmux, seen by Covey.
 
-The agents are pretended (demo_agent.py), so no account and no agent program is needed. Where the lab has real ones installed, they join.
+Every line that starts with `$` is really run, and nothing is left behind. The agents are simulated (demo_agent.py), so
+no account and no agent program is needed. Where the lab has real agents installed, they join.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import NoReturn
 from showing import Live, heading, on_terminal, say, shown, typed
 
 from lab import processes
-from lab.agents.agent import Place
+from lab.agents.agent import RunSetup
 from lab.agents.claude import Claude
 from lab.agents.codex import Codex
 from lab.install import program_of
@@ -31,18 +32,18 @@ from lab.play import environment_of
 HERE = Path(__file__).resolve().parent
 COVEY = str(Path(sys.executable).parent / "covey")
 AGENTS = {"api": ["delete build/"], "web": ["--seconds", "600", "run all the tests"], "docs": []}
-"""Sessions of tmux, and what the agent in each is asked to do."""
+"""Sessions of tmux, and the prompts of the agent in each."""
 REAL = (Claude, Codex)
-"""Real ones that join where the lab has them: those that are quick to start."""
+"""Real agents that join where the lab has them: those that are quick to start."""
 NOWHERE = "http://127.0.0.1:9"
 COLUMNS, ROWS = 78, 24
-"""As wide as what is shown with a margin may be on a terminal of 80."""
+"""The width of a table that fits with a margin on a terminal of 80 columns."""
 PATIENCE = 60.0
-"""Seconds that anything may take to be seen: real agents need many to start on a busy machine."""
+"""Seconds to wait for any change: real agents need many to start on a busy machine."""
 
 
 class DemoError(RuntimeError):
-    """Something did not come to be seen; says what."""
+    """An expected state was not seen; the message names it."""
 
 
 class Demo:
@@ -63,7 +64,7 @@ class Demo:
         self.problems = 0
 
     def prepare(self) -> None:
-        """The one thing Covey must be told: how the agent looks."""
+        """Write the one file that Covey needs: the description of the agent's screen."""
         adapters = self.folder / "covey" / "adapters"
         adapters.mkdir(parents=True)
         adapters.parent.chmod(0o700)
@@ -87,7 +88,7 @@ class Demo:
     def start(
         self, session: str, *command: str, folder: Path | None = None, environment: dict[str, str] | None = None
     ) -> None:
-        """An agent in a session of its own."""
+        """Start an agent in a session of its own."""
         settings = [word for name, value in (environment or {}).items() for word in ("-e", f"{name}={value}")]
         size = ["-x", str(COLUMNS), "-y", str(ROWS)]
         self.tmux(
@@ -115,7 +116,7 @@ class Demo:
         return seen
 
     def wait(self, place: str, state: str) -> None:
-        """Until an agent is seen in a state; the agent itself may not be known yet."""
+        """Wait until an agent is seen in a state; the agent itself may not be known yet."""
         limit = time.monotonic() + PATIENCE
         while time.monotonic() < limit:
             words = [COVEY, "wait", place, "--state", state, "--timeout", str(PATIENCE)]
@@ -130,7 +131,7 @@ class Demo:
         raise DemoError(f"the agent in {place} was not seen to be {state} within {PATIENCE:g} s")
 
     def clear_away(self) -> None:
-        """End everything that was started here: the daemon and tmux by asking them, whatever is left by its pid; then the files."""
+        """End everything that was started here: the daemon and tmux by asking them, the rest by pid; then the files."""
         for command in ([COVEY, "down"], ["tmux", "-L", "demo", "kill-server"]):
             with suppress(subprocess.TimeoutExpired):  # what is still there is ended below
                 subprocess.run(command, env=self.environment, capture_output=True, timeout=PATIENCE, check=False)
@@ -192,7 +193,8 @@ def tell(demo: Demo) -> None:
     demo.show("down")
 
     heading(
-        "Now yours. Start an agent in tmux as always (Claude Code, Codex, Gemini, Copilot, Cursor and opencode are known), then:"
+        "Now yours. Start an agent in tmux as always (Claude Code, Codex, Gemini, Copilot, Cursor and opencode are "
+        "known), then:"
     )
     say("  ./run up                            start Covey")
     say("  ./run ps                            who is there, who needs you")
@@ -202,7 +204,7 @@ def tell(demo: Demo) -> None:
 
 
 def watch(demo: Demo) -> None:
-    """A table on a terminal of its own: how it is, and again when something in it has changed."""
+    """Show a table on a terminal of its own, and again when something in it has changed."""
     with Live([COVEY, "watch"], demo.folder, demo.environment, columns=COLUMNS, rows=ROWS) as live:
         shown(live.until(partial(_is_in, " api:", "waiting_approval"), PATIENCE))
         say("")
@@ -217,24 +219,24 @@ def watch(demo: Demo) -> None:
 
 
 def start_real(demo: Demo) -> list[str]:
-    """Real agents that the lab has: each at its prompt, in a home of its own, with no way out of this machine."""
+    """Start the lab's real agents: each at its prompt, in a home of its own, with no way out of this machine."""
     started = [agent for agent in REAL if program_of(agent).exists()]
     for agent in started:
-        place = Place(demo.folder / agent.name, NOWHERE)
-        for folder in (place.home, place.project, place.root / "tmp"):
+        setup = RunSetup(demo.folder / agent.name, NOWHERE)
+        for folder in (setup.home, setup.project, setup.root / "tmp"):
             folder.mkdir(parents=True)
-        launch = agent(program_of(agent)).prepare(place)
+        launch = agent(program_of(agent)).prepare(setup)
         demo.start(
             agent.name,
             *launch.argv,
-            folder=place.project,
-            environment={**environment_of(place.root, demo.mark), **launch.env},
+            folder=setup.project,
+            environment={**environment_of(setup.root, demo.mark), **launch.env},
         )
     return [agent.name for agent in started]
 
 
 def _is_in(place: str, state: str, picture: str) -> bool:
-    """Whether a picture shows an agent in a state."""
+    """Return whether a picture shows an agent in a state."""
     return any(place in line and state in line for line in picture.splitlines())
 
 

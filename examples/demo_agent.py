@@ -1,6 +1,6 @@
-"""A pretend agent for `./run demo`: it takes a prompt, asks before it does anything drastic, and works for a while. Nothing is really done.
+"""A simulated agent for `./run demo`: it takes a prompt, asks before it does anything drastic, and works for a while.
 
-Covey knows it from `examples/adapters/demo-agent.toml` alone: there is no code for it anywhere.
+Nothing is really done. Covey knows it from `examples/adapters/demo-agent.toml` alone: there is no code for it anywhere.
 """
 
 from __future__ import annotations

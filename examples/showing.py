@@ -1,4 +1,4 @@
-"""Running real commands for a tour: on a pseudo-terminal, as a person would see them, or behind a pipe, as an agent would."""
+"""Real commands run for a tour: on a pseudo-terminal, as a person sees them, or behind a pipe, as an agent does."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOLD, DIM, PLAIN = (
 
 
 def on_pipe(command: list[str], folder: Path, environment: dict[str, str]) -> str:
-    """What a program gets, both streams, and the exit code."""
+    """Run a command behind a pipe, and return both streams and the exit code."""
     ended = subprocess.run(
         command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
@@ -35,7 +35,7 @@ def on_pipe(command: list[str], folder: Path, environment: dict[str, str]) -> st
 
 
 def on_terminal(command: list[str], folder: Path, environment: dict[str, str], *, columns: int = 0) -> tuple[str, int]:
-    """What a person sees, with overwritten lines gone, and the exit code."""
+    """Run a command on a terminal, and return what a person sees, without overwritten lines, and the exit code."""
     ours, theirs = _terminal(columns, 0)
     with subprocess.Popen(command, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
@@ -52,7 +52,7 @@ def on_terminal(command: list[str], folder: Path, environment: dict[str, str], *
 
 
 class Live:
-    """A program that takes the whole screen of a terminal of its own and draws it anew, from the top, whenever something has changed."""
+    """A program that uses the whole screen of its own terminal and redraws it from the top at every change."""
 
     def __init__(
         self, command: list[str], folder: Path, environment: dict[str, str], *, columns: int, rows: int
@@ -73,7 +73,7 @@ class Live:
         os.close(self._ours)
 
     def until(self, wanted: Callable[[str], bool], seconds: float) -> str:
-        """The first whole picture that is as wanted; TimeoutError with the last one if none comes in time."""
+        """Return the first picture that is as wanted; raise TimeoutError with the last one if none comes in time."""
         limit, picture = time.monotonic() + seconds, ""
         while (left := limit - time.monotonic()) > 0:
             before, _, begun = self._seen.rpartition(HOME)
@@ -90,7 +90,7 @@ class Live:
 
 
 def _terminal(columns: int, rows: int) -> tuple[int, int]:
-    """Both ends of a terminal; of size zero, programs take it for one of 80 columns."""
+    """Return both ends of a terminal; if its size is zero, programs assume 80 columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     return ours, theirs

@@ -1,7 +1,8 @@
 """A short guided tour of one small tool that speaks to people and to agents: `./run python examples/tour.py`.
 
-Every line that starts with `$` is really run, in a scratch folder; the text under it is what the tool printed. The same tool exists three times, on argparse, click
-and typer, and the tour checks at the end that all three gave the same answers.
+Every line that starts with `$` is really run, in a scratch folder; the text under it is the output of the tool. The
+same tool exists three times, on argparse, click and typer, and the tour checks at the end that all three gave the same
+answers.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ class Stage:
         self.environment = {**os.environ, "HOME": str(folder), "TERM": "dumb", "COLUMNS": "100", "NO_COLOR": "1"}
 
     def for_agent(self, *words: str) -> str:
-        """What a program gets through a pipe."""
+        """Return what a program gets through a pipe."""
         return on_pipe([*self.command, *words], self.folder, self.environment)
 
     def for_person(self, *words: str) -> str:
-        """What a person sees on a terminal."""
+        """Return what a person sees on a terminal."""
         seen, code = on_terminal([*self.command, *words], self.folder, self.environment)
         return f"{seen}(exit code {code})"
 
@@ -86,12 +87,14 @@ def main() -> int:
                 stage.for_agent(*line.split()) if audience == "agent" else stage.for_person(*line.split())
                 for stage in stages
             ]
-            alike += len({_timeless(answer) for answer in answers}) == 1
+            if len({_timeless(answer) for answer in answers}) == 1:
+                alike += 1
             heading(text)
             typed(f"roost {line}{' | cat' if audience == 'agent' else ''}")
             shown(answers[0])
         heading(
-            f"{alike} of {len(SCENES)} answers were the same, byte for byte (time stamps aside), from the argparse, the click and the typer version of the tool."
+            f"{alike} of {len(SCENES)} answers were the same, byte for byte (time stamps aside), from the argparse, "
+            "the click and the typer version of the tool."
         )
         say("Next: docs/murli.md shows how to do this with your own tool in five minutes.")
         return 0 if alike == len(SCENES) else 1
@@ -100,7 +103,7 @@ def main() -> int:
 
 
 def _timeless(answer: str) -> str:
-    """The answer without the time stamps of its log lines."""
+    """Return the answer without the time stamps of its log lines."""
     return "\n".join(line.split('"ts":')[0] for line in answer.splitlines())
 
 

@@ -50,11 +50,17 @@ def parser() -> argparse.ArgumentParser:
 
     about = Metadata(
         idempotent=True,
-        agent_description="Installs the pinned agent CLIs from npm into $COVEY_LAB_DIR (default: covey-lab in the user's cache folder) and checks that they run.",
+        agent_description=(
+            "Installs the pinned agent CLIs from npm into $COVEY_LAB_DIR (default: covey-lab in the user's cache "
+            "folder) and checks that they run."
+        ),
         arguments=[
             ArgumentMetadata(
                 name="agents",
-                description="Which agents, as NAME, NAME@VERSION or NAME@all for every pinned version; the newest of all when none is named.",
+                description=(
+                    "Which agents, as NAME, NAME@VERSION or NAME@all for every pinned version; the newest of all when "
+                    "none is named."
+                ),
                 required=False,
             )
         ],
@@ -75,7 +81,10 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(func=lambda _: list_all())
 
     about = Metadata(
-        agent_description="Plays scenarios on one real agent and stores what can be seen at each capture point, with the true state, under tests/captures.",
+        agent_description=(
+            "Plays scenarios on one real agent and stores what can be seen at each capture point, with the true state, "
+            "under tests/captures."
+        ),
         arguments=[
             *AGENT,
             ArgumentMetadata(name="scenarios", description="Which scenarios; all when none is named.", required=False),
@@ -97,7 +106,10 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(func=lambda args: capture(args.agent, args.scenarios, args.size, args.into, args.jobs))
 
     about = Metadata(
-        agent_description="Plays every scenario and says how true an observer's timeline is: accuracy, confusion, confidently wrong spells, latency.",
+        agent_description=(
+            "Plays every scenario and says how true an observer's timeline is: accuracy, confusion, confidently wrong "
+            "spells, latency."
+        ),
         examples=[
             Example(
                 command="./run lab truth --agents claude --runs 1", description="One agent, with the baseline observer"
@@ -136,7 +148,10 @@ def parser() -> argparse.ArgumentParser:
 
     about = Metadata(
         idempotent=True,
-        agent_description="Makes the tables of docs/accuracy.md, by agent, version and size, from the figures that truth runs have stored.",
+        agent_description=(
+            "Makes the tables of docs/accuracy.md, by agent, version and size, from the figures that truth runs have "
+            "stored."
+        ),
         examples=[
             Example(command="./run lab report", description="Print the tables"),
             Example(command="./run lab report --write", description="Put them into docs/accuracy.md"),
@@ -154,8 +169,10 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(func=lambda args: write_report(args.figures, write=args.write))
 
     about = Metadata(
-        agent_description="Fetches the newest release of each agent from npm, plays the scenarios on it and says what is read worse than with the pinned release. "
-        f"Ends with exit code {EXIT_PARTIAL} when something is.",
+        agent_description=(
+            "Fetches the newest release of each agent from npm, plays the scenarios on it and says what is read worse "
+            f"than with the pinned release. Ends with exit code {EXIT_PARTIAL} when something is."
+        ),
         examples=[
             Example(command="./run lab drift", description="A maintainer's weekly job"),
             Example(
@@ -176,8 +193,10 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(func=find_drift)
 
     about = Metadata(
-        agent_description="Starts one live agent with a scripted model in a tmux server of its own, says how to attach and which prompts the model knows, "
-        "and ends everything when it is interrupted or the agent is left.",
+        agent_description=(
+            "Starts one live agent with a scripted model in a tmux server of its own, says how to attach and which "
+            "prompts the model knows, and ends everything when it is interrupted or the agent is left."
+        ),
         arguments=AGENT,
         examples=[
             Example(
@@ -228,7 +247,9 @@ def list_all() -> None:
     for agent in find([]):
         plays = [scenario.name for scenario in map(load, names()) if scenario.fits(agent)]
         there = program_of(agent).exists()
-        state = "stand-in" if agent.stand_in else "installed" if there else "not installed"
+        state = "installed" if there else "not installed"
+        if agent.stand_in:
+            state = "stand-in"
         rows.append([agent.name, agent.title, agent.version, " ".join(agent.older), state, len(plays)])
         result.append(
             {
@@ -255,7 +276,7 @@ def capture(name: str, scenarios: Sequence[str], sizes: Sequence[str], into: Pat
     cases: list[Path] = []
 
     def done(result: Run | PlayError, count: int, total: int) -> None:
-        tell(result, count, total)
+        report_progress(result, count, total)
         if not isinstance(result, PlayError):
             cases.extend(capturer.write(result))
 
@@ -281,8 +302,10 @@ def truth(args: argparse.Namespace) -> int:
     for agent in chosen:
         installed(agent)
     try:
-        observers = [BASELINE, COVEY, *map(Observer.read, args.observer)]
-        measured = to_the_end(measure(wanted, observers, jobs=args.jobs, integrated=args.integrated, done=tell))
+        observers = [BASELINE, COVEY, *map(Observer.parse, args.observer)]
+        measured = to_the_end(
+            measure(wanted, observers, jobs=args.jobs, integrated=args.integrated, done=report_progress)
+        )
     except ObserverError as error:
         raise user_error(str(error), "See docs/guide/lab.md for what an observer must do.") from error
     if args.figures:
@@ -321,7 +344,7 @@ def find_drift(args: argparse.Namespace) -> int:
         installed(agent)
     drift.remove_older(chosen, lab_folder() / "drift")
     wanted = plays(chosen, args.scenarios, [DEFAULT], 1)
-    measured = to_the_end(measure(wanted, [COVEY], jobs=args.jobs, integrated=args.integrated, done=tell))
+    measured = to_the_end(measure(wanted, [COVEY], jobs=args.jobs, integrated=args.integrated, done=report_progress))
     found = [drift.compared(cell) for cell in figures.of(measured, integrated=args.integrated)]
     rows = [
         [
@@ -343,7 +366,10 @@ def find_drift(args: argparse.Namespace) -> int:
 
 
 def to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run it and return its result. SIGTERM ends it as SIGINT does, also where that is ignored: agents, servers and folders are cleared away."""
+    """Run a coroutine and return its result.
+
+    SIGTERM ends it as SIGINT does, also where SIGINT is ignored: agents, servers and folders are cleared away.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     return asyncio.run(work)
@@ -372,13 +398,16 @@ def find(wanted: Sequence[str]) -> list[type[Agent]]:
 
 def sizes_of(texts: Sequence[str]) -> list[Size]:
     try:
-        return [Size.read(text) for text in dict.fromkeys(texts)]
+        return [Size.parse(text) for text in dict.fromkeys(texts)]
     except ValueError as error:
         raise user_error(str(error), "Sizes that are measured: " + ", ".join(map(str, MEASURED))) from error
 
 
 def plays(chosen: Sequence[type[Agent]], scenarios: Sequence[str], sizes: Sequence[Size], runs: int) -> list[Play]:
-    """Every agent with every scenario that fits it, at every size; slow starters are spread by taking the agents in turn."""
+    """Return every agent with every scenario that fits it, at every size.
+
+    The agents take turns, which spreads those that start slowly.
+    """
     try:
         loaded = [load(name) for name in scenarios or names()]
     except ScriptError as error:
@@ -405,7 +434,7 @@ def installed(agent: type[Agent]) -> Any:
         raise tool_error(str(error)) from error
 
 
-def tell(result: Run | PlayError, count: int, total: int) -> None:
+def report_progress(result: Run | PlayError, count: int, total: int) -> None:
     what = (
         "did not play"
         if isinstance(result, PlayError)

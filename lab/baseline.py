@@ -1,5 +1,7 @@
-"""The baseline observer: what most tools do. Twice a second it hashes every pane's screen; changed means running, a question on it
-means waiting for approval, anything else means idle. It is always sure of itself.
+"""The baseline observer: what most tools do.
+
+Twice a second it hashes every pane's screen; a changed screen means running, a question on it means waiting for
+approval, anything else means idle. Its confidence is always high.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ def main() -> None:
     socket, timeline = os.environ[SOCKET], Path(os.environ[TIMELINE])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     hashes: dict[str, str] = {}
-    said: dict[str, str] = {}
+    claimed: dict[str, str] = {}
     with timeline.open("a", encoding="utf-8", buffering=1) as out:
         while True:
             listing = [
@@ -50,8 +52,8 @@ def main() -> None:
                 now = hashlib.sha256(screen.encode()).hexdigest()
                 state = "gone" if command in SHELLS else judge(screen, hashes.get(pane, ""), now)
                 hashes[pane] = now
-                if said.get(pane) != state:
-                    said[pane] = state
+                if claimed.get(pane) != state:
+                    claimed[pane] = state
                     out.write(
                         json.dumps({"at": time.time(), "pane": pane, "state": state, "confidence": "high"}) + "\n"
                     )

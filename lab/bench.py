@@ -1,4 +1,4 @@
-"""Setting up and clearing away what runs share: a folder, the model server, the tmux server; and playing many runs on it."""
+"""What runs share, set up and cleared away (a folder, the model server, the tmux server), and many runs on it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lab.truth import TruthLog
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-    from lab.agents.agent import Agent, Launch, Place
+    from lab.agents.agent import Agent, Launch, RunSetup
     from lab.play import Run
     from lab.scenario import Scenario
 
@@ -48,9 +48,9 @@ async def bench(
     *,
     record: bool = False,
     on_capture: Callable[[Run, str], Awaitable[None]] | None = None,
-    integrate: Callable[[Path, Agent, Place, Launch], None] | None = None,
+    integrate: Callable[[Path, Agent, RunSetup, Launch], None] | None = None,
 ) -> AsyncIterator[Bench]:
-    """Everything runs share, gone afterwards: processes by pid, files with their folder."""
+    """Set up everything that runs share, and clear it away afterwards: processes by pid, files with their folder."""
     # Sockets of tmux and of agents lie below it, and a socket's path may have about a hundred bytes.
     folder = Path(tempfile.mkdtemp(prefix="covey-lab-", dir=None if len(tempfile.gettempdir()) <= LONGEST else "/tmp"))  # noqa: S108 - a private folder in it
     mark = uuid.uuid4().hex
@@ -89,7 +89,8 @@ async def play_all(
                 result = PlayError(f"{agent.name} {agent.version}, scenario {scenario.name}: {error!r}")
                 failures.append(result)
             if isinstance(result, PlayError):
-                result.cell, result.scenario = Cell.of(agent, wanted.size), scenario.name
+                result.cell = Cell.of(agent, wanted.size)
+                result.scenario = scenario.name
         done(result, len(runs) + len(failures), len(plays))
 
     async with asyncio.TaskGroup() as group:

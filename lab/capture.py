@@ -1,4 +1,4 @@
-"""Storing everything that can be seen of an agent at a moment whose true state is known."""
+"""Captures: everything that can be seen of an agent at a moment whose true state is known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LINES = 60
 
 @dataclass(frozen=True)
 class Look:
-    """What was seen at one moment, as it was."""
+    """Everything that was seen at one moment, unchanged."""
 
     case: str
     at: float
@@ -40,7 +40,7 @@ class Look:
 
 
 class Capturer:
-    """Collects looks while runs play and writes them when a run has ended, for only then its truth is known."""
+    """Collects looks while runs play and writes them when a run has ended, because only then its truth is known."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
@@ -48,12 +48,12 @@ class Capturer:
 
     async def look(self, run: Run, case: str) -> None:
         lines = {
-            "hooks.jsonl": _tail([run.place.hooks]),
-            "notify.jsonl": _tail([run.place.notices]),
-            "transcript.jsonl": _tail(run.agent.transcripts(run.place)),
+            "hooks.jsonl": _tail([run.setup.hooks]),
+            "notify.jsonl": _tail([run.setup.notices]),
+            "transcript.jsonl": _tail(run.agent.transcripts(run.setup)),
         }
         files = {
-            file.name: file.read_text(encoding="utf-8", errors="replace") for file in run.agent.session_files(run.place)
+            file.name: file.read_text(encoding="utf-8", errors="replace") for file in run.agent.session_files(run.setup)
         }
         screen, escapes = await run.pane.both_screens()
         look = Look(
@@ -62,11 +62,11 @@ class Capturer:
         self._looks.setdefault(run.name, []).append(look)
 
     def write(self, run: Run) -> list[Path]:
-        """Write a run's cases; gives their folders."""
+        """Write a run's cases, and return their folders."""
         looks = self._looks.pop(run.name, [])
         timeline = run.timeline()
         pids = [process.pid for look in looks for process in look.tree]
-        normaliser = Normaliser(run.place.root, run.agent.program, run.started, pids)
+        normaliser = Normaliser(run.setup.root, run.agent.program, run.started, pids)
         return [self._write(run, look, at(timeline, look.at), normaliser) for look in looks]
 
     def _write(self, run: Run, look: Look, state: str, normaliser: Normaliser) -> Path:

@@ -1,4 +1,4 @@
-"""What figures are kept for: one version of one agent in a terminal of one size."""
+"""The unit for which figures are kept: one version of one agent in a terminal of one size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Covey as an observer of the lab: a node of its own watches the lab's tmux server, and every state it publishes becomes a line of the timeline."""
+"""Covey as an observer of the lab.
+
+A node of its own watches the lab's tmux server, and every state that it publishes becomes a line of the timeline.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ KINDS = ("agent.started", "agent.state", "agent.ended")
 
 
 def line(event: Event) -> str:
-    """What an event says, as a claim."""
+    """Return the claim that an event makes, as a line of the timeline."""
     state = "gone" if event.kind == "agent.ended" else event.data["state"]
     claim = {
         "at": event.time,

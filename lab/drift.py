@@ -1,4 +1,4 @@
-"""What has changed since the pinned releases were measured: the newest release of an agent is played and compared with the pinned figures."""
+"""Drift since the pinned releases were measured: the newest release of an agent is compared with the pinned figures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def newest(agent: type[Agent]) -> str:
     npm = shutil.which("npm")
     if npm is None:
         raise InstallError(
-            f"the newest {agent.title} is looked up with npm, which is not installed: install nodejs and npm (20 or newer)"
+            f"the newest {agent.title} is looked up with npm, which is not installed: "
+            "install nodejs and npm (20 or newer)"
         )
     command = [npm, "view", agent.package, "version", "--json", "--loglevel=error"]
     try:
@@ -63,13 +64,17 @@ def newest(agent: type[Agent]) -> str:
         found = None
     if not isinstance(found, str):
         raise InstallError(
-            f"npm does not say what the newest {agent.title} is: check the network, or name a version: {agent.name}@{agent.version}"
+            f"npm does not say what the newest {agent.title} is: check the network, or name a version: "
+            f"{agent.name}@{agent.version}"
         )
     return found
 
 
 def release(wanted: str) -> type[Agent]:
-    """Return the agent to play for NAME@VERSION, or for NAME the newest on npm. A release that is not pinned lies in a folder of its own."""
+    """Return the agent to play for NAME@VERSION, or for NAME the newest release on npm.
+
+    A release that is not pinned lies in a folder of its own.
+    """
     name, _, version = wanted.partition("@")
     pinned = agents.find(name)
     if pinned.stand_in:

@@ -1,7 +1,8 @@
 """Measured figures, one JSON file per cell: an agent's version at a size, bare or integrated.
 
-A file holds the scores of each scenario, so that a cell can be measured in several runs: what is played again replaces what was there.
-`./run lab report` makes the tables of docs/accuracy.md from them, and `./run lab drift` compares new releases with them.
+A file holds the scores of each scenario, so that a cell can be measured in several runs: a scenario that is played
+again replaces its former scores. `./run lab report` makes the tables of docs/accuracy.md from them, and `./run lab
+drift` compares new releases with them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ BASELINE = "baseline"
 
 @dataclass
 class ScenarioFigures:
-    """What one scenario gave: a score per observer, the agreement with the agent's own word, and how long nothing was decided."""
+    """The result of one scenario.
+
+    It has a score for each observer, the agreement with the agent's own report, and the undecided seconds.
+    """
 
     runs: int
     undecided: float
@@ -48,7 +52,7 @@ class CellFigures:
     """Scenarios that did not play, each with the step at which it stopped."""
 
     def total(self, observer: str) -> Score:
-        """The sum over all scenarios that an observer was scored in."""
+        """Return the sum over all scenarios in which an observer was scored."""
         return added(one.observers[observer] for one in self.scenarios.values() if observer in one.observers)
 
     def write(self, folder: Path = FOLDER) -> Path:
@@ -93,7 +97,7 @@ def read(file: Path) -> CellFigures:
         return CellFigures(
             table["agent"],
             table["version"],
-            Size.read(table["size"]),
+            Size.parse(table["size"]),
             table["mode"],
             table["stand_in"],
             scenarios,
@@ -150,7 +154,7 @@ def _scenario_table(one: ScenarioFigures) -> dict[str, Any]:
 
 
 def _lines(table: dict[str, Any]) -> str:
-    """JSON with one line per scenario, so that a difference between two measurements can be read."""
+    """Return JSON with one line per scenario, so that a difference between two measurements can be read."""
     head = {name: value for name, value in table.items() if name != "scenarios"}
     rows = ",\n".join(
         f"  {json.dumps(name)}: {json.dumps(one, separators=(',', ':'))}" for name, one in table["scenarios"].items()

@@ -1,4 +1,4 @@
-"""Agents without a terminal: a scripted model in a thread of its own, and for each agent a place with its settings and the environment to start it in."""
+"""Agents without a terminal: a scripted model in its own thread, and the settings and environment of each agent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab.agents.agent import Place
+from lab.agents.agent import RunSetup
 from lab.model.server import Conversation, Model, serving
 from lab.play import environment_of
 from lab.script import Script
@@ -26,37 +26,40 @@ START_S = 30
 
 @dataclass(frozen=True)
 class Headless:
-    """A model that serves until the context ends. A place's script may be exchanged at any time."""
+    """A model that serves until the context ends. The script of an agent may be replaced at any time."""
 
     model: Model
     address: str
     folder: Path
 
-    def place(
+    def setup(
         self, agent: Agent, name: str, script: Mapping[str, Sequence[str]], *, retries: int = 0
-    ) -> tuple[Place, dict[str, str]]:
-        """A place for one agent, whose model follows the script (prompts, each with its steps), and the whole environment to start the agent with."""
-        place = Place(self.folder / name, f"{self.address}/{name}", retries=retries)
-        for folder in (place.home, place.project, place.root / "tmp"):
+    ) -> tuple[RunSetup, dict[str, str]]:
+        """Return the setup of one agent, and the whole environment to start it with.
+
+        Its model follows the script: prompts, each with its steps.
+        """
+        setup = RunSetup(self.folder / name, f"{self.address}/{name}", retries=retries)
+        for folder in (setup.home, setup.project, setup.root / "tmp"):
             folder.mkdir(parents=True, exist_ok=True)
         self.script(agent, name, script)
-        launch = agent.prepare(place)
-        environment = {**environment_of(place.root, name), **launch.env}
+        launch = agent.prepare(setup)
+        environment = {**environment_of(setup.root, name), **launch.env}
         environment["PATH"] = f"{agent.program.parent}:{environment['PATH']}"
-        return place, environment
+        return setup, environment
 
     def script(self, agent: Agent, name: str, script: Mapping[str, Sequence[str]]) -> None:
-        """What a place's model answers from now on."""
-        self.model.conversations[name] = Conversation(Script.read(script), agent.tools)
+        """Set what the model of an agent answers from now on."""
+        self.model.conversations[name] = Conversation(Script.parse(script), agent.tools)
 
     def requests(self, name: str) -> list[Fact]:
-        """When the model was asked in a place."""
+        """Return the requests of one agent to the model."""
         return [fact for fact in self.model.log.of(name) if fact.kind == "request"]
 
 
 @contextlib.contextmanager
 def headless(folder: Path) -> Iterator[Headless]:
-    """Serve from a thread, so that whoever needs it may block."""
+    """Serve from a thread, so that the caller may block."""
     model, ready, over = Model(TruthLog()), threading.Event(), threading.Event()
     found: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Installing the pinned agent CLIs into a folder that all clones of this user share."""
+"""Installation of the pinned agent CLIs into a folder that all clones of this user share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERSION_LIMIT = 60
 
 
 class InstallError(RuntimeError):
-    """An agent could not be installed; says why and what to do."""
+    """An agent could not be installed; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Installed:
 
 
 def lab_folder() -> Path:
-    """Where agents are kept: $COVEY_LAB_DIR, else a folder of its own in the user's cache."""
+    """Return the folder of installed agents: $COVEY_LAB_DIR, else a folder in the user's cache."""
     if chosen := os.environ.get("COVEY_LAB_DIR"):
         return Path(chosen).expanduser().resolve()
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
@@ -41,14 +41,14 @@ def lab_folder() -> Path:
 
 
 def program_of(agent: type[Agent]) -> Path:
-    """Where the agent's program is, or would be."""
+    """Return the path at which the agent's program is, or would be."""
     if agent.stand_in:
         return Path(__file__).parent / "standins" / agent.program_name
     return lab_folder() / agent.shelf / agent.name / agent.version / "node_modules" / ".bin" / agent.program_name
 
 
 def install(agent: type[Agent]) -> Installed:
-    """Have the pinned version in place and prove that it runs. Safe to call at once from several clones."""
+    """Install the pinned version if it is missing, and check that it runs. Safe to call at once from several clones."""
     program = program_of(agent)
     if program.exists():
         return Installed(agent.name, agent.version, program, 0.0)
@@ -88,7 +88,10 @@ def install(agent: type[Agent]) -> Installed:
 
 
 def _elsewhere(home: Path) -> dict[str, str]:
-    """An environment in which what a package does when it is installed lands in a folder that is thrown away; npm's own settings stay the user's."""
+    """Return an environment in which the install scripts of a package write to a temporary folder.
+
+    npm's own settings stay the user's.
+    """
     home.mkdir()
     kept = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     return {
@@ -109,7 +112,8 @@ def _verify(agent: type[Agent], program: Path, scratch: Path) -> None:
     )
     if agent.version not in said:
         raise InstallError(
-            f"{agent.title} {agent.version} was installed, but it says it is {said.strip()[:80]!r}: remove {program.parents[2]} and try again"
+            f"{agent.title} {agent.version} was installed, but it says it is {said.strip()[:80]!r}: "
+            f"remove {program.parents[2]} and try again"
         )
 
 

@@ -1,4 +1,4 @@
-"""A live agent to try things on: the scripted model serves it in a pane of a private tmux server until somebody ends it."""
+"""A live agent to try things on: the scripted model serves it in a pane of a private tmux server until it is ended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DAY = 86_400.0
 def prompts(agent: type[Agent]) -> dict[str, list[str]]:
     """Return the prompts that the model knows, each with its steps; those whose tools the agent lacks are left out."""
     table: Mapping[str, list[str]] = tomllib.loads(PLAYGROUND.read_text(encoding="utf-8"))
-    script = Script.read(table)
+    script = Script.parse(table)
     kinds = {name: {step.kind for step in steps if isinstance(step, Call)} for name, steps in script.prompts.items()}
     return {name: steps for name, steps in table.items() if kinds[name] <= set(agent.tools)}
 
@@ -52,12 +52,12 @@ def instructions(agent: type[Agent], socket: Path, known: Mapping[str, Sequence[
 
 
 async def run(agent: type[Agent], size: Size | None, ready: Callable[[str], None]) -> None:
-    """Start the agent, call `ready` with the instructions once it takes prompts, and return when it has ended or SIGTERM came.
+    """Start the agent, and return when it has ended or SIGTERM came.
 
-    Raises PlayError when it does not start.
+    `ready` is called with the instructions once the agent takes prompts. Raises PlayError when it does not start.
     """
     known = prompts(agent)
-    scenario = Scenario("playground", "A live agent.", Script.read(known), (Act("rest", str(DAY)),))
+    scenario = Scenario("playground", "A live agent.", Script.parse(known), (Act("rest", str(DAY)),))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""The truth run: many plays on one bench, watched by observers, and what comes out of it as plain figures."""
+"""The truth run: many plays on one bench, watched by observers, and the figures that result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from lab.agents.agent import Agent, Launch, Place
+    from lab.agents.agent import Agent, Launch, RunSetup
     from lab.observer import Observer
     from lab.play import PlayError, Run
 
@@ -36,7 +36,7 @@ class Measured:
 
     @property
     def cells(self) -> list[Cell]:
-        """What was measured: each agent in each version at each size, in order."""
+        """Return the cells that were measured: each agent in each version at each size, in order."""
         return sorted({Cell.of(run.agent, run.size) for run in self.runs})
 
     def of(self, cell: Cell) -> list[Run]:
@@ -49,23 +49,23 @@ class Measured:
         return total
 
     def agreement(self, cell: Cell) -> dict[str, Score]:
-        """How far the agent's own word agrees with the derived truth, by scenario."""
+        """Return how far the agent's own report agrees with the derived truth, by scenario."""
         found: dict[str, Score] = {}
         for run in self.of(cell):
-            if run.heard:
-                found.setdefault(run.scenario.name, Score()).add(agreement(run.timeline(), run.heard))
+            if run.reports:
+                found.setdefault(run.scenario.name, Score()).add(agreement(run.timeline(), run.reports))
         return found
 
 
-def agreement(truth: Sequence[Span], heard: Sequence[tuple[float, str]]) -> Score:
-    """Compare the truth with a witness, from its first word on; nobody can testify to his own death."""
-    spoken = heard[0][0]
+def agreement(truth: Sequence[Span], reports: Sequence[tuple[float, str]]) -> Score:
+    """Compare the truth with a witness, from its first report on and without the agent's end, which it cannot see."""
+    first = reports[0][0]
     since = [
-        Span(max(span.start, spoken), span.end, span.state)
+        Span(max(span.start, first), span.end, span.state)
         for span in truth
-        if span.end > spoken and span.state != "gone"
+        if span.end > first and span.state != "gone"
     ]
-    return score(since, [Claim(at, state) for at, state in heard], alias=WITNESSED)
+    return score(since, [Claim(at, state) for at, state in reports], alias=WITNESSED)
 
 
 async def measure(
@@ -87,14 +87,14 @@ async def measure(
         return Measured(runs, failures, time.monotonic() - began, observed)
 
 
-def integrate(folder: Path, agent: Agent, place: Place, launch: Launch) -> None:
-    """What `covey integrate` would do, in the agent's own home, for the node that observes the lab."""
-    environment = {"HOME": str(place.home), **launch.env, "COVEY_HOME": str(home_of(COVEY, folder))}
-    integration.apply(integration.plan(agent.name, place.home, environment, versions=[agent.version]))
+def integrate(folder: Path, agent: Agent, setup: RunSetup, launch: Launch) -> None:
+    """Do what `covey integrate` does, in the agent's own home, for the node that observes the lab."""
+    environment = {"HOME": str(setup.home), **launch.env, "COVEY_HOME": str(home_of(COVEY, folder))}
+    integration.apply(integration.plan(agent.name, setup.home, environment, versions=[agent.version]))
 
 
 def report(measured: Measured) -> dict[str, Any]:
-    """The figures, as they are printed and stored."""
+    """Return the figures, as they are printed and stored."""
     return {
         "seconds": round(measured.seconds, 1),
         "runs": len(measured.runs),
@@ -136,7 +136,7 @@ def _observer(measured: Measured, name: str) -> dict[str, Any]:
 
 
 def transitions(total: Score) -> list[dict[str, Any]]:
-    """How soon each change of state was noticed, and how often it was not."""
+    """Return how soon each change of state was noticed, and how often it was not."""
     return [
         {
             "from": before,
@@ -165,7 +165,7 @@ def figures(total: Score) -> dict[str, Any]:
 
 
 def confusion(seconds: Mapping[tuple[str, str], float]) -> dict[str, dict[str, float]]:
-    """Seconds by true and claimed state."""
+    """Return seconds by true and claimed state."""
     return {
         state: {claimed: round(length, 1) for (true, claimed), length in sorted(seconds.items()) if true == state}
         for state in STATES

@@ -1,4 +1,4 @@
-"""Making what one machine saw readable and equal on every machine: paths, pids, ports, ids and times become stand-ins that keep their order."""
+"""Captures made readable and equal on every machine: ordered placeholders replace paths, pids, ports, ids and times."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ SECONDS = re.compile(r"\b1[789]\d{8}(?:\.\d+)?\b")
 CLOCK = re.compile(r"\b\d?\d:\d\d [AP]M\b")
 SGR = r"\x1b\[[0-9;:]*m"
 CUT_ROOT = re.compile(rf"{re.escape(tempfile.gettempdir())}/covey-lab[\w-]*")
-"""The beginning of the folder of a run, which a narrow screen has cut or wrapped. Its place is kept, so that frames stay straight."""
+"""The beginning of the folder of a run, which a narrow screen has cut or wrapped.
+
+Its width is kept, so that frames stay straight.
+"""
 PORT = re.compile(r"\b127\.0\.0\.1:\d{4,5}\b")
 
 
 class Normaliser:
-    """One for all files of a run, so that equal values stay equal across them."""
+    """Normalises all files of a run, so that equal values stay equal across them."""
 
     def __init__(self, root: Path, program: Path, began: float, pids: Iterable[int]) -> None:
         began_at = datetime.fromtimestamp(began, tz=UTC)
@@ -73,14 +76,14 @@ class Normaliser:
         return PORT.sub("127.0.0.1:8787", text)
 
     def escapes(self, text: str) -> str:
-        """A screen with its escapes, after its plain text: an id may be drawn letter by letter in a gradient."""
+        """Normalise a screen with its escapes, after its text: an id may be drawn letter by letter in a gradient."""
         text = self.text(text)
         for found, other in self._ids.items():
             text = re.sub(f"(?:{SGR})*".join(map(re.escape, found)), other, text)
         return text
 
     def line(self, line: str) -> str:
-        """A line of JSON, with long strings cut; a line that is no JSON is just text."""
+        """Normalise a line of JSON, with long strings cut; a line that is not JSON is treated as text."""
         try:
             return json.dumps(self._value(json.loads(line)), ensure_ascii=False)
         except ValueError:

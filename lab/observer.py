@@ -2,9 +2,9 @@
 
     {"at": 1794738088.48, "pane": "%3", "state": "waiting_approval", "confidence": "high"}
 
-A state holds until the pane's next line. An observer is any command; it finds the tmux socket in COVEY_LAB_SOCKET, creates the
-file named by COVEY_LAB_TIMELINE when it is watching, and ends on SIGTERM. COVEY_LAB_HOME is a folder of its own, to which the hooks of integrated
-agents deliver.
+A state holds until the pane's next line. An observer is any command; it finds the tmux socket in COVEY_LAB_SOCKET,
+creates the file named by COVEY_LAB_TIMELINE when it is watching, and ends on SIGTERM. COVEY_LAB_HOME is a folder of its
+own, to which the hooks of integrated agents deliver.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ CONFIDENCES = {"high", "medium", "low"}
 
 
 class ObserverError(RuntimeError):
-    """An observer did not start, ended early, or wrote something that is no timeline."""
+    """An observer did not start, ended early, or wrote something that is not a timeline."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What an observer believes from a moment on."""
+    """The state that an observer claims from a moment on."""
 
     at: float
     state: str
@@ -47,7 +47,7 @@ class Observer:
     command: str
 
     @classmethod
-    def read(cls, text: str) -> Observer:
+    def parse(cls, text: str) -> Observer:
         name, equals, command = text.partition("=")
         if not (name and equals and command.strip()):
             raise ObserverError(f"{text!r} names no observer; write NAME=COMMAND")
@@ -105,12 +105,13 @@ async def _started(observer: Observer, process: asyncio.subprocess.Process, time
                 await asyncio.sleep(0.05)
     except TimeoutError:
         raise ObserverError(
-            f"observer {observer.name} made no timeline within {START_LIMIT:.0f} s; it must create the file in {TIMELINE}"
+            f"observer {observer.name} made no timeline within {START_LIMIT:.0f} s; "
+            f"it must create the file in {TIMELINE}"
         ) from None
 
 
 def claims(observer: str, lines: Iterable[str]) -> dict[str, list[Claim]]:
-    """A timeline by pane, in order of time."""
+    """Return a timeline by pane, in order of time. Raises ObserverError if a line is not a claim."""
     found: dict[str, list[Claim]] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():

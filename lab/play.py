@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lab import processes
-from lab.agents.agent import Place
+from lab.agents.agent import RunSetup
 from lab.model.server import Conversation, Model
 from lab.script import Position
 from lab.size import DEFAULT, Size
@@ -36,9 +36,9 @@ LIMIT = 20.0
 """Seconds any single wait of a scenario may take."""
 LOOK = 0.05
 APPEAR = 5.0
-"""Seconds within which pasted text stands in the composer."""
+"""Seconds within which pasted text appears in the composer."""
 DRAW = 2.0
-"""Seconds within which the end of an answer is looked for; one that takes longer to draw has a step of its own in the scenario."""
+"""Seconds to wait for the end of an answer; an answer that takes longer to draw has its own step in the scenario."""
 RESTS = 5.0
 """Seconds within which an agent is expected to stop computing after that."""
 _BREAK = re.compile(r" *\n[ │┃]*(?=\S)")
@@ -52,7 +52,7 @@ printf '%s\\n' "$(printf %s "$payload" | tr '\\n' ' ')" >>"$file"
 
 
 class PlayError(RuntimeError):
-    """A scenario did not go as written; says at which step, and shows the screen."""
+    """A scenario did not go as written; the message names the step and shows the screen."""
 
     cell: Cell | None = None
     """What was played, once that is known."""
@@ -66,15 +66,15 @@ class Run:
     agent: Agent
     scenario: Scenario
     name: str
-    place: Place
+    setup: RunSetup
     pane: Pane
     log: TruthLog
     started: float
     size: Size = DEFAULT
     pid: int = 0
     ended: float = 0.0
-    heard: list[tuple[float, str]] = field(default_factory=list)
-    """What the witness said, and when."""
+    reports: list[tuple[float, str]] = field(default_factory=list)
+    """The states that the witness reported, each with its time."""
 
     @property
     def facts(self) -> list[Fact]:
@@ -101,13 +101,13 @@ class Bench:
     mark: str
     record: bool = False
     on_capture: Callable[[Run, str], Awaitable[None]] | None = None
-    integrate: Callable[[Agent, Place, Launch], None] | None = None
+    integrate: Callable[[Agent, RunSetup, Launch], None] | None = None
     """Puts the hooks of a tool under test into an agent's settings."""
 
 
 async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str, size: Size = DEFAULT) -> Run:
     """Play a scenario from the start of the agent to its end; the agent is gone afterwards, come what may."""
-    place = Place(
+    setup = RunSetup(
         bench.folder / name,
         f"{bench.address}/{name}",
         scenario.trusted,
@@ -116,24 +116,24 @@ async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str, size: 
         bool(bench.integrate),
         scenario.options,
     )
-    for folder in (place.home, place.project, place.root / "tmp"):
+    for folder in (setup.home, setup.project, setup.root / "tmp"):
         folder.mkdir(parents=True)
-    (place.project / "README.md").write_text("# A project\n\nFor agents of the lab to work on.\n")
-    place.recorder.write_text(RECORDER)
-    place.recorder.chmod(0o755)
+    (setup.project / "README.md").write_text("# A project\n\nFor agents of the lab to work on.\n")
+    setup.recorder.write_text(RECORDER)
+    setup.recorder.chmod(0o755)
     bench.model.conversations[name] = Conversation(scenario.script, agent.tools)
-    environment = environment_of(place.root, bench.mark)
-    launch = agent.prepare(place)
+    environment = environment_of(setup.root, bench.mark)
+    launch = agent.prepare(setup)
     if bench.integrate:
-        bench.integrate(agent, place, launch)
-    starter = place.root / "start"
+        bench.integrate(agent, setup, launch)
+    starter = setup.root / "start"
     settings = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in launch.env.items())
     starter.write_text(
-        f"#!/bin/sh\n{settings}echo $$ >{shlex.quote(str(place.root / 'pid'))}\nexec {shlex.join(launch.argv)}\n"
+        f"#!/bin/sh\n{settings}echo $$ >{shlex.quote(str(setup.root / 'pid'))}\nexec {shlex.join(launch.argv)}\n"
     )
     starter.chmod(0o755)
-    pane = await bench.terminal.shell(name, place.project, environment, size)
-    run = Run(agent, scenario, name, place, pane, bench.model.log, time.time(), size)
+    pane = await bench.terminal.shell(name, setup.project, environment, size)
+    run = Run(agent, scenario, name, setup, pane, bench.model.log, time.time(), size)
     async with _watched(run):
         await _Player(run, bench).play(starter)
     run.ended = time.time()
@@ -144,7 +144,10 @@ async def play(bench: Bench, agent: Agent, scenario: Scenario, name: str, size: 
 
 
 def environment_of(root: Path, mark: str) -> dict[str, str]:
-    """All that programs of the lab get: nothing of the caller's but PATH. The proxies lead nowhere, so that nothing leaves the machine."""
+    """Return the whole environment of the lab's programs, which has nothing of the caller's but PATH.
+
+    The proxies are dead ends, so that nothing leaves the machine.
+    """
     home = root / "home"
     return {
         "HOME": str(home),
@@ -166,13 +169,13 @@ XDG = {"CONFIG": ".config", "CACHE": ".cache", "DATA": ".local/share", "STATE": 
 
 @contextlib.asynccontextmanager
 async def _watched(run: Run) -> AsyncIterator[None]:
-    """Listen to the agent's own word and notice its end while a scenario plays; end it afterwards."""
+    """Record the agent's own reports and its end while a scenario plays; end it afterwards."""
 
     async def listen() -> None:
         with contextlib.suppress(NotImplementedError, TerminalError):
-            async for state in run.agent.witness(run.place, run.pane):
-                if state and (not run.heard or run.heard[-1][1] != state):
-                    run.heard.append((time.time(), state))
+            async for state in run.agent.witness(run.setup, run.pane):
+                if state and (not run.reports or run.reports[-1][1] != state):
+                    run.reports.append((time.time(), state))
 
     async def notice() -> None:
         while not run.pid or processes.alive(run.pid):
@@ -183,7 +186,7 @@ async def _watched(run: Run) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        # Before Python 3.12 a task that is cancelled just when `wait_for` has its result goes on: cancel until it has ended.
+        # Before Python 3.12 a task that is cancelled just when `wait_for` has its result goes on: cancel until it ends.
         while any(not task.done() for task in tasks):
             for task in tasks:
                 task.cancel()
@@ -194,7 +197,7 @@ async def _watched(run: Run) -> AsyncIterator[None]:
 
 
 class _Player:
-    """The person."""
+    """Plays the person's part of a scenario."""
 
     def __init__(self, run: Run, bench: Bench) -> None:
         self._run = run
@@ -211,14 +214,15 @@ class _Player:
                 await self._act(act)
         except (TimeoutError, TerminalError) as error:
             screen = await self._pane.screen() if not isinstance(error, TerminalError) else str(error)
-            where = f"{self._agent.name} {self._agent.version} at {self._run.size}, scenario {self._run.scenario.name}, step {step!r}"
+            agent = f"{self._agent.name} {self._agent.version} at {self._run.size}"
+            where = f"{agent}, scenario {self._run.scenario.name}, step {step!r}"
             raise PlayError(f"{where} did not come true\n{screen.rstrip()}") from None
 
     async def _start(self, starter: Path) -> None:
         self._run.note("started")
         await self._pane.paste(str(starter))
         await self._pane.keys("Enter")
-        pid = self._run.place.root / "pid"
+        pid = self._run.setup.root / "pid"
         async with asyncio.timeout(LIMIT):
             while not pid.exists() or not pid.read_text().strip():
                 await asyncio.sleep(LOOK)
@@ -365,7 +369,10 @@ class _Player:
                 raise PlayError(f"nobody can wait for {state!r}")
 
     async def _note_drawn(self) -> None:
-        """Note when the end of the answer stands on the screen and the agent has come to rest: some type it out after they have got it, and compute on for seconds."""
+        """Record when the end of the answer is on the screen and the agent rests.
+
+        Some agents type the answer out after they have got it, and compute on for seconds.
+        """
         ends = [fact.data["ends"] for fact in self._run.facts if fact.kind == "answered"][-1:]
         with contextlib.suppress(TimeoutError):
             await self._see(re.compile(re.escape("".join(ends))), DRAW)
@@ -373,12 +380,12 @@ class _Player:
             self._run.note("drawn")
 
     async def _note_rested(self) -> None:
-        """Note when the agent has done what follows for it from being stopped."""
+        """Record when the agent, after it was stopped, no longer computes."""
         await processes.rested(self._run.pid, RESTS)
         self._run.note("rested")
 
     def _finished(self) -> bool:
-        """Whether the last prompt has reached the model and nothing is going on any more."""
+        """Return whether the last prompt has reached the model and the agent has finished with it."""
         facts = self._run.facts
         last = max((fact for fact in facts if fact.kind == "submitted"), key=lambda fact: fact.at, default=None)
         if last is None:
@@ -398,5 +405,5 @@ class _Player:
 
 
 def _shows(screen: str, pattern: re.Pattern[str]) -> bool:
-    """Whether a screen shows a text, also where a narrow terminal broke it into several rows."""
+    """Return whether a screen shows a text, also where a narrow terminal broke it into several rows."""
     return bool(pattern.search(screen) or pattern.search(_BREAK.sub(" ", screen)))

@@ -1,4 +1,7 @@
-"""Processes the lab has started: seen as a tree, and ended by pid. Each carries a mark in its environment, so even an orphan is known as ours."""
+"""Processes that the lab has started: listed as a tree, and ended by pid.
+
+Each has a mark in its environment, so that even an orphan is known as ours.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def table() -> dict[int, Process]:
 
 
 def tree(root: int) -> list[Process]:
-    """A process and its descendants, parents first."""
+    """Return a process and its descendants, parents first."""
     known = table()
     children: dict[int, list[int]] = {}
     for process in known.values():
@@ -47,23 +50,25 @@ def tree(root: int) -> list[Process]:
 
 
 async def rested(root: int, limit_s: float) -> None:
-    """Wait until a process and its descendants no longer compute, for `limit_s` seconds at most; not at all where the system does not tell.
+    """Wait until a process and its descendants no longer compute, for `limit_s` seconds at most.
 
-    They compute while one of them runs, or waits for a processor, at every fourth look or more often.
+    They compute while one of them runs, or waits for a processor, at every fourth check or more often. Where the system
+    does not provide that, the function returns at once.
     """
     end = time.monotonic() + limit_s
     while time.monotonic() < end:
         pids = [process.pid for process in tree(root)]  # again: it may have started a hook
         busy = 0
         for _ in range(LOOKS):
-            busy += any(map(computes, pids))
+            if any(map(computes, pids)):
+                busy += 1
             await asyncio.sleep(LOOK_S)
         if busy * 4 < LOOKS:
             return
 
 
 def computes(pid: int) -> bool:
-    """Whether the main thread of a process runs or waits for a processor."""
+    """Return whether the main thread of a process runs or waits for a processor."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "R"
     except OSError:
@@ -79,7 +84,7 @@ def alive(pid: int) -> bool:
 
 
 def marked(value: str) -> list[int]:
-    """Pids that carry the mark."""
+    """Return the pids of the processes that have the mark."""
     wanted = f"{MARK}={value}"
     if Path("/proc/self/environ").exists():
         found = []
@@ -94,7 +99,7 @@ def marked(value: str) -> list[int]:
 
 
 async def end_marked(value: str) -> None:
-    """End what still carries the mark: politely, then not."""
+    """End the processes that still have the mark: with SIGTERM, then with SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         pids = [pid for pid in marked(value) if pid != os.getpid()]
         for pid in pids:

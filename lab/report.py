@@ -20,7 +20,7 @@ FILE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 BEGIN, END = "<!-- ./run lab report: begin -->", "<!-- ./run lab report: end -->"
 COVEY = "covey"
 SURE = 0.98
-"""Where the agent's own word agrees less than this with the derived truth, the scenario is listed."""
+"""A scenario is listed if the agent's own report agrees less than this with the derived truth."""
 
 
 def write(text: str, file: Path = FILE) -> None:
@@ -121,7 +121,8 @@ def _witness(cells: Sequence[CellFigures]) -> str:
     tables = _block(show.table(["agent", "version", "decided", "undecided", "witness agrees"], rows))
     if not below:
         return tables
-    return f"{tables}\n\nScenarios in which they agree in less than {SURE:.0%} of the time:\n\n{_block(show.table(['agent', 'version', 'scenario', 'agrees'], below))}"
+    disagreements = _block(show.table(["agent", "version", "scenario", "agrees"], below))
+    return f"{tables}\n\nScenarios in which they agree in less than {SURE:.0%} of the time:\n\n{disagreements}"
 
 
 def _block(table: str) -> str:

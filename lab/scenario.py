@@ -29,8 +29,14 @@ PERSON = {
     "unscroll": "unscroll: leave copy-mode",
     "until": "until STATE: wait for it to be true",
     "see": "see REGEX: wait for it on the screen",
-    "shows": "shows STATE REGEX: as see, for a dialog or message that puts the agent into that state and does not come from the model",
-    "drawn": "drawn REGEX: as see, for an answer that takes long to draw; until then nobody can say whether the agent is done",
+    "shows": (
+        "shows STATE REGEX: as see, for a dialog or message that puts the agent into that state and does not come from "
+        "the model"
+    ),
+    "drawn": (
+        "drawn REGEX: as see, for an answer that takes long to draw; until then nobody can say whether the agent is "
+        "done"
+    ),
     "rest": "rest SECONDS: do nothing",
     "capture": "capture CASE: store everything that can be seen",
     "quit": "quit: leave the agent by its own command",
@@ -81,7 +87,7 @@ def read(name: str, table: dict[str, Any]) -> Scenario:
         return Scenario(
             name,
             table["about"],
-            Script.read(table.get("model", {})),
+            Script.parse(table.get("model", {})),
             tuple(act(line) for line in table["person"]),
             frozenset(table["agents"]) if "agents" in table else None,
             table.get("trusted", True),

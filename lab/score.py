@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lab.observer import Claim
 
 LONG = 1.0
-"""A confidently wrong spell longer than this has misled somebody."""
+"""A confidently wrong spell that is longer than this counts as misleading."""
 ARROW = " → "
 SAME = {"completed": "idle"}
 """For truth, `completed` is an idle agent whose last turn is fresh: a matter of presentation, not of fact."""
@@ -40,7 +40,7 @@ class Score:
         return self.right / self.decided if self.decided else 0.0
 
     def recall(self, state: str) -> float:
-        """The share of a state's occurrences that were noticed while they lasted."""
+        """Return the share of a state's occurrences that were noticed while they lasted."""
         seen = sum(len(delays) for (_, to), delays in self.delays.items() if to == state)
         missed = sum(count for (_, to), count in self.missed.items() if to == state)
         return seen / (seen + missed) if seen + missed else 1.0
@@ -49,7 +49,7 @@ class Score:
         return [delay for delays in self.delays.values() for delay in delays]
 
     def table(self) -> dict[str, Any]:
-        """The sums as plain values; `from_table` reads them."""
+        """Return the sums as JSON values; `from_table` reads them."""
         confusion: dict[str, dict[str, float]] = {}
         for (true, claimed), seconds in sorted(self.confusion.items()):
             confusion.setdefault(true, {})[claimed] = round(seconds, 3)
@@ -122,7 +122,7 @@ def score(truth: Sequence[Span], claims: Sequence[Claim], *, alias: Mapping[str,
 
 
 def percentile(values: Iterable[float], share: float) -> float | None:
-    """The nearest-rank percentile; None of nothing."""
+    """Return the nearest-rank percentile; None if there are no values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
 
@@ -134,7 +134,7 @@ def _end(total: Score, spell: float) -> float:
 
 
 def _pieces(span: Span, claims: Sequence[Claim]) -> Iterator[tuple[float, float, str, str]]:
-    """A span cut where the claim changes."""
+    """Return a span, cut where the claim changes."""
     start, said, confidence = span.start, "unknown", "low"
     for claim in claims:
         if claim.at >= span.end:

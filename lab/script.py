@@ -20,7 +20,7 @@ WORD = re.compile(r"\S+\s*")
 
 
 class ScriptError(ValueError):
-    """A script does not read; the message says which step and how steps are written."""
+    """A script cannot be parsed; the message names the step and says how steps are written."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Fail:
-    """An error instead of an answer, for the first `times` requests that reach this step; a rate limit names its reset."""
+    """An error instead of an answer, for the first `times` requests of this step; a rate limit names its reset."""
 
     status: int
     times: int
@@ -71,7 +71,8 @@ Step = Say | Think | Wait | Call | Fail | Cut
 
 ALWAYS = 1_000_000
 CALLS = ("shell", "approval", "write", "edit", "fetch", "plan", "question", "subagent", "mcp")
-"""Kinds of tool call: a harmless command, a command, a new file, a change, a page and a plan that need approval, a question to the person, a helper agent, a tool of an MCP server."""
+"""Kinds of tool call: a harmless command; a command, a new file, a change, a page and a plan that need approval; a
+question to the person, a helper agent, a tool of an MCP server."""
 
 
 def _stream(rest: str) -> Say:
@@ -120,7 +121,7 @@ def step(line: str) -> Step:
 
 @dataclass(frozen=True)
 class Position:
-    """Where a conversation stands in its script."""
+    """The position of a conversation in its script."""
 
     prompt: str
     calls: int
@@ -131,11 +132,11 @@ class Script:
     prompts: Mapping[str, Sequence[Step]]
 
     @classmethod
-    def read(cls, table: Mapping[str, Sequence[str]]) -> Script:
+    def parse(cls, table: Mapping[str, Sequence[str]]) -> Script:
         return cls({prompt: tuple(step(line) for line in lines) for prompt, lines in table.items()})
 
     def helper(self, prompt: str) -> bool:
-        """Whether a prompt is one that the model itself gives to a helper agent."""
+        """Return whether a prompt is one that the model itself gives to a helper agent."""
         calls = (
             step
             for steps in self.prompts.values()
@@ -145,7 +146,7 @@ class Script:
         return any(prompt in call.argument for call in calls)
 
     def position(self, items: Iterable[str | None]) -> Position | None:
-        """Where a conversation stands, from what its user side holds in order: texts, and None for each tool result."""
+        """Return the position of a conversation, from its user side in order: texts, and None for each tool result."""
         prompt, calls = "", 0
         for item in items:
             if item is None:
@@ -155,7 +156,7 @@ class Script:
         return Position(prompt, calls) if prompt else None
 
     def reply(self, position: Position, attempt: int) -> list[Step]:
-        """The steps of one answer: up to its tool call, or up to a failure that is still due at this attempt."""
+        """Return the steps of one answer: up to its tool call, or up to a failure that is still due at this attempt."""
         part: list[Step] = []
         calls = 0
         for one in self.prompts[position.prompt]:
@@ -173,5 +174,5 @@ class Script:
 
 
 def words(text: str) -> list[str]:
-    """Text in the pieces in which it is streamed."""
+    """Return a text in the pieces in which it is streamed."""
     return WORD.findall(text) or [text]

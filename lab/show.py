@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Aligned columns: the first to the left, the others to the right."""
+    """Return aligned columns: the first to the left, the others to the right."""
     cells = [[*head], *[["" if cell is None else str(cell) for cell in row] for row in rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     return "\n".join(
@@ -26,7 +26,7 @@ def percent(share: float | None) -> str:
 
 
 def truth(result: dict[str, Any]) -> str:
-    """A whole truth run."""
+    """Return the tables of a whole truth run."""
     parts = [_head(result), _cells(result)]
     for observer in result["observers"]:
         parts += [_observer(observer), confusion(observer["confusion"]), transitions(observer["transitions"])]

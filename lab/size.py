@@ -14,7 +14,7 @@ class Size:
     rows: int
 
     @classmethod
-    def read(cls, text: str) -> Size:
+    def parse(cls, text: str) -> Size:
         """Return the size that a text such as `80x24` names; raise ValueError when it names none."""
         found = _FORM.match(text)
         if not found:

@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0
 FIELDS = (
-    "pane_id pane_pid pane_title pane_current_command pane_current_path pane_dead pane_dead_status pane_dead_signal pane_in_mode pane_mode "
-    "alternate_on cursor_x cursor_y cursor_flag pane_width pane_height mouse_any_flag history_size window_name window_bell_flag session_name"
+    "pane_id pane_pid pane_title pane_current_command pane_current_path pane_dead pane_dead_status pane_dead_signal "
+    "pane_in_mode pane_mode alternate_on cursor_x cursor_y cursor_flag pane_width pane_height mouse_any_flag "
+    "history_size window_name window_bell_flag session_name"
 ).split()
 SEPARATOR = "\t"
 """tmux 3.4 and 3.5a escape other control characters in what they print."""
 PANE = "#{pane_id} #{pane_pid}"
 LOST = "server exited unexpectedly"
-"""What tmux 3.3a rarely says, while other clients come and go, of a command that it has carried out."""
+"""What tmux 3.3a rarely prints, while other clients come and go, after a command that it has performed."""
 
 
 class TerminalError(RuntimeError):
-    """tmux refused; the message is its own."""
+    """tmux refused a command; the message is its own."""
 
 
 class Terminal:
@@ -41,10 +42,12 @@ class Terminal:
     async def run(self, *arguments: str, stdin: bytes = b"") -> str:
         process = await asyncio.create_subprocess_exec(
             "tmux", "-u", "-S", str(self.socket), "-f", "/dev/null", *arguments,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=self._environment,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            env=self._environment,
         )  # fmt: skip
         try:
-            # Not wait_for: in Python 3.11 it loses a cancellation that comes as the command ends, and who cancelled waits for ever.
+            # Not wait_for: in Python 3.11 it loses a cancellation that comes as the command ends, and the cancelling
+            # task waits for ever.
             async with asyncio.timeout(PATIENCE):
                 out, err = await process.communicate(stdin)
         except TimeoutError:
@@ -97,7 +100,7 @@ class Pane:
         return await self.terminal.run("capture-pane", "-p", "-t", self.id)
 
     async def both_screens(self) -> tuple[str, str]:
-        """The screen as text and with its escapes, of the same moment: tmux draws nothing between commands of one line."""
+        """Return the screen as text and with its escapes, of one moment: tmux draws nothing between two commands."""
         capture = ["capture-pane", "-p", "-t", self.id]
         text = await self.terminal.run(*capture, ";", "display-message", "-p", SEPARATOR, ";", *capture, "-e")
         plain, _, escapes = text.partition(f"{SEPARATOR}\n")
@@ -116,7 +119,7 @@ class Pane:
             await self.terminal.run("send-keys", "-X", "-t", self.id, "cancel")
 
     async def facts(self) -> dict[str, str]:
-        """What tmux knows about the pane."""
+        """Return the fields that tmux has for the pane."""
         form = SEPARATOR.join(f"#{{{field}}}" for field in FIELDS)
         line = await self.terminal.run("display-message", "-p", "-t", self.id, form)
         return dict(zip(FIELDS, line.rstrip("\n").split(SEPARATOR), strict=True))
@@ -128,7 +131,7 @@ def _dimensions(size: Size) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def terminal(socket: Path, environment: Mapping[str, str]) -> AsyncIterator[Terminal]:
-    """A server that dies with the block; a resting session keeps it alive while agents come and go."""
+    """Run a server until the block ends; a resting session keeps it alive while agents come and go."""
     server = Terminal(socket, environment)
     await server.run("new-session", "-d", "-s", "lab", *_dimensions(DEFAULT), "exec sleep 86400")
     try:

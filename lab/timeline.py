@@ -30,7 +30,7 @@ class Span:
 
 
 def derive(facts: Sequence[Fact], end: float) -> list[Span]:
-    """Spans without gaps from the first fact to `end`. Facts must be of one conversation, in order of time."""
+    """Return spans without gaps from the first fact to `end`. Facts must be of one conversation, in order of time."""
     agent = _Agent(facts)
     for number, fact in enumerate(facts):
         agent.take(number, fact)
@@ -38,11 +38,11 @@ def derive(facts: Sequence[Fact], end: float) -> list[Span]:
 
 
 class _Agent:
-    """What the facts so far say about one agent. Each kind of fact has a method `on_…`; other kinds change nothing."""
+    """The state of one agent by the facts so far. Each kind of fact has a method `on_…`; other kinds change nothing."""
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         self.marks: list[tuple[float, str]] = []
-        """When which state began. A mark may lie ahead of the present fact; whatever happens before it overtakes it."""
+        """When which state began. A mark may lie ahead of the present fact; a fact that comes before it replaces it."""
         self._facts = facts
         self._number = 0
         self._alive = False
@@ -54,9 +54,9 @@ class _Agent:
         self._open: set[int] = set()
         """Those that the model is answering."""
         self._tools: dict[str, bool] = {}
-        """Prompts whose tool call is out, and whether they are a helper agent's: it works on until it brings the result."""
+        """Prompts with a pending tool call, and whether it is a helper agent's, which works until its result comes."""
         self._following = False
-        """The agent will go on by itself: it tries a failed request again, or takes up what a helper agent has brought."""
+        """Whether the agent will go on by itself: it retries a failed request, or uses the result of a helper agent."""
 
     @property
     def _working(self) -> bool:
@@ -86,7 +86,7 @@ class _Agent:
         self.marks.append((at, state))
 
     def _turn(self, at: float, settle: float = 0.0) -> None:
-        """The state has changed, or may have: undecided for a moment, then what the facts say."""
+        """Mark a change of state: undecided for a moment, then the state that follows from the facts."""
         if self.marks and self.marks[-1][1] == self._state:
             return
         if settle:
@@ -118,7 +118,7 @@ class _Agent:
         sub = fact.data["sub"]
         self._asked[fact.data["request"]] = fact
         self._open.add(fact.data["request"])
-        # A new prompt may ride along with the result of the old one's call, so the main line brings all its results at once.
+        # A new prompt may come with the result of the old one's call, so the main line brings all its results at once.
         self._tools = {
             prompt: helper
             for prompt, helper in self._tools.items()
@@ -186,14 +186,14 @@ PERSON = {"submitted", "approved", "denied", "answered_question", "interrupted",
 
 
 def _asks(later: Sequence[Fact]) -> bool:
-    """Whether the agent asks the model, or shows a dialog, before anything else is done to it."""
+    """Return whether the agent asks the model, or shows a dialog, before the person does anything else."""
     effects = {"request", "dialog"}
     first = next((fact for fact in later if fact.kind in effects or fact.kind in PERSON), None)
     return first is not None and first.kind in effects
 
 
 def _repeated(request: Fact, later: Sequence[Fact]) -> bool:
-    """Whether the agent tried the same request again before anything else happened to it."""
+    """Return whether the agent tried the same request again before anything else happened to it."""
     for fact in later:
         if fact.kind in {"submitted", "gone", "killed", "interrupted"}:
             return False
@@ -203,7 +203,10 @@ def _repeated(request: Fact, later: Sequence[Fact]) -> bool:
 
 
 def _effect(cause: Fact, later: Sequence[Fact]) -> float:
-    """Seconds until the agent hung up on the model after it was stopped, and a moment after, and until it no longer computed."""
+    """Return the seconds until the agent, after it was stopped, rested.
+
+    If that is not known: until it closed its connection to the model, plus `SETTLE`.
+    """
     effect = SETTLE
     for fact in later:
         if fact.kind == "disconnected" and fact.at - cause.at < PATIENCE:
@@ -216,7 +219,10 @@ def _effect(cause: Fact, later: Sequence[Fact]) -> float:
 
 
 def _until(effect: str, cause: Fact, later: Sequence[Fact]) -> float:
-    """Seconds until the driver saw an effect on the screen (an answer drawn, a failure told) and a moment after; a moment where it did not look."""
+    """Return the seconds until the driver saw an effect on the screen (an answer or a failure), plus `SETTLE`.
+
+    Where the driver did not wait for an effect, `SETTLE` is returned.
+    """
     for fact in later:
         if fact.kind == effect:
             return fact.at - cause.at + SETTLE
@@ -238,7 +244,7 @@ def _spans(marks: Sequence[tuple[float, str]], end: float) -> list[Span]:
 
 
 def _smooth(spans: list[Span]) -> list[Span]:
-    """A rest between two pieces of work that is over before anybody could look is not worth an opinion."""
+    """Make a very short rest between two pieces of work undecided: no observer could have seen it."""
     known = [
         Span(span.start, span.end, UNDECIDED)
         if span.length < SETTLE and span.state in {"idle", "error"} and 0 < place < len(spans) - 1
@@ -249,5 +255,5 @@ def _smooth(spans: list[Span]) -> list[Span]:
 
 
 def at(spans: Sequence[Span], moment: float) -> str:
-    """The true state at a moment."""
+    """Return the true state at a moment."""
     return next((span.state for span in spans if span.start <= moment < span.end), UNDECIDED)

@@ -1,6 +1,7 @@
 """Releases of tmux, unpacked privately from Debian's suites: nothing is installed over the system's own.
 
-    python -m lab.tmux_versions       prints a line for each release that this machine does not have: its version, a TAB, the folder to put in front of PATH
+    python -m lab.tmux_versions       prints a line for each release that this machine does not have: its version,
+                                      a TAB, the folder to put in front of PATH
 
 Where packages of Debian cannot be had (another system, no network) it says so on standard error and lists what it has.
 """
@@ -26,7 +27,7 @@ TRIES = 3
 
 
 class UnavailableError(RuntimeError):
-    """The packages of a suite cannot be had here; says why."""
+    """The packages of a suite are not available here; the message says why."""
 
 
 def main() -> int:
@@ -46,7 +47,7 @@ def main() -> int:
 
 
 def installed_suite() -> str:
-    """Return the name of the suite that this machine runs: its tmux is there already. Empty if the machine has no such name."""
+    """Return the name of the suite that this machine runs, whose tmux is there already; empty if it has no name."""
     try:
         return platform.freedesktop_os_release().get("VERSION_CODENAME", "")
     except OSError:
@@ -63,7 +64,7 @@ def version_of(folder: Path) -> str:
 
 
 def unpack(suite: str, folder: Path) -> str:
-    """Download tmux and its libraries from a suite, and return the version. `UnavailableError` if that cannot be done."""
+    """Download tmux and its libraries from a suite, and return the version. Raises `UnavailableError` if it cannot."""
     archive = archive_uri()
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".partial-") as partial:
@@ -143,7 +144,8 @@ def script(root: Path) -> str:
     return (
         "#!/bin/sh\n"
         'root=$(dirname "$0")/root\n'
-        f'exec "$root/{shlex.quote(str(loader.relative_to(root)))}" --argv0 "$0" --library-path "{libraries}" "$root/usr/bin/tmux" "$@"\n'
+        f'exec "$root/{shlex.quote(str(loader.relative_to(root)))}" --argv0 "$0" --library-path "{libraries}" '
+        '"$root/usr/bin/tmux" "$@"\n'
     )
 
 

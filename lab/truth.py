@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that happened. `at` is unix time; `data` holds plain values."""
+    """One thing that happened. `at` is unix time; `data` holds JSON values."""
 
     at: float
     conversation: str
@@ -36,7 +36,7 @@ class Fact:
 
 
 class TruthLog:
-    """Facts in the order in which they happened; whoever waits for one is woken by the next."""
+    """Facts in the order in which they happened; a task that waits for a fact is woken by the next."""
 
     def __init__(self, file: Path | None = None) -> None:
         self.facts: list[Fact] = []

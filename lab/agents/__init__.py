@@ -19,7 +19,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.-]*\Z")
 
 
 def find(wanted: str) -> type[Agent]:
-    """Return the class for NAME or NAME@VERSION; raise LookupError, which says what there is, when there is none.
+    """Return the class for NAME or NAME@VERSION; raise LookupError, which lists the agents, when there is none.
 
     A version that has no class of its own is driven like the next newer one that has.
     """
@@ -33,7 +33,7 @@ def find(wanted: str) -> type[Agent]:
     if newest.stand_in:
         raise LookupError(f"{name} is a stand-in and has only the version {newest.version}")
     if not _VERSION.match(version):
-        raise LookupError(f"{version!r} is no version of {name}; write for example {name}@{newest.version}")
+        raise LookupError(f"{version!r} is not a version of {name}; write for example {name}@{newest.version}")
     kind = next((one for one in kinds if _order(one.version) >= _order(version)), newest)
     return kind if kind.version == version else type(kind.__name__, (kind,), {"version": version})
 
@@ -45,7 +45,10 @@ def pinned(name: str) -> list[type[Agent]]:
 
 
 def chosen(names: Iterable[str]) -> list[type[Agent]]:
-    """Return the named agents, each once and in the given order; the newest of each when none is named. NAME@all is every pinned version."""
+    """Return the named agents, each once and in the given order; the newest of each when none is named.
+
+    NAME@all is every pinned version.
+    """
     found = []
     for wanted in dict.fromkeys(names) or NAMES:
         name, _, version = wanted.partition("@")
@@ -54,7 +57,7 @@ def chosen(names: Iterable[str]) -> list[type[Agent]]:
 
 
 def _kinds(name: str) -> list[type[Agent]]:
-    """Every class of an agent's file, by version, oldest first."""
+    """Return every class of an agent's file, by version, oldest first."""
     module = import_module(f"lab.agents.{name}")
     own = (
         one

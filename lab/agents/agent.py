@@ -1,4 +1,4 @@
-"""What the lab must know about an agent CLI. One small file per agent says it; everything else is shared."""
+"""The description of an agent CLI for the lab. One small file per agent fills it; everything else is shared."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
-    """The folders and wishes of one run. Nothing an agent writes may land outside `root`."""
+class RunSetup:
+    """The folders and options of one run. Nothing that an agent writes may land outside `root`."""
 
     root: Path
     model: str
@@ -28,9 +28,9 @@ class Place:
     record: bool = False
     """Whether hooks write every payload they get to `hooks`."""
     integrated: bool = False
-    """Whether hooks of a tool under test will be put into the settings: then no review of them may stand in the way."""
+    """Whether hooks of a tool under test will be put into the settings: then the agent must not ask to review them."""
     options: frozenset[str] = frozenset()
-    """What the scenario wants of the start besides."""
+    """Further options that the scenario has for the start."""
 
     @property
     def home(self) -> Path:
@@ -65,13 +65,13 @@ def screen(pattern: str) -> re.Pattern[str]:
 
 
 def choice(question: str, **more: object) -> dict[str, object]:
-    """A question with two choices, in the form that most agents' tools take."""
+    """Return a question with two choices, in the form that most agents' tools take."""
     options = [{"label": "First", "description": "The first way"}, {"label": "Second", "description": "The second way"}]
     return {"question": question, "header": "Choice", "options": options, **more}
 
 
 class Agent:
-    """Defaults that fit most; a subclass in its own file gives the rest."""
+    """An agent CLI with defaults that fit most; a subclass in its own file gives the rest."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -117,19 +117,19 @@ class Agent:
     def __init__(self, program: Path) -> None:
         self.program = program
 
-    def prepare(self, place: Place) -> Launch:
-        """Write the agent's settings into the place and say how to start it straight at its prompt."""
+    def prepare(self, setup: RunSetup) -> Launch:
+        """Write the agent's settings into the run's folders and return how to start it directly at its prompt."""
         raise NotImplementedError
 
-    def transcripts(self, place: Place) -> list[Path]:
-        """Files to which the agent appends what was said."""
+    def transcripts(self, setup: RunSetup) -> list[Path]:
+        """Return the files to which the agent appends its conversation."""
         raise NotImplementedError
 
-    def session_files(self, place: Place) -> list[Path]:
-        """Other files in which the agent keeps its present state."""
-        del place
+    def session_files(self, setup: RunSetup) -> list[Path]:
+        """Return other files in which the agent keeps its present state."""
+        del setup
         return []
 
-    def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:
-        """The agent's own word on its state, by a way that shares nothing with the truth log: a state whenever one is read."""
+    def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:
+        """Yield the state that the agent itself reports, from a source that is independent of the truth log."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from covey.agents.claude import AGENT
-from lab.agents.agent import Agent, Launch, Place, choice, screen
+from lab.agents.agent import Agent, Launch, RunSetup, choice, screen
 from lab.model.server import Tool
 
 if TYPE_CHECKING:
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from lab.terminal import Pane
 
 KEY = "sk-fake"
-# Not MessageDisplay, which runs for every piece of a streamed answer, nor WorktreeCreate, which would replace git's work.
+# Without MessageDisplay, which runs for every piece of a streamed answer, and WorktreeCreate, which would replace git's
+# work.
 HOOKS = tuple(
-    "SessionStart SessionEnd UserPromptSubmit UserPromptExpansion PreToolUse PostToolUse PostToolUseFailure PostToolBatch PermissionRequest PermissionDenied "
-    "Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact TaskCreated TaskCompleted Elicitation ElicitationResult TeammateIdle".split()
+    "SessionStart SessionEnd UserPromptSubmit UserPromptExpansion PreToolUse PostToolUse PostToolUseFailure "
+    "PostToolBatch PermissionRequest PermissionDenied Notification Stop StopFailure SubagentStart SubagentStop "
+    "PreCompact PostCompact TaskCreated TaskCompleted Elicitation ElicitationResult TeammateIdle".split()
 )
 HOOKS_OF_FEBRUARY = tuple(
     "SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PermissionRequest "
@@ -74,32 +76,32 @@ class Claude(Agent):
         ),
     }
 
-    def prepare(self, place: Place) -> Launch:
-        config = place.home / ".claude"
+    def prepare(self, setup: RunSetup) -> Launch:
+        config = setup.home / ".claude"
         config.mkdir(parents=True, exist_ok=True)
         state = {
             "hasCompletedOnboarding": True,
             "theme": "dark",
             "hasSeenAutoDefaultNotice": True,
             "customApiKeyResponses": {"approved": [KEY], "rejected": []},
-            "projects": {str(place.project): {"hasTrustDialogAccepted": True}} if place.trusted else {},
+            "projects": {str(setup.project): {"hasTrustDialogAccepted": True}} if setup.trusted else {},
         }
         (config / ".claude.json").write_text(json.dumps(state))
         argv = [str(self.program), "--permission-mode", self.asking_mode]
-        if place.record:
-            hook = {"hooks": [{"type": "command", "command": f"{place.recorder} {place.hooks}"}]}
-            settings = place.root / "hooks.json"
+        if setup.record:
+            hook = {"hooks": [{"type": "command", "command": f"{setup.recorder} {setup.hooks}"}]}
+            settings = setup.root / "hooks.json"
             settings.write_text(json.dumps({"hooks": {event: [hook] for event in self.hooks}}))
             argv += ["--settings", str(settings)]
-        if "mcp" in place.options:
+        if "mcp" in setup.options:
             servers = {"lab": {"command": sys.executable, "args": [str(MCP_SERVER)]}}
             argv += ["--mcp-config", json.dumps({"mcpServers": servers})]
         env = {
             "CLAUDE_CONFIG_DIR": str(config),
-            "ANTHROPIC_BASE_URL": place.model,
+            "ANTHROPIC_BASE_URL": setup.model,
             "ANTHROPIC_API_KEY": KEY,
-            "CLAUDE_CODE_MAX_RETRIES": str(place.retries),
-            "CLAUDE_CODE_TMPDIR": str(place.root / "tmp"),
+            "CLAUDE_CODE_MAX_RETRIES": str(setup.retries),
+            "CLAUDE_CODE_TMPDIR": str(setup.root / "tmp"),
             # Some releases ask the model for a suggestion after every turn: work that nobody sees.
             "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",
             **dict.fromkeys(
@@ -113,29 +115,30 @@ class Claude(Agent):
                 ],
                 "1",
             ),
-            **{name: "1" for option, name in OPTIONS.items() if option in place.options},
+            **{name: "1" for option, name in OPTIONS.items() if option in setup.options},
         }
-        if "signed-out" in place.options:
+        if "signed-out" in setup.options:
             del env["ANTHROPIC_API_KEY"]
-        if "settings-error" in place.options:
+        if "settings-error" in setup.options:
             hook = {"hooks": [{"type": "command", "command": "true"}]}
             (config / "settings.json").write_text(json.dumps({"hooks": {"AnEventThatNoReleaseKnows": [hook]}}))
         return Launch(argv, env)
 
-    def transcripts(self, place: Place) -> list[Path]:
-        return sorted((place.home / ".claude" / "projects").glob("*/*.jsonl"))
+    def transcripts(self, setup: RunSetup) -> list[Path]:
+        return sorted((setup.home / ".claude" / "projects").glob("*/*.jsonl"))
 
-    def session_files(self, place: Place) -> list[Path]:
-        return sorted((place.home / ".claude" / "sessions").glob("*.json"))
+    def session_files(self, setup: RunSetup) -> list[Path]:
+        return sorted((setup.home / ".claude" / "sessions").glob("*.json"))
 
-    async def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - its files tell all
-        """Claude keeps its state in sessions/<pid>.json: rewritten at every change, removed at a clean exit.
+    async def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - its files tell all
+        """Yield the state from sessions/<pid>.json, which Claude rewrites at every change and removes at a clean exit.
 
-        While it asks whether to trust the folder there is only a key beside it. An error it calls idle: the transcript's last word tells them apart.
+        While it asks whether to trust the folder there is only a key beside it. It calls an error idle: the last entry
+        of the transcript distinguishes them.
         """
         while True:
-            files = self.session_files(place)
-            if not files and list((place.home / ".claude" / "sessions").glob("*.key")) and not self._trusted(place):
+            files = self.session_files(setup)
+            if not files and list((setup.home / ".claude" / "sessions").glob("*.key")) and not self._trusted(setup):
                 yield "waiting_approval"
             for file in files:
                 try:
@@ -143,17 +146,17 @@ class Claude(Agent):
                 except (OSError, ValueError):
                     continue
                 state = STATES.get(session.get("status"), "")
-                if state == "idle" and self._failed(place):
+                if state == "idle" and self._failed(setup):
                     state = "error"
                 yield "waiting_input" if session.get("waitingFor") == "input needed" else state
             await asyncio.sleep(0.05)
 
-    def _trusted(self, place: Place) -> bool:
-        return '"hasTrustDialogAccepted":true' in (place.home / ".claude" / ".claude.json").read_text().replace(" ", "")
+    def _trusted(self, setup: RunSetup) -> bool:
+        return '"hasTrustDialogAccepted":true' in (setup.home / ".claude" / ".claude.json").read_text().replace(" ", "")
 
-    def _failed(self, place: Place) -> bool:
-        """Whether the last thing said in the newest conversation is an API error."""
-        newest = max(self.transcripts(place), key=lambda file: file.stat().st_mtime, default=None)
+    def _failed(self, setup: RunSetup) -> bool:
+        """Return whether the last entry of the newest conversation is an API error."""
+        newest = max(self.transcripts(setup), key=lambda file: file.stat().st_mtime, default=None)
         said = [line for line in newest.read_text().splitlines() if '"type":"assistant"' in line] if newest else []
         return bool(said) and '"isApiErrorMessage":true' in said[-1]
 

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from covey.agents.codex import AGENT
-from lab.agents.agent import Agent, Launch, Place, choice, screen
+from lab.agents.agent import Agent, Launch, RunSetup, choice, screen
 from lab.model.server import Tool
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from lab.terminal import Pane
 
 HOOKS = tuple(
-    "SessionStart SessionEnd UserPromptSubmit PreModelRequest PostModelRequest PreToolUse PermissionRequest PostToolUse Interrupt Stop SubagentStart SubagentStop "
-    "PreCompact PostCompact".split()
+    "SessionStart SessionEnd UserPromptSubmit PreModelRequest PostModelRequest PreToolUse PermissionRequest "
+    "PostToolUse Interrupt Stop SubagentStart SubagentStop PreCompact PostCompact".split()
 )
 SPINNER = re.compile(r"[\u2801-\u28ff] ")
 
@@ -29,7 +29,7 @@ def nested(tool: str, argument: object) -> str:
 
 
 def script(*calls: str, waits: str = "") -> Tool:
-    """Codex's present models call most tools from a script that they hand to the tool `exec`."""
+    """Return a call of the tool `exec`: Codex's present models call most tools from a script that they pass to it."""
     return Tool("exec", {"input": "\n".join(calls)}, waits)
 
 
@@ -86,13 +86,16 @@ class Codex(Agent):
         ),
     }
 
-    def prepare(self, place: Place) -> Launch:
-        """Read-only, so that edits ask; the features let the model ask questions and reach helper agents from scripts, outside plan mode."""
-        config = place.home / ".codex"
+    def prepare(self, setup: RunSetup) -> Launch:
+        """Start Codex read-only, so that edits ask.
+
+        The features let the model ask questions and reach helper agents from scripts, outside plan mode.
+        """
+        config = setup.home / ".codex"
         config.mkdir(parents=True, exist_ok=True)
-        trust = f'[projects.{json.dumps(str(place.project))}]\ntrust_level = "trusted"\n' if place.trusted else ""
+        trust = f'[projects.{json.dumps(str(setup.project))}]\ntrust_level = "trusted"\n' if setup.trusted else ""
         # Without a provider of its own it wants an account.
-        provider = "" if "signed-out" in place.options else 'model_provider = "lab"\n'
+        provider = "" if "signed-out" in setup.options else 'model_provider = "lab"\n'
         (config / "config.toml").write_text(f"""\
 model = "{self.model}"
 {provider}check_for_update_on_startup = false
@@ -101,11 +104,11 @@ approval_policy = "on-request"
 sandbox_mode = "read-only"
 [model_providers.lab]
 name = "Lab"
-base_url = "{place.model}/v1"
+base_url = "{setup.model}/v1"
 wire_api = "responses"
 env_key = "LAB_KEY"
 request_max_retries = 0
-stream_max_retries = {place.retries}
+stream_max_retries = {setup.retries}
 [analytics]
 enabled = false
 [features]
@@ -113,41 +116,45 @@ daemon_auto_start = false
 default_mode_request_user_input = true
 {self.helpers}
 {trust}""")
-        if not place.trusted:
+        if not setup.trusted:
             # Codex asks only where there is something to be trusted: settings of the folder, or a git repository.
-            (place.project / ".codex").mkdir()
-            (place.project / ".codex" / "config.toml").write_text('model_verbosity = "low"\n')
+            (setup.project / ".codex").mkdir()
+            (setup.project / ".codex" / "config.toml").write_text('model_verbosity = "low"\n')
         argv = [str(self.program)]
-        if place.record:
-            argv += ["-c", f"notify={json.dumps([str(place.recorder), str(place.notices)])}"]
-        if place.record and self.hooks:
-            hook = {"hooks": [{"type": "command", "command": f"{place.recorder} {place.hooks}"}]}
+        if setup.record:
+            argv += ["-c", f"notify={json.dumps([str(setup.recorder), str(setup.notices)])}"]
+        if setup.record and self.hooks:
+            hook = {"hooks": [{"type": "command", "command": f"{setup.recorder} {setup.hooks}"}]}
             (config / "hooks.json").write_text(json.dumps({"hooks": {event: [hook] for event in self.hooks}}))
-        if "hook-review" in place.options:
+        if "hook-review" in setup.options:
             hook = {"hooks": [{"type": "command", "command": "true"}]}
             (config / "hooks.json").write_text(json.dumps({"hooks": {key: [hook] for key in self.hooks[:2]}}))
-        elif self.hooks and (place.record or place.integrated):
+        elif self.hooks and (setup.record or setup.integrated):
             argv.append("--dangerously-bypass-hook-trust")
         return Launch(argv, {"CODEX_HOME": str(config), "LAB_KEY": "sk-fake"})
 
-    def transcripts(self, place: Place) -> list[Path]:
-        return sorted((place.home / ".codex" / "sessions").glob("*/*/*/*.jsonl"))
+    def transcripts(self, setup: RunSetup) -> list[Path]:
+        return sorted((setup.home / ".codex" / "sessions").glob("*/*/*/*.jsonl"))
 
-    async def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:
-        """The title spins while Codex works and calls for action while it waits; what for, and how it ended, is in the transcript."""
+    async def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:
+        """Yield the state from the title, which spins while Codex works and calls for action while it waits.
+
+        What it waits for, and how a turn ended, is in the transcript.
+        """
         while True:
             title = (await pane.facts())["pane_title"]
             if "Action Required" in title:
-                call = self._last(place, "function_call", "custom_tool_call")
+                call = self._last(setup, "function_call", "custom_tool_call")
                 yield "waiting_input" if call.get("name") == "request_user_input" else "waiting_approval"
-            elif title.endswith(place.project.name):
-                ended = self._last(place, "task_started", "task_complete", "turn_aborted")
-                yield "running" if SPINNER.match(title) else "error" if ended.get("error") else "idle"
+            elif title.endswith(setup.project.name):
+                ended = self._last(setup, "task_started", "task_complete", "turn_aborted")
+                resting = "error" if ended.get("error") else "idle"
+                yield "running" if SPINNER.match(title) else resting
             await asyncio.sleep(0.05)
 
-    def _last(self, place: Place, *kinds: str) -> dict[str, Any]:
-        """The last entry of these kinds in the transcript of the first thread: those of helper agents are younger."""
-        for file in self.transcripts(place)[:1]:
+    def _last(self, setup: RunSetup, *kinds: str) -> dict[str, Any]:
+        """Return the last entry of these kinds in the first thread's transcript; those of helper agents are younger."""
+        for file in self.transcripts(setup)[:1]:
             whole, _, _ = file.read_text().rpartition("\n")  # the last line may be half written
             for line in reversed(whole.split("\n") if whole else []):
                 payload: dict[str, Any] = json.loads(line)["payload"]
@@ -165,7 +172,7 @@ class CodexOfAugust(Codex):
 
 
 class CodexOfFebruary(CodexOfAugust):
-    """0.101.0 has no hooks, no title that tells a state, and gives its tools to the model one by one."""
+    """0.101.0 has no hooks, no title that shows a state, and gives its tools to the model one by one."""
 
     version = "0.101.0"
     model = "gpt-5.3-codex"
@@ -192,16 +199,16 @@ class CodexOfFebruary(CodexOfAugust):
         ),
     }
 
-    def prepare(self, place: Place) -> Launch:
-        """It asks for trust only where the settings leave open what it may do."""
-        launch = super().prepare(place)
-        if not place.trusted:
-            config = place.home / ".codex" / "config.toml"
+    def prepare(self, setup: RunSetup) -> Launch:
+        """Prepare a start that asks for trust: it does so only where the settings leave open what it may do."""
+        launch = super().prepare(setup)
+        if not setup.trusted:
+            config = setup.home / ".codex" / "config.toml"
             config.write_text(
                 re.sub(r"^(approval_policy|sandbox_mode) = .*\n", "", config.read_text(), flags=re.MULTILINE)
             )
         return launch
 
-    def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:
-        """There is none: nothing that it writes, and no title, tells its state."""
+    def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:
+        """Yield nothing: neither its files nor its title show its state."""
         raise NotImplementedError

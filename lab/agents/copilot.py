@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.copilot import AGENT
-from lab.agents.agent import Agent, Launch, Place, screen
+from lab.agents.agent import Agent, Launch, RunSetup, screen
 from lab.model.server import Tool
 
 if TYPE_CHECKING:
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from lab.terminal import Pane
 
 HOOKS = (
-    "SessionStart SessionEnd UserPromptSubmit userPromptTransformed PreToolUse preMcpToolCall PostToolUse PostToolUseFailure PermissionRequest "
-    "Notification Stop SubagentStart SubagentStop PreCompact ErrorOccurred"
+    "SessionStart SessionEnd UserPromptSubmit userPromptTransformed PreToolUse preMcpToolCall PostToolUse "
+    "PostToolUseFailure PermissionRequest Notification Stop SubagentStart SubagentStop PreCompact ErrorOccurred"
 ).split()
-"""In this spelling most payloads name their event; in Copilot's own, `agentStop` and so on, none do. Two have no other spelling."""
+"""In this spelling most payloads name their event; in Copilot's own, `agentStop` and so on, none do.
+
+Two have no other spelling.
+"""
 HARMLESS = ("ls", "sleep", "true")
 """Commands of the scenarios that are to run without asking."""
 QUESTION = {"properties": {"way": {"type": "string", "title": "Way", "enum": ["First", "Second"]}}, "required": ["way"]}
@@ -61,13 +64,13 @@ class Copilot(Agent):
         ),
     }
 
-    def prepare(self, place: Place) -> Launch:
-        home = place.home / ".copilot"
+    def prepare(self, setup: RunSetup) -> Launch:
+        home = setup.home / ".copilot"
         home.mkdir(parents=True, exist_ok=True)
-        (home / "config.json").write_text(json.dumps({"trustedFolders": [str(place.project)] if place.trusted else []}))
+        (home / "config.json").write_text(json.dumps({"trustedFolders": [str(setup.project)] if setup.trusted else []}))
         (home / "settings.json").write_text(json.dumps({"banner": "never", "showTipsOnStartup": False}))
-        if place.record:
-            hook = {"type": "command", "bash": f"{place.recorder} {place.hooks}", "timeoutSec": 10}
+        if setup.record:
+            hook = {"type": "command", "bash": f"{setup.recorder} {setup.hooks}", "timeoutSec": 10}
             (home / "hooks").mkdir()
             (home / "hooks" / "record.json").write_text(
                 json.dumps({"version": 1, "hooks": {event: [hook] for event in HOOKS}})
@@ -78,7 +81,7 @@ class Copilot(Agent):
             "COPILOT_PKG_CACHE_HOME": str(self.program.parents[1] / ".cache" / "copilot"),
             "COPILOT_OFFLINE": "true",
             "COPILOT_AUTO_UPDATE": "false",
-            "COPILOT_PROVIDER_BASE_URL": f"{place.model}/v1",
+            "COPILOT_PROVIDER_BASE_URL": f"{setup.model}/v1",
             "COPILOT_PROVIDER_API_KEY": "sk-fake",
             "COPILOT_MODEL": "scripted",
             "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "100000",
@@ -86,25 +89,28 @@ class Copilot(Agent):
         }
         return Launch([str(self.program), *(f"--allow-tool=shell({command})" for command in HARMLESS)], env)
 
-    def transcripts(self, place: Place) -> list[Path]:
-        return sorted((place.home / ".copilot" / "session-state").glob("*/events.jsonl"))
+    def transcripts(self, setup: RunSetup) -> list[Path]:
+        return sorted((setup.home / ".copilot" / "session-state").glob("*/events.jsonl"))
 
-    def session_files(self, place: Place) -> list[Path]:
-        return sorted((place.home / ".copilot").glob("open-sessions-state.json"))
+    def session_files(self, setup: RunSetup) -> list[Path]:
+        return sorted((setup.home / ".copilot").glob("open-sessions-state.json"))
 
-    async def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - the transcript tells all
-        """Copilot's transcript holds what happens, not only what is said. It begins with the first prompt; before, there is only a list of open sessions."""
+    async def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - the transcript tells all
+        """Yield the state from Copilot's transcript, which holds all that happens, not only the conversation.
+
+        It begins with the first prompt; before that there is only a list of open sessions.
+        """
         history = _History()
         read = 0
         while True:
-            files = self.transcripts(place)
+            files = self.transcripts(setup)
             if files:
                 for line in files[0].read_bytes()[read:].splitlines(keepends=True):
                     if line.endswith(b"\n"):
                         read += len(line)
                         history.add(json.loads(line))
                 yield history.state
-            elif place.trusted and self.session_files(place):  # the list knows nothing of a trust dialog
+            elif setup.trusted and self.session_files(setup):  # the list knows nothing of a trust dialog
                 yield "idle"
             await asyncio.sleep(0.02)
 
@@ -156,9 +162,8 @@ class _History:
                 self._questions.discard(data["toolCallId"])
             case "user.message" | "assistant.turn_start" | "session.compaction_start":
                 self._turn = "running"
-            case "assistant.turn_end" | "session.compaction_complete" | "abort" if (
-                "agentId" not in event
-            ):  # the others are of a helper
+            # An event with an agentId is a helper agent's.
+            case "assistant.turn_end" | "session.compaction_complete" | "abort" if "agentId" not in event:
                 self._turn = "idle"
             case "session.error":
                 self._turn = "error"

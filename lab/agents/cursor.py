@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from lab.agents.agent import Agent, Launch, Place, screen
+from lab.agents.agent import Agent, Launch, RunSetup, screen
 from lab.model.server import Tool
 from lab.standins.cursor_session import VERSION
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from lab.terminal import Pane
 
 HOOKS = (
-    "sessionStart sessionEnd beforeSubmitPrompt preToolUse postToolUse postToolUseFailure beforeShellExecution afterShellExecution "
-    "afterFileEdit subagentStart subagentStop afterAgentThought afterAgentResponse preCompact stop"
+    "sessionStart sessionEnd beforeSubmitPrompt preToolUse postToolUse postToolUseFailure beforeShellExecution "
+    "afterShellExecution afterFileEdit subagentStart subagentStop afterAgentThought afterAgentResponse preCompact stop"
 ).split()
 HARMLESS = ("cat", "echo", "ls", "printf", "pwd", "seq", "sleep", "true")
 
@@ -58,35 +58,35 @@ class Cursor(Agent):
         "subagent": lambda prompt: Tool("task", {"description": "Look around", "prompt": prompt}),
     }
 
-    def prepare(self, place: Place) -> Launch:
-        config = place.home / ".cursor"
+    def prepare(self, setup: RunSetup) -> Launch:
+        config = setup.home / ".cursor"
         config.mkdir()
         permissions = {"allow": [f"Shell({command})" for command in HARMLESS], "deny": []}
         (config / "cli-config.json").write_text(json.dumps({"version": 1, "permissions": permissions}))
-        if place.record:
-            hooks = {event: [{"command": f"{place.recorder} {place.hooks}"}] for event in HOOKS}
+        if setup.record:
+            hooks = {event: [{"command": f"{setup.recorder} {setup.hooks}"}] for event in HOOKS}
             (config / "hooks.json").write_text(json.dumps({"version": 1, "hooks": hooks}))
-        if place.trusted:
-            trust = config / "projects" / str(place.project).strip("/").replace("/", "-") / ".workspace-trusted"
+        if setup.trusted:
+            trust = config / "projects" / str(setup.project).strip("/").replace("/", "-") / ".workspace-trusted"
             trust.parent.mkdir(parents=True)
             trust.write_text("{}")
         # Where Cursor's installer puts it, so that the process has the name a user's has.
-        program = place.home / ".local" / "bin" / "cursor-agent"
+        program = setup.home / ".local" / "bin" / "cursor-agent"
         program.parent.mkdir(parents=True)
         program.symlink_to(self.program)
-        env = {"CURSOR_STANDIN_MODEL": place.model, "CURSOR_STANDIN_RETRIES": str(place.retries)}
+        env = {"CURSOR_STANDIN_MODEL": setup.model, "CURSOR_STANDIN_RETRIES": str(setup.retries)}
         return Launch([sys.executable, "-ESB", str(program)], env)
 
-    def transcripts(self, place: Place) -> list[Path]:
-        return sorted((place.home / ".cursor" / "projects").glob("*/agent-transcripts/*/*.jsonl"))
+    def transcripts(self, setup: RunSetup) -> list[Path]:
+        return sorted((setup.home / ".cursor" / "projects").glob("*/agent-transcripts/*/*.jsonl"))
 
-    def session_files(self, place: Place) -> list[Path]:
-        return sorted((place.home / ".cursor" / "chats").glob("*/*/meta.json"))
+    def session_files(self, setup: RunSetup) -> list[Path]:
+        return sorted((setup.home / ".cursor" / "chats").glob("*/*/meta.json"))
 
-    async def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - the stand-in says all in its file
-        """The stand-in writes each state it enters into states.jsonl, a file that Cursor's own program does not have."""
+    async def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - the stand-in says all in its file
+        """Yield the states that the stand-in writes to states.jsonl, a file that Cursor's own program does not have."""
         while True:
-            for file in (place.home / ".cursor" / "chats").glob("*/*/states.jsonl"):
+            for file in (setup.home / ".cursor" / "chats").glob("*/*/states.jsonl"):
                 for line in file.read_text().splitlines()[-1:]:
                     yield json.loads(line)["state"]
             await asyncio.sleep(0.05)

@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.gemini import AGENT
-from lab.agents.agent import Agent, Launch, Place, choice, screen
+from lab.agents.agent import Agent, Launch, RunSetup, choice, screen
 from lab.model.server import Tool
 
 if TYPE_CHECKING:
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from lab.terminal import Pane
 
 # Without AfterModel: it runs for every piece of a stream, and the status line names each run for three seconds.
-HOOKS = "SessionStart SessionEnd BeforeAgent AfterAgent BeforeModel BeforeToolSelection BeforeTool AfterTool PreCompress Notification".split()
+HOOKS = (
+    "SessionStart SessionEnd BeforeAgent AfterAgent BeforeModel BeforeToolSelection BeforeTool AfterTool PreCompress "
+    "Notification"
+).split()
 RISKY = "Change something"
 # A chain of commands is judged link by link, without its description: what is not marked must be allowed as such.
 POLICY = f"""
@@ -80,43 +83,46 @@ class Gemini(Agent):
         "subagent": lambda prompt: Tool("invoke_agent", {"agent_name": "generalist", "prompt": prompt}),
     }
 
-    def prepare(self, place: Place) -> Launch:
-        config = place.home / ".gemini"
+    def prepare(self, setup: RunSetup) -> Launch:
+        config = setup.home / ".gemini"
         (config / "policies").mkdir(parents=True, exist_ok=True)
         (config / "policies" / "lab.toml").write_text(self.policy)
         settings = {
             "general": {
                 "enableAutoUpdate": False,
                 "enableAutoUpdateNotification": False,
-                "maxAttempts": place.retries + 1,
+                "maxAttempts": setup.retries + 1,
             },
-            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": not place.trusted}},
+            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": not setup.trusted}},
             "privacy": {"usageStatisticsEnabled": False},
             "telemetry": {"enabled": False},
             "model": {"name": "scripted"},
         }
-        if place.record:
-            hook = {"hooks": [{"type": "command", "name": "lab", "command": f"{place.recorder} {place.hooks}"}]}
+        if setup.record:
+            hook = {"hooks": [{"type": "command", "name": "lab", "command": f"{setup.recorder} {setup.hooks}"}]}
             settings["hooks"] = {event: [hook] for event in HOOKS}
         (config / "settings.json").write_text(json.dumps(settings))
-        return Launch([str(self.program)], {"GEMINI_API_KEY": "sk-fake", "GOOGLE_GEMINI_BASE_URL": place.model})
+        return Launch([str(self.program)], {"GEMINI_API_KEY": "sk-fake", "GOOGLE_GEMINI_BASE_URL": setup.model})
 
-    def transcripts(self, place: Place) -> list[Path]:
-        return sorted((place.home / ".gemini" / "tmp").glob("*/chats/*.jsonl"))
+    def transcripts(self, setup: RunSetup) -> list[Path]:
+        return sorted((setup.home / ".gemini" / "tmp").glob("*/chats/*.jsonl"))
 
-    async def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:
-        """The title's first sign is the state; recorded hooks tell a question from an approval, the transcript tells a failure from a rest."""
+    async def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:
+        """Yield the state from the first character of the title.
+
+        Recorded hooks distinguish a question from an approval, the transcript distinguishes a failure from a rest.
+        """
         while True:
             state = TITLES.get((await pane.facts())["pane_title"][:1], "")
             if (
                 state == "waiting_approval"
-                and _last([place.hooks], "hook_event_name", {"Notification"}).get("details", {}).get("type")
+                and _last([setup.hooks], "hook_event_name", {"Notification"}).get("details", {}).get("type")
                 == "ask_user"
             ):
                 state = "waiting_input"
             if (
                 state == "idle"
-                and _last(self.transcripts(place), "type", {"user", "gemini", "error"}).get("type") == "error"
+                and _last(self.transcripts(setup), "type", {"user", "gemini", "error"}).get("type") == "error"
             ):
                 state = "error"
             yield state
@@ -124,26 +130,26 @@ class Gemini(Agent):
 
 
 class EarlyGemini(Gemini):
-    """Releases that send even requests to loopback through the proxy. The lab's proxy leads nowhere, so they get none."""
+    """Releases that send even requests to loopback through the proxy. The lab's is a dead end, so they get none."""
 
     version = "0.28.2"
     policy = POLICY_BY_PREFIX
 
-    def prepare(self, place: Place) -> Launch:
-        launch = super().prepare(place)
+    def prepare(self, setup: RunSetup) -> Launch:
+        launch = super().prepare(setup)
         return Launch(launch.argv, {**launch.env, "HTTPS_PROXY": "", "HTTP_PROXY": ""})
 
-    def transcripts(self, place: Place) -> list[Path]:
+    def transcripts(self, setup: RunSetup) -> list[Path]:
         """Return none: these releases rewrite one JSON document per session."""
-        del place
+        del setup
         return []
 
-    def session_files(self, place: Place) -> list[Path]:
-        return sorted((place.home / ".gemini" / "tmp").glob("*/chats/*.json"))
+    def session_files(self, setup: RunSetup) -> list[Path]:
+        return sorted((setup.home / ".gemini" / "tmp").glob("*/chats/*.json"))
 
 
 def _last(files: list[Path], key: str, values: set[str]) -> dict[str, Any]:
-    """The last entry of the last file whose key has one of the values."""
+    """Return the last entry of the last file whose key has one of the values."""
     lines = files[-1].read_text().splitlines() if files and files[-1].exists() else []
     for line in reversed(lines):
         # The last line may be half written.

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.opencode import AGENT
-from lab.agents.agent import Agent, Launch, Place, choice, screen
+from lab.agents.agent import Agent, Launch, RunSetup, choice, screen
 from lab.model.server import Tool
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ SETTINGS = {
 }
 LONG = 60.0
 """Its own repeats come within this many seconds; one that is due later was put off by a rate limit."""
-HOOKS = "chat.message command.execute.before tool.execute.before tool.execute.after experimental.session.compacting experimental.text.complete".split()
+HOOKS = (
+    "chat.message command.execute.before tool.execute.before tool.execute.after experimental.session.compacting "
+    "experimental.text.complete"
+).split()
 PLUGIN = """\
 import { appendFileSync } from "node:fs"
 const write = (name, payload) => appendFileSync(FILE, JSON.stringify({ hook_event_name: name, ...payload }) + "\\n")
@@ -79,21 +82,21 @@ class OpenCode(Agent):
         ),
     }
 
-    def prepare(self, place: Place) -> Launch:
-        config = place.home / ".config" / "opencode"
+    def prepare(self, setup: RunSetup) -> Launch:
+        config = setup.home / ".config" / "opencode"
         config.mkdir(parents=True, exist_ok=True)
         provider = {
             "npm": "@ai-sdk/openai-compatible",
             "name": "Lab",
-            "options": {"baseURL": f"{place.model}/v1", "apiKey": "sk-fake"},
+            "options": {"baseURL": f"{setup.model}/v1", "apiKey": "sk-fake"},
             "models": {
                 "scripted": {"name": "Scripted", "tool_call": True, "limit": {"context": 200000, "output": 8000}}
             },
         }
         settings = {**SETTINGS, "provider": {"lab": provider}}
-        if place.record:
-            plugin = place.root / "recorder.js"
-            plugin.write_text(f"const FILE = {json.dumps(str(place.hooks))}, HOOKS = {json.dumps(HOOKS)}\n{PLUGIN}")
+        if setup.record:
+            plugin = setup.root / "recorder.js"
+            plugin.write_text(f"const FILE = {json.dumps(str(setup.hooks))}, HOOKS = {json.dumps(HOOKS)}\n{PLUGIN}")
             settings["plugin"] = [plugin.as_uri()]
         (config / "opencode.json").write_text(json.dumps(settings))
         # It installs its plugin package from the network before it loads any plugin, unless that looks done.
@@ -104,9 +107,9 @@ class OpenCode(Agent):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        (place.root / "port").write_text(str(port))
+        (setup.root / "port").write_text(str(port))
         # To read the catalogue of all the world's models costs it more than a second.
-        catalogue = place.root / "models.json"
+        catalogue = setup.root / "models.json"
         catalogue.write_text("{}")
         env = dict.fromkeys(
             [
@@ -123,16 +126,16 @@ class OpenCode(Agent):
             {**env, "OPENCODE_MODELS_PATH": str(catalogue)},
         )
 
-    def transcripts(self, place: Place) -> list[Path]:
-        """What the person typed; all else goes into a database beside it, opencode.db under XDG_DATA_HOME."""
-        return sorted((place.home / ".local" / "state" / "opencode").glob("prompt-history.jsonl"))
+    def transcripts(self, setup: RunSetup) -> list[Path]:
+        """Return the file of the person's prompts; all else goes into opencode.db under XDG_DATA_HOME."""
+        return sorted((setup.home / ".local" / "state" / "opencode").glob("prompt-history.jsonl"))
 
-    async def witness(self, place: Place, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - its own event stream tells all
-        """The screen is a client of opencode's own server, whose event stream says all that the screen is told."""
+    async def witness(self, setup: RunSetup, pane: Pane) -> AsyncIterator[str]:  # noqa: ARG002 - its own event stream tells all
+        """Yield the state from the event stream of opencode's own server, of which the screen is a client too."""
         busy: set[str] = set()
         asked: dict[str, str] = {}
         failed = False
-        async for event in _events(int((place.root / "port").read_text())):
+        async for event in _events(int((setup.root / "port").read_text())):
             about = event["properties"]
             match event["type"]:
                 case "session.status" if about["status"]["type"] == "idle":
@@ -151,11 +154,12 @@ class OpenCode(Agent):
                     asked[about["id"]] = "waiting_input"
                 case "permission.replied" | "question.replied" | "question.rejected":
                     asked.pop(about["requestID"], None)
-            yield next(iter(asked.values()), "running" if busy else "error" if failed else "idle")
+            resting = "error" if failed else "idle"
+            yield next(iter(asked.values()), "running" if busy else resting)
 
 
 async def _events(port: int) -> AsyncIterator[dict[str, Any]]:
-    """What opencode's server reports, from the moment it answers until it is gone."""
+    """Yield what opencode's server reports, from its first answer until it is gone."""
     reader, writer = await _connected(port)
     text = b""
     try:
@@ -171,7 +175,7 @@ async def _events(port: int) -> AsyncIterator[dict[str, Any]]:
 
 
 async def _connected(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A request that comes while it starts is accepted and never answered: ask again."""
+    """Connect, and ask again: a request that comes while it starts is accepted and never answered."""
     while True:
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -1,1 +1,1 @@
-"""The scripted model: one loopback server that speaks the APIs the agents speak, and logs the truth about every request."""
+"""The scripted model: one loopback server that speaks the agents' APIs and logs the truth about every request."""

@@ -41,7 +41,7 @@ class Messages:
 
 
 def _items(body: dict[str, Any]) -> Iterator[str | None]:
-    """Neighbouring user messages come merged into one, so blocks count and messages do not."""
+    """Return the user's side by blocks: neighbouring user messages come merged into one."""
     for message in body.get("messages", []):
         if message["role"] != "user":
             continue
@@ -128,6 +128,7 @@ class Message:
     def _end(self) -> bytes:
         if not self._open:
             return b""
-        kind, self._open = self._open, ""
+        kind = self._open
+        self._open = ""
         signature = self._delta({"type": "signature_delta", "signature": "c2NyaXB0ZWQ="}) if kind == "thinking" else b""
         return signature + sse({"type": "content_block_stop", "index": len(self._blocks) - 1}, "content_block_stop")

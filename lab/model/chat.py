@@ -20,7 +20,10 @@ USAGE = {
     "completion_tokens_details": {"reasoning_tokens": 0},
 }
 CALL = "call_"
-"""How the ids of our calls begin. Copilot puts calls of its own into the conversation; their results answer nothing of the script."""
+"""The prefix of the ids of our calls.
+
+Copilot puts calls of its own into the conversation; their results do not belong to the script.
+"""
 
 SUMMARY = "anchored summary"
 """opencode has its conversation summed up under this name, without tools."""

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 PROMPT_TOKENS = 100
 ANSWER_TOKENS = 10
-"""What every request and every answer is said to have cost."""
+"""The tokens that are reported for every request and every answer."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """What a request says, whichever API it came through."""
+    """The contents of a request, whichever API it came through."""
 
     items: tuple[str | None, ...]
     """The user's side in order: texts, and None for each tool result."""
@@ -39,7 +39,7 @@ class Refusal:
 
 
 class Answer(Protocol):
-    """Writes one answer. In a stream every method returns the bytes to send now; `whole` is the same answer unstreamed."""
+    """Writes one answer: in a stream, every method returns the bytes to send now; `whole` is the answer unstreamed."""
 
     def start(self) -> bytes: ...
     def think(self, piece: str) -> bytes: ...
@@ -60,7 +60,7 @@ class Dialect(Protocol):
 
 
 def dig(value: Any, *keys: str) -> Any:
-    """What lies under nested keys; None where one of them is absent or null."""
+    """Return the value under nested keys; None where one of them is absent or null."""
     for key in keys:
         if value is None:
             return None
@@ -69,7 +69,7 @@ def dig(value: Any, *keys: str) -> Any:
 
 
 def texts(content: str | list[dict[str, Any]], kind: str) -> Iterator[str]:
-    """The texts of a message, whose content is one string or a list of parts."""
+    """Return the texts of a message, whose content is one string or a list of parts."""
     if isinstance(content, str):
         yield content
     else:
@@ -77,7 +77,7 @@ def texts(content: str | list[dict[str, Any]], kind: str) -> Iterator[str]:
 
 
 def sse(data: object, event: str = "") -> bytes:
-    """One server-sent event."""
+    """Return one server-sent event as bytes."""
     head = f"event: {event}\n" if event else ""
     return f"{head}data: {data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)}\n\n".encode()
 
@@ -87,7 +87,7 @@ def dump(data: object) -> bytes:
 
 
 def refusal(status: int, body: object, retry_after: float | None, **headers: str) -> Refusal:
-    """An error answer with the headers every API shares."""
+    """Return an error answer with the headers that every API shares."""
     more = {} if retry_after is None else {"retry-after": f"{retry_after:.0f}"}
     return Refusal(status, {"content-type": "application/json", **more, **headers}, dump(body))
 
@@ -96,7 +96,7 @@ PLAIN: dict[str, Any] = {"array": [], "number": 1, "integer": 1, "boolean": Fals
 
 
 def example(schema: Mapping[str, Any]) -> Any:
-    """The plainest value that follows a JSON schema: what a title or summary request gets."""
+    """Return the simplest value that follows a JSON schema: the answer to a title or summary request."""
     if "enum" in schema:
         return schema["enum"][0]
     for choice in ("anyOf", "oneOf"):

@@ -30,7 +30,7 @@ class GenerateContent:
     name = "gemini"
 
     def read(self, path: str, body: dict[str, Any]) -> Ask:
-        """The path says whether to stream, and a query never reaches it."""
+        """Parse a request. The path says whether to stream, and a query never reaches it."""
         config = body.get("generationConfig")
         schema = dig(config, "responseJsonSchema") or dig(config, "responseSchema")
         items = tuple(_items(body))
@@ -83,7 +83,7 @@ class Content:
         self._report = report
 
     def start(self) -> bytes:
-        """Nothing: the stream begins with its first part."""
+        """Return no bytes: the stream begins with its first part."""
         return b""
 
     def think(self, piece: str) -> bytes:

@@ -42,7 +42,7 @@ class Responses(OpenAI):
 
 
 def _tools(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The tools on offer: listed beside the input, or given within it as groups."""
+    """Return the tools on offer: listed beside the input, or given within it as groups."""
     yield from body.get("tools") or []
     given = body.get("input")
     for item in given if isinstance(given, list) else []:
@@ -136,7 +136,7 @@ class Response:
         return self._write(SPEECH, piece)
 
     def call(self, name: str, arguments: dict[str, Any]) -> bytes:
-        """A custom tool takes plain text, which the script gives as the argument `input`."""
+        """Write a tool call. A custom tool takes text, which the script gives as the argument `input`."""
         kind, holder, events, payload = (
             "function_call",
             "arguments",

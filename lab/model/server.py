@@ -88,7 +88,7 @@ class Model:
         await _Exchange(self, name, conversation, dialect, ask, body, next(self._numbers), send).run(receive)
 
     async def _around(self, name: str, path: str, *, known: bool, send: Send) -> None:
-        """What agents ask besides answers: token counts, model lists; the rest is refused and logged."""
+        """Answer requests that are not for the model: token counts, model lists. The rest is refused and logged."""
         headers = {"content-type": "application/json"}
         if known and path.endswith(("count_tokens", ":countTokens")):
             await _send(send, 200, headers, dump({"input_tokens": 100, "totalTokens": 100}))
@@ -169,7 +169,7 @@ class _Exchange:
             await asyncio.gather(play, left, return_exceptions=True)
 
     async def _aside(self) -> None:
-        """Titles, summaries, classifiers: answered at once and not part of the agent's work."""
+        """Answer requests for titles, summaries and classifiers at once: they are not part of the agent's work."""
         self._note("side", tools=len(self._ask.tools))
         text = json.dumps(example(self._ask.schema)) if self._ask.schema else "Scripted work"
         await self._put(self._answer.start() + self._answer.say(text))
@@ -211,7 +211,7 @@ class _Exchange:
                 await asyncio.sleep(seconds / len(pieces))
 
     async def _refuse(self, status: int, retry_after: float | None) -> None:
-        """An error answer; once words were streamed there is no status left to send and the stream breaks."""
+        """Send an error answer; once text was streamed there is no status left to send and the stream breaks."""
         if self._open and self._ask.stream:
             self._note("failed", status=status)
             raise ConnectionAbortedError("the script fails in the middle of an answer")
@@ -271,7 +271,7 @@ async def _send(send: Send, status: int, headers: dict[str, str], body: bytes) -
 
 
 class _Server(uvicorn.Server):
-    """Signals are for the program around it."""
+    """A server that leaves signals to the program around it."""
 
     def capture_signals(self) -> contextlib.AbstractContextManager[None]:  # type: ignore[override]
         return contextlib.nullcontext()
@@ -279,7 +279,7 @@ class _Server(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def serving(app: App) -> AsyncIterator[str]:
-    """Serve on a free loopback port; gives the base address."""
+    """Serve on a free loopback port, and yield the base address."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", 0))

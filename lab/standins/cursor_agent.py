@@ -3,26 +3,28 @@
 Cursor's CLI comes from no registry the lab may use, so this small program shows what is publicly known of its screen,
 keys, hooks and files, and talks Chat Completions to the scripted model. It stands on these public facts:
 
-- approval by y and n, /compress: docs.cursor.com/en/cli/using; `Shell(..)`, `Write(..)` and `WebFetch(..)` in ~/.cursor/cli-config.json:
-  cursor.com/docs/cli/reference/permissions
-- hooks, their names, payloads and answers: cursor.com/docs/hooks; that the terminal fires beforeSubmitPrompt, afterAgentResponse
-  and stop, and that one unknown event or a URL in a command silently voids the whole file: measured in
-  github.com/receptron/mulmoterminal (docs/agent-capability-matrix.md); that beforeShellExecution fires before anybody knows whether to
-  ask: github.com/manaflow-ai/cmux (pull 9349); that questions fire no tool hooks: reports named in mulmoterminal (pull 2061)
-- heading, composer between half-block bars, its two placeholders, `ctrl+c to stop`, the spinner row, the command card that takes the
-  composer's place, the trust box: captures in github.com/srjn45/warden (testdata/cursor); no alternate screen:
-  github.com/dcouple/Pane (pull 397)
-- the answer box behind "Skip & tell the agent what to do instead", the headings of the write and fetch cards, the placeholder of a
-  question, `Reconnecting (attempt N, Ns)`, seen without the stop hint: github.com/lenajeremy/agentman, written against releases of 2026;
-  `Waiting for you`: a test of github.com/rpuneet/mycel
+- approval by y and n, /compress: docs.cursor.com/en/cli/using; `Shell(..)`, `Write(..)` and `WebFetch(..)` in
+  ~/.cursor/cli-config.json: cursor.com/docs/cli/reference/permissions
+- hooks, their names, payloads and answers: cursor.com/docs/hooks; that the terminal fires beforeSubmitPrompt,
+  afterAgentResponse and stop, and that one unknown event or a URL in a command silently voids the whole file: measured
+  in github.com/receptron/mulmoterminal (docs/agent-capability-matrix.md); that beforeShellExecution fires before it is
+  known whether to ask: github.com/manaflow-ai/cmux (pull 9349); that questions fire no tool hooks: reports named in
+  mulmoterminal (pull 2061)
+- heading, composer between half-block bars, its two placeholders, `ctrl+c to stop`, the spinner row, the command card
+  that takes the composer's place, the trust box: captures in github.com/srjn45/warden (testdata/cursor); no alternate
+  screen: github.com/dcouple/Pane (pull 397)
+- the answer box behind "Skip & tell the agent what to do instead", the headings of the write and fetch cards, the
+  placeholder of a question, `Reconnecting (attempt N, Ns)`, seen without the stop hint: github.com/lenajeremy/agentman,
+  written against releases of 2026; `Waiting for you`: a test of github.com/rpuneet/mycel
 - chats/<md5 of the folder>/<id>/meta.json and the chat's title as window title: github.com/BetaYao/seahelm (issue 20);
   projects/<slug>/agent-transcripts/<id>/<id>.jsonl: mulmoterminal; .workspace-trusted: warden
 - a refused login leaves the prompt in the composer: a public test against a capture of 2026.09
 
-Guesses: how these look: the choices of a question, queued prompts, pasted blocks, tool output, errors, cancelled turns, helper agents,
-compaction, the answer box; the wording of a chat's title; that a refusal lets the model go on; that a file write always asks (Cursor
-mostly allows it unasked). Invented: states.jsonl, in which this program says its state for the lab's witness, and the
-CURSOR_STANDIN_* variables. Left out: MCP, modes, menus, shell mode, resuming, hooks of a project, store.db.
+Guesses: how these look: the choices of a question, queued prompts, pasted blocks, tool output, errors, cancelled turns,
+helper agents, compaction, the answer box; the wording of a chat's title; that a refusal lets the model go on; that a
+file write always asks (Cursor mostly allows it unasked). Invented: states.jsonl, in which this program writes its state
+for the lab's witness, and the CURSOR_STANDIN_* variables. Left out: MCP, modes, menus, shell mode, resuming, hooks of a
+project, store.db.
 """
 
 from __future__ import annotations
@@ -37,9 +39,8 @@ import time
 import tty
 from pathlib import Path
 
-sys.path[0] = str(
-    Path(__file__).resolve().parents[2]
-)  # it is started by its path, as agents are, and finds the lab from there
+# It is started by its path, as agents are, and finds the lab from there.
+sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from lab.standins.cursor_session import MODEL, VERSION, Session, now  # noqa: E402
 from lab.standins.cursor_turn import EVERYTHING, Card, Worker  # noqa: E402
@@ -73,11 +74,14 @@ OUTPUT_ROWS = 6
 KEYS = re.compile(
     rb"\x1b\[200~(?P<paste>.*?)\x1b\[201~|\x1b\[[0-9;]*[A-Za-z~]|\x1bO.|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+", re.DOTALL
 )
-NAMES = {b"\r": "enter", b"\x1b": "esc", b"\x03": "ctrl+c", b"\x15": "ctrl+u", b"\x7f": "backspace", b"\t": "tab", b"\x1b[Z": "shift+tab", b"\x1b[A": "up", b"\x1b[B": "down"}  # fmt: skip
+NAMES = {
+    b"\r": "enter", b"\x1b": "esc", b"\x03": "ctrl+c", b"\x15": "ctrl+u", b"\x7f": "backspace", b"\t": "tab",
+    b"\x1b[Z": "shift+tab", b"\x1b[A": "up", b"\x1b[B": "down",
+}  # fmt: skip
 
 
 class Interface:
-    """Keys in, screen out; a turn runs beside it."""
+    """Reads keys and draws the screen; a turn runs beside it."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -242,13 +246,14 @@ class Interface:
         self._worker.answers.put((choice, reason))
 
     def _leave(self, key: str) -> None:
-        """Escape and Ctrl-C: back to the card, stop the turn, empty the composer, or quit at the second press."""
+        """Handle Escape and Ctrl-C: back to the card, stop the turn, empty the composer, or quit at a second press."""
         if self._reason and key == "esc":
             self._reason = False
         elif self._busy:
             self._worker.stop()
         elif key == "ctrl+c" and not self._draft:
-            self._quit, self._leaving = self._leaving, True
+            self._quit = self._leaving
+            self._leaving = True
         elif key == "ctrl+c":
             self._draft = ""
 
@@ -283,7 +288,8 @@ class Interface:
         self._worker.start(text)
 
     def _draw(self) -> None:
-        said, self._said = self._said, []
+        said = self._said
+        self._said = []
         width = self._screen.width()
         self._screen.draw(self._rows(width) if self._trusted else self._box(width), said)
 
@@ -320,17 +326,18 @@ class Interface:
         return [*rows, *self._composer(width), *self._footer(width)]
 
     def _composer(self, width: int) -> list[str]:
-        placeholder = REASON if self._reason else QUESTION if self._card else NEXT if self._turns else FIRST
+        placeholder = NEXT if self._turns else FIRST
+        if self._reason:
+            placeholder = REASON
+        elif self._card:
+            placeholder = QUESTION
         hint = "ctrl+c to stop" if self._busy and not self._card and not self._status.startswith("Reconnecting") else ""
         lines = fold(self._draft, width - 8)[-COMPOSER_ROWS:] if self._draft else []
         first = lines[0] if lines else placeholder[: width - 8]
-        shown = (
-            f"{first}\x1b[7m \x1b[m"
-            if len(lines) == 1
-            else first
-            if lines
-            else f"\x1b[7m{first[0]}\x1b[m\x1b[2m{first[1:]}\x1b[m"
-        )
+        if not lines:
+            shown = f"\x1b[7m{first[0]}\x1b[m\x1b[2m{first[1:]}\x1b[m"
+        else:
+            shown = f"{first}\x1b[7m \x1b[m" if len(lines) == 1 else first
         gap = " " * (width - 7 - len(first) - len(hint))
         hint = hint if gap else ""
         more = [f"    {line}" for line in lines[1:]]

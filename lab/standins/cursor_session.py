@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 VERSION = "stand-in-1"
 MODEL = "Stand-in Model"
 EVENTS = frozenset(
-    "sessionStart sessionEnd beforeSubmitPrompt preToolUse postToolUse postToolUseFailure beforeShellExecution afterShellExecution beforeMCPExecution "
-    "afterMCPExecution beforeReadFile afterFileEdit subagentStart subagentStop afterAgentThought afterAgentResponse preCompact stop "
-    "beforeTabFileRead afterTabFileEdit".split()
+    "sessionStart sessionEnd beforeSubmitPrompt preToolUse postToolUse postToolUseFailure beforeShellExecution "
+    "afterShellExecution beforeMCPExecution afterMCPExecution beforeReadFile afterFileEdit subagentStart subagentStop "
+    "afterAgentThought afterAgentResponse preCompact stop beforeTabFileRead afterTabFileEdit".split()
 )
 DENIED = 2
 """The exit code with which a hook refuses."""
@@ -78,7 +78,10 @@ class Session:
             file.write(json.dumps({"role": role, "message": {"content": content}}, ensure_ascii=False) + "\n")
 
     def fire(self, event: str, **fields: Any) -> dict[str, Any]:
-        """Run an event's hooks, one after the other; gives what they answered together. Exit code 2 denies, other failures do not matter."""
+        """Run an event's hooks, one after the other, and return their merged answers.
+
+        Exit code 2 denies; other failures are ignored.
+        """
         answer: dict[str, Any] = {}
         payload = {
             "conversation_id": self.id,

@@ -1,4 +1,4 @@
-"""A turn of the stand-in for Cursor's CLI: the model, the tools, what needs the person's word."""
+"""A turn of the stand-in for Cursor's CLI: the model, the tools, and what the person has to decide."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Card(NamedTuple):
 
 
 class Worker:
-    """Does a turn in a thread of its own: asks the model, runs tools and hooks, and tells the screen what happens."""
+    """Does a turn in its own thread: asks the model, runs tools and hooks, and reports to the screen what happens."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -134,7 +134,7 @@ class Worker:
         self._end(status, note or "Conversation summarized.")
 
     def _outcome(self, work: Callable[[], object]) -> tuple[str, str]:
-        """How it ended, in the words of the stop hook, and what the person is told about it."""
+        """Return how the turn ended, in the words of the stop hook, and the message for the person."""
         try:
             work()
         except Stopped:
@@ -243,7 +243,10 @@ class Worker:
         return text, calls
 
     def _use(self, call: str, name: str, given: dict[str, Any], *, helper: bool) -> str:
-        """One tool call, with its hooks and approval; what the model is told of it. The work of a helper agent is not shown."""
+        """Perform one tool call with its hooks and approval, and return its result for the model.
+
+        The work of a helper agent is not shown.
+        """
         if name in ASK:
             chosen, _ = self._decide(
                 Card("", (f"  {given['question']}",), tuple((option, "") for option in given["options"]), question=True)
@@ -364,7 +367,7 @@ def _since(began: float) -> int:
 
 
 def _card(name: str, given: dict[str, Any], allowed: set[str]) -> Card | None:
-    """What to ask before a tool runs; nothing when the permissions allow it."""
+    """Return the question before a tool runs; None when the permissions allow it."""
     line = LINES[name].format(**given)
     if name == "shell":
         programs = dict.fromkeys(

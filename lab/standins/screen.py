@@ -1,4 +1,4 @@
-"""A terminal in the normal buffer, as the programs have it that leave their history to the terminal."""
+"""A terminal in the normal buffer, for programs that leave their history to the terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 class Screen:
-    """What is said goes up into the history; below it a live part is drawn anew."""
+    """Lines move up into the history; below them a live part is redrawn."""
 
     def __init__(self) -> None:
         self._live: list[str] = []
@@ -29,7 +29,7 @@ class Screen:
 
 
 def fold(text: str, width: int) -> list[str]:
-    """Lines of at most that width. The last keeps its trailing space, so more text can be added to it."""
+    """Return lines of at most that width. The last keeps its trailing space, so more text can be added to it."""
     lines = []
     for paragraph in text.split("\n"):
         line = paragraph

@@ -32,7 +32,7 @@ def test_a_version_without_a_class_is_driven_like_the_next_newer_one() -> None:
     ("wanted", "said"),
     [
         ("clod", "there is no agent 'clod'"),
-        ("claude@latest", "is no version of claude"),
+        ("claude@latest", "is not a version of claude"),
         ("cursor@1.0", "is a stand-in"),
     ],
 )

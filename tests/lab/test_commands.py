@@ -35,7 +35,7 @@ def lab(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_list_tells_what_there_is_and_labels_the_stand_in(tmp_path: Path) -> None:
+def test_list_shows_all_agents_and_labels_the_stand_in(tmp_path: Path) -> None:
     listed = json.loads(lab("list", folder=tmp_path).stdout)["result"]
     assert {one["agent"] for one in listed} == set(agents.NAMES)
     assert {one["agent"] for one in listed if one["stand_in"]} == {"cursor"}
@@ -99,7 +99,8 @@ def test_a_play_that_does_not_go_as_written_is_reported_with_its_screen(tmp_path
         "async def main():\n"
         f"    never = scenario.load('never', Path({str(tmp_path)!r}))\n"
         "    async with bench.bench() as shared:\n"
-        "        runs, failures = await bench.play_all(shared, [bench.Play(agents.find('cursor'), never)], done=lambda *_: None)\n"
+        "        wanted = [bench.Play(agents.find('cursor'), never)]\n"
+        "        runs, failures = await bench.play_all(shared, wanted, done=lambda *_: None)\n"
         "    print(runs, failures[0])\n"
         "asyncio.run(main())"
     )

@@ -1,4 +1,4 @@
-"""What playing scenarios does not show of the stand-in for Cursor's CLI: how it treats hooks, and that it never passes for the real program."""
+"""The stand-in for Cursor's CLI beyond the scenarios: how it treats hooks, and that it never passes for the program."""
 
 from __future__ import annotations
 

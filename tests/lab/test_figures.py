@@ -21,7 +21,7 @@ LATE = score(TRUTH, [Claim(0, "idle"), Claim(15, "running")])
 
 def cell(version: str = "2.1.325", size: str = "120x40", mode: str = BARE, **scenarios: Score) -> CellFigures:
     figures = {name: ScenarioFigures(1, 1.5, {"covey": one, BASELINE: LATE}, RIGHT) for name, one in scenarios.items()}
-    return CellFigures("claude", version, Size.read(size), mode, scenarios=figures)
+    return CellFigures("claude", version, Size.parse(size), mode, scenarios=figures)
 
 
 def test_a_score_is_stored_and_read_alike() -> None:

@@ -70,7 +70,7 @@ def test_a_json_line_is_cut_where_it_is_long_and_stays_json(it: Normaliser) -> N
     assert value["long"] == f"{'x' * LONGEST}… (1000 characters)"
 
 
-def test_a_line_that_is_no_json_is_text(it: Normaliser) -> None:
+def test_a_line_that_is_not_json_is_text(it: Normaliser) -> None:
     assert it.line(f"plain {ROOT}") == "plain /lab"
 
 

@@ -38,10 +38,11 @@ def test_a_timeline_is_read_by_pane_and_in_order_of_time() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["{", "[]", "7", '{"at": 1, "state": "idle"}', '{"at": "x", "pane": "%1", "state": "idle"}', '{"at": 1, "pane": "%1", "state": "busy"}',
+    ["{", "[]", "7", '{"at": 1, "state": "idle"}', '{"at": "x", "pane": "%1", "state": "idle"}',
+    '{"at": 1, "pane": "%1", "state": "busy"}',
      '{"at": 1, "pane": "%1", "state": "idle", "confidence": "sure"}'],
 )  # fmt: skip
-def test_a_line_that_is_no_claim_is_named(line: str) -> None:
+def test_a_line_that_is_not_a_claim_is_named(line: str) -> None:
     with pytest.raises(ObserverError, match="line 2 of observer it's timeline"):
         claims("it", ["", line])
 
@@ -49,12 +50,13 @@ def test_a_line_that_is_no_claim_is_named(line: str) -> None:
 @pytest.mark.parametrize("text", ["", "name", "=command", "name= "])
 def test_an_observer_needs_a_name_and_a_command(text: str) -> None:
     with pytest.raises(ObserverError, match="NAME=COMMAND"):
-        Observer.read(text)
+        Observer.parse(text)
 
 
 def test_an_observer_finds_its_socket_and_is_ended_with_the_block(tmp_path: Path) -> None:
     program = (
-        f"import os, time; new = os.environ['{TIMELINE}'] + '.new'; open(new, 'w').write(os.environ['{SOCKET}'] + ' ' + str(os.getpid()))\n"
+        f"import os, time; new = os.environ['{TIMELINE}'] + '.new'\n"
+        f"open(new, 'w').write(os.environ['{SOCKET}'] + ' ' + str(os.getpid()))\n"
         f"os.rename(new, os.environ['{TIMELINE}']); time.sleep(60)"
     )
     watch(python(program), tmp_path)

@@ -16,7 +16,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only /proc tell
 
 def test_a_process_that_computes_is_waited_for_until_it_rests_and_no_longer_than_allowed(tmp_path: Path) -> None:
     done = tmp_path / "done"
-    program = f"import time\nend = time.process_time() + 1\nwhile time.process_time() < end: pass\nopen({str(done)!r}, 'w')\ntime.sleep(60)"
+    program = (
+        "import time\nend = time.process_time() + 1\nwhile time.process_time() < end: pass\n"
+        f"open({str(done)!r}, 'w')\ntime.sleep(60)"
+    )
     with subprocess.Popen([sys.executable, "-c", program]) as busy:
         try:
             asyncio.run(rested(busy.pid, 0.0))

@@ -42,7 +42,7 @@ def test_unknown_is_not_right_but_not_a_lie_either() -> None:
     assert (result.accuracy, result.wrong) == (0.0, [])
 
 
-def test_a_wrong_guess_with_low_confidence_is_no_confidently_wrong_spell() -> None:
+def test_a_wrong_guess_with_low_confidence_is_not_a_confidently_wrong_spell() -> None:
     result = score(TRUTH, [Claim(0, "running", "low")])
     assert result.accuracy == pytest.approx(10 / 30)
     assert result.wrong == []

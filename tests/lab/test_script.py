@@ -78,7 +78,7 @@ def test_nonsense_is_refused_with_how_steps_are_written(line: str) -> None:
     assert repr(line) in str(caught.value)
 
 
-SCRIPT = Script.read(
+SCRIPT = Script.parse(
     {
         "tidy up": ["think 1", "say Looking.", "shell ls", "say Now this.", "approval rm x", "say All tidy."],
         "tidy up the attic": ["say Dusty."],
@@ -100,7 +100,7 @@ def test_the_last_prompt_wins_and_only_results_after_it_count() -> None:
     assert SCRIPT.position(items) == Position("flaky", 1)
 
 
-def test_texts_that_are_no_prompts_change_nothing() -> None:
+def test_texts_that_are_not_prompts_change_nothing() -> None:
     assert SCRIPT.position(["tidy up", None, "<system-reminder>", None]) == Position("tidy up", 2)
 
 
@@ -120,7 +120,7 @@ def test_an_answer_ends_with_its_tool_call_and_the_next_goes_on_from_there() -> 
 
 def test_after_the_end_the_model_just_says_it_is_done() -> None:
     assert SCRIPT.reply(Position("tidy up", 3), 0) == [Say("Done.")]
-    assert Script.read({"empty": []}).reply(Position("empty", 0), 0) == [Say("Done.")]
+    assert Script.parse({"empty": []}).reply(Position("empty", 0), 0) == [Say("Done.")]
 
 
 def test_a_failure_comes_for_its_first_attempts_and_then_gives_way() -> None:
@@ -135,7 +135,7 @@ def test_a_failure_belongs_to_its_own_answer_only() -> None:
 
 
 def test_a_prompt_that_the_model_gives_to_a_helper_is_known_as_one() -> None:
-    script = Script.read(
+    script = Script.parse(
         {"delegate": ["subagent please count the files", "say Counted."], "count the files": ["say Three."]}
     )
     assert script.helper("count the files")

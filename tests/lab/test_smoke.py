@@ -74,7 +74,7 @@ def told(
     }
 
 
-def test_real_agents_play_and_the_truth_about_them_is_told(told: dict[str, object]) -> None:
+def test_real_agents_play_and_the_truth_about_them_is_logged(told: dict[str, object]) -> None:
     result = told["result"]
     assert isinstance(result, dict)
     assert result["runs"] == len(SMOKED) * len(SCENARIOS)

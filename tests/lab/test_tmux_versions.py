@@ -1,4 +1,4 @@
-"""Releases of tmux beside the system's own: they run with their own libraries, and where they cannot be had the reason is told."""
+"""Releases of tmux beside the system's own run with their own libraries; if they are missing, a reason is given."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 from lab.truth import TruthLog
 
 
-def test_whoever_waits_is_woken_by_the_fact_that_makes_it_true() -> None:
+def test_a_task_that_waits_is_woken_by_the_fact_that_makes_its_condition_true() -> None:
     async def main() -> None:
         log = TruthLog()
         waiting = asyncio.create_task(log.until(lambda: len(log.facts) == 2, 5))
@@ -53,7 +53,7 @@ def test_many_can_wait_at_once() -> None:
     asyncio.run(main())
 
 
-def test_a_conversation_is_told_in_order_of_time_and_without_the_others() -> None:
+def test_the_facts_of_a_conversation_are_in_order_of_time_and_without_the_others() -> None:
     async def main() -> None:
         log = TruthLog()
         log.note("a", "answered", at=20.0)

@@ -10,7 +10,7 @@ from covey.fleet.runtimes import Change, PaneProcess, Runtimes, Server
 from covey.hosts.errors import HostError
 from covey.tmux.changes import Liveness
 from covey.tmux.errors import TmuxError, TmuxUnreachableError
-from covey.tmux.watch import Watch
+from covey.tmux.monitor import ServerMonitor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from covey.fleet.agent_sources import AgentSources
     from covey.kernel.clock import Clock
     from covey.tmux import changes, listing
-    from covey.tmux.changes import Standing
+    from covey.tmux.changes import ServerHealth
     from covey.tmux.host import TmuxHost
 
 RESCAN_S = (0.3, 1.0, 3.0)
@@ -47,7 +47,7 @@ class ServerWatch:
     def __init__(self, target: str, place: TmuxHost, socket: str, listener: ServerListener, clock: Clock) -> None:
         self.target = target
         self.socket = socket
-        self.standing: Standing | None = None
+        self.standing: ServerHealth | None = None
         """Whether the server can be reached; None until that is known."""
         self.scanned = False
         """Whether the processes in its panes have been read."""
@@ -56,7 +56,7 @@ class ServerWatch:
         self._place = place
         self._listener = listener
         self._clock = clock
-        self._watch: Watch | None = None
+        self._watch: ServerMonitor | None = None
         self._seen: dict[str, listing.Pane] = {}
         self._followed: dict[str, str] = {}
         self._working: frozenset[str] = frozenset()
@@ -77,7 +77,10 @@ class ServerWatch:
 
     async def run(self) -> None:
         """Watch until cancelled."""
-        async with Watch(self._place.executor, self.socket, clock=self._clock) as watch, asyncio.TaskGroup() as group:
+        async with (
+            ServerMonitor(self._place.executor, self.socket, clock=self._clock) as watch,
+            asyncio.TaskGroup() as group,
+        ):
             self._watch = watch
             chores = [
                 group.create_task(self._sample(watch), name=f"screens of {self.socket}"),
@@ -86,14 +89,14 @@ class ServerWatch:
             try:
                 async for change in watch:
                     if change.kind == "server":
-                        self.standing = change.standing
+                        self.standing = change.health
                         self._listener.on_server_state(self)
-                    if change.standing.liveness is Liveness.GONE:
+                    if change.health.liveness is Liveness.GONE:
                         self._seen.clear()
                         self._listener.on_runtime_changes(
                             self._listener.runtimes.server_gone(self.target, self.socket, self._clock.time())
                         )
-                    elif change.standing.liveness is Liveness.ALIVE:
+                    elif change.health.liveness is Liveness.ALIVE:
                         self._on_change(change)
                         self._on_screens(change.screens, watch)
             finally:
@@ -127,7 +130,7 @@ class ServerWatch:
         """Read the processes of all panes soon."""
         self._stale.set()
 
-    async def _keep_scanning(self, watch: Watch) -> None:
+    async def _keep_scanning(self, watch: ServerMonitor) -> None:
         """Scan whenever that was asked for, and rest after each scan for as long as it took.
 
         A machine on which many programs begin and end needs its time for them.
@@ -145,14 +148,14 @@ class ServerWatch:
                 self._listener.on_server_state(self)
             await self._clock.sleep(self._clock.monotonic() - began)
 
-    async def _scan(self, watch: Watch) -> None:
+    async def _scan(self, watch: ServerMonitor) -> None:
         """Find out which agent is in which pane. Raises ProcessesError or TmuxError if that is not possible."""
-        identity = watch.standing.identity
-        if identity is None or watch.standing.liveness is not Liveness.ALIVE:
+        identity = watch.health.identity
+        if identity is None or watch.health.liveness is not Liveness.ALIVE:
             return
         panes = [PaneProcess(pane.id, pane.pid, pane.window_id) for pane in watch.panes.values()]
         table = await self._place.processes([pane.pid for pane in panes])
-        if watch.standing.identity != identity or watch.standing.liveness is not Liveness.ALIVE:
+        if watch.health.identity != identity or watch.health.liveness is not Liveness.ALIVE:
             return  # meanwhile it is another server, or its state is not known
         server = Server(self.target, self.socket, identity.pid, identity.started)
         self._listener.on_runtime_changes(self._listener.runtimes.update(server, panes, table, self._clock.time()))
@@ -188,7 +191,7 @@ class ServerWatch:
         if self._due:
             self._wake.set()
 
-    async def _sample(self, watch: Watch) -> None:
+    async def _sample(self, watch: ServerMonitor) -> None:
         """Capture the screens that may have changed, each at most every `CAPTURE_EVERY_S` seconds."""
         captured: dict[str, float] = {}
         while True:
@@ -204,7 +207,7 @@ class ServerWatch:
                 await self._clock.sleep(min(captured[pane_id] for pane_id in early) + CAPTURE_EVERY_S - now)
                 self._capture_soon(early)
 
-    async def _capture(self, watch: Watch, pane_ids: Iterable[str]) -> None:
+    async def _capture(self, watch: ServerMonitor, pane_ids: Iterable[str]) -> None:
         try:
             screens = await watch.captures(pane_ids)
         except TmuxError as error:
@@ -212,7 +215,7 @@ class ServerWatch:
             return
         self._on_screens(screens, watch)
 
-    def _on_screens(self, screens: Mapping[str, str], watch: Watch) -> None:
+    def _on_screens(self, screens: Mapping[str, str], watch: ServerMonitor) -> None:
         """Pass on what panes show, and which of them show a running agent."""
         for pane_id, screen in screens.items():
             if (agent := self._agent_in(pane_id)) and (pane := watch.panes.get(pane_id)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from covey.fleet.targets import LOCAL
 from covey.kernel.clock import timestamp
 from covey.tmux.host import LocalTmuxHost, SshTmuxHost
-from covey.tmux.sockets import usual
+from covey.tmux.sockets import default_pattern
 from murli import EXIT_TIMEOUT, AgentError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def places(
         if known.kind == LOCAL:
             # A folder or sockets that a person names are the only ones to be watched.
             return LocalTmuxHost(
-                patterns or [usual(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR")
+                patterns or [default_pattern(environment)], anywhere=not patterns and not environment.get("TMUX_TMPDIR")
             )
         return SshTmuxHost(known.connection_ref, control_dir=control_dir, options=options)
 

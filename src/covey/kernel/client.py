@@ -1,6 +1,7 @@
-"""A client for the daemon, over its Unix socket, made to start fast: no http library, no socket module, nothing that is not needed to ask one question.
+"""A client for the daemon over its Unix socket, made to start fast.
 
-It speaks just enough HTTP/1.1 for a server that we wrote ourselves: one request a connection, bodies with a length or in chunks.
+It imports no http library and no socket module, and speaks just enough HTTP/1.1 for our own server: one request a
+connection, bodies with a length or in chunks.
 """
 
 from __future__ import annotations
@@ -20,26 +21,26 @@ if TYPE_CHECKING:
 
     from covey.contract import Operation
 
-PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 HEX = frozenset("0123456789abcdefABCDEF")
 CHUNK = 64 * 1024
 LINE_BYTES, HEADERS = 64 * 1024, 100
 SILENCE_S = 60.0
-"""A stream is silent when nothing happens, but for its heartbeats; without them nobody is there."""
+"""The longest silence of a stream. Without events it has heartbeats; without those the daemon is gone."""
 BUSY_NAP_S = 0.01
 START_ANEW = (
     "It is stopped, hangs or is very busy. `covey down && covey up` ends it and starts another; see `covey logs`."
 )
 
 # AgentError
-#   NotRunning      nobody is at the socket
-#   Interrupted     the connection broke before the answer was whole
-#   NotAnswered     somebody is at the socket but says nothing
-#   NotUnderstood   what came is no answer of a Covey daemon
+#   NotRunning      no process listens at the socket
+#   Interrupted     the connection broke before the answer was complete
+#   NotAnswered     a process listens at the socket and does not answer
+#   NotUnderstood   the answer does not come from a Covey daemon
 
 
-class NotRunning(AgentError):  # noqa: N818 - a state of the world
-    """There is no daemon at the socket."""
+class NotRunning(AgentError):  # noqa: N818 - a state of the daemon
+    """No daemon listens at the socket."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
@@ -51,7 +52,7 @@ class NotRunning(AgentError):  # noqa: N818 - a state of the world
 
 
 class Interrupted(AgentError):  # noqa: N818 - as above
-    """The connection broke before the answer was whole; a stream can be resumed."""
+    """The connection broke before the answer was complete; a stream can be resumed."""
 
     def __init__(self, reason: object) -> None:
         super().__init__(
@@ -63,27 +64,31 @@ class Interrupted(AgentError):  # noqa: N818 - as above
 
 
 class NotAnswered(AgentError):  # noqa: N818 - as above
-    """The daemon has not answered in time, or has not even taken the connection."""
+    """The daemon has not answered in time, or has not even accepted the connection."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, code=EXIT_TIMEOUT, error="timeout", suggestion=START_ANEW, recoverable=True)
 
 
 class NotUnderstood(AgentError):  # noqa: N818 - as above
-    """What came is no answer of a Covey daemon."""
+    """The answer does not come from a Covey daemon of a known version."""
 
     def __init__(self, path: str, what: str) -> None:
         super().__init__(
             f"what answers at {path} is not a Covey daemon that this command understands: {what}",
             error="bad_answer",
-            suggestion="Run `covey down` and `covey up`, so that the daemon is of the same version as this command; check COVEY_HOME.",
+            suggestion=(
+                "Run `covey down` and `covey up`, so that the daemon is of the same version as this command; "
+                "check COVEY_HOME."
+            ),
         )
 
 
 class Client:
-    """Calls operations of the daemon whose socket is at `path`. Whatever goes wrong is an `AgentError`.
+    """Calls operations of the daemon whose socket is at `path`. Every error is an `AgentError`.
 
-    `timeout` is for each silence of the daemon. From `deadline` on, a moment of `time.monotonic`, nothing is waited for, not even in a stream.
+    `timeout` is the longest silence of the daemon. After `deadline`, a moment of `time.monotonic`, every call and every
+    stream ends with `NotAnswered`.
     """
 
     def __init__(self, path: str, *, timeout: float = 30.0, deadline: float | None = None) -> None:
@@ -94,7 +99,7 @@ class Client:
         """The daemon's version, once it has answered."""
 
     def call(self, operation: Operation, params: Mapping[str, Any], *, idempotency_key: str = "") -> Any:
-        """The result of an operation; its `AgentError` if it fails."""
+        """Return the result of an operation. Raises its `AgentError` if it fails."""
         with Exchange(self, operation, params, idempotency_key) as exchange:
             body = b"".join(exchange.chunks())
             if exchange.status != 200:  # noqa: PLR2004
@@ -105,7 +110,7 @@ class Client:
                 raise NotUnderstood(self.path, str(error)) from error
 
     def stream(self, operation: Operation, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The events of a streaming operation: id, event and data of each; heartbeats are left out."""
+        """Yield the events of a streaming operation: id, event and data of each. Heartbeats are left out."""
         with Exchange(self, operation, params, "") as exchange:
             if exchange.status != 200:  # noqa: PLR2004
                 raise _error(b"".join(exchange.chunks()), exchange.status)
@@ -126,7 +131,7 @@ class Exchange:
         request = _request(operation, params, idempotency_key)
         self._client = client
         self._timeout = client.timeout
-        self._socket = _connect(client.path, self._patience())
+        self._socket = _connect(client.path, self._remaining_timeout())
         self._buffer = b""
         self.status = 0
         self.media = ""
@@ -144,8 +149,8 @@ class Exchange:
     def __exit__(self, *_: object) -> None:
         self._socket.close()
 
-    def _patience(self) -> float:
-        """How long the next silence may be."""
+    def _remaining_timeout(self) -> float:
+        """Return the seconds that the next silence may last."""
         if self._client.deadline is None:
             return self._timeout
         from time import monotonic
@@ -153,12 +158,12 @@ class Exchange:
         return max(min(self._timeout, self._client.deadline - monotonic()), 0.001)  # 0 would mean not to wait at all
 
     def expect_silence(self) -> None:
-        """Allow as long as a stream may be silent."""
+        """Raise the timeout to the longest silence of a stream."""
         self._timeout = max(SILENCE_S, self._timeout)
         self._socket.settimeout(self._timeout)
 
     def chunks(self) -> Iterator[bytes]:
-        """The body, as it comes."""
+        """Yield the body as it arrives."""
         if self._headers.get("transfer-encoding", "").lower() == "chunked":
             while size := self._size(self._line().partition(";")[0].strip(), 16):
                 yield from self._exactly(size)
@@ -173,7 +178,7 @@ class Exchange:
         except TimeoutError:
             raise self._late() from None
         except OSError as error:
-            # A daemon that refuses a request may close before it has read all of it: its answer says why.
+            # A daemon that refuses a request may close before it has read all of it; its answer has the reason.
             if error.errno not in (errno.EPIPE, errno.ECONNRESET):
                 raise Interrupted(error) from error
 
@@ -199,14 +204,16 @@ class Exchange:
             if len(self._buffer) > LINE_BYTES:
                 raise self._garbled("a line does not end")
             self._buffer += self._more()
-        line, self._buffer = self._buffer[:end], self._buffer[end + 2 :]
+        line = self._buffer[:end]
+        self._buffer = self._buffer[end + 2 :]
         return line.decode("latin-1")
 
     def _exactly(self, size: int) -> Iterator[bytes]:
         while size > 0:
             if not self._buffer:
                 self._buffer = self._more()
-            part, self._buffer = self._buffer[:size], self._buffer[size:]
+            part = self._buffer[:size]
+            self._buffer = self._buffer[size:]
             size -= len(part)
             yield part
 
@@ -218,7 +225,7 @@ class Exchange:
     def _more(self) -> bytes:
         try:
             if self._client.deadline is not None:
-                self._socket.settimeout(self._patience())
+                self._socket.settimeout(self._remaining_timeout())
             part = self._socket.recv(CHUNK)
         except TimeoutError:
             raise self._late() from None
@@ -236,7 +243,9 @@ class Exchange:
 
 
 def _request(operation: Operation, params: Mapping[str, Any], idempotency_key: str) -> bytes:
-    path, query, body = operation.route, [], {}
+    path = operation.route
+    query: list[str] = []
+    body: dict[str, Any] = {}
     for parameter in operation.parameters:
         value = params.get(parameter.name)
         if value is None:
@@ -254,10 +263,8 @@ def _request(operation: Operation, params: Mapping[str, Any], idempotency_key: s
                 json.dumps(value, ensure_ascii=False).encode()
                 body[parameter.name] = value
             else:
-                query += [
-                    f"{parameter.name}={_quoted(item)}"
-                    for item in (value if isinstance(value, (list, tuple)) else [value])
-                ]
+                items = value if isinstance(value, (list, tuple)) else [value]
+                query += [f"{parameter.name}={_quoted(item)}" for item in items]
         except UnicodeEncodeError:
             raise user_error(
                 f"{parameter.name} is not valid UTF-8", "Give text that is.", field=parameter.name
@@ -303,7 +310,10 @@ def _connect(path: str, timeout: float) -> Socket:
 
 
 def _reach(sock: Socket, path: str, timeout: float) -> None:
-    """Connect. A Unix socket with too many callers refuses at once instead of letting them wait."""
+    """Connect, and try again while the socket has too many callers: a Unix socket then refuses at once.
+
+    Raises `TimeoutError` after `timeout` seconds, and `OSError` as `connect` does.
+    """
     limit = 0.0
     while True:
         try:
@@ -321,11 +331,11 @@ def _reach(sock: Socket, path: str, timeout: float) -> None:
 
 def _quoted(value: object) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    return "".join(chr(byte) if byte in PLAIN else f"%{byte:02X}" for byte in text.encode())
+    return "".join(chr(byte) if byte in UNRESERVED else f"%{byte:02X}" for byte in text.encode())
 
 
 def _error(body: bytes, status: int) -> AgentError:
-    """The daemon's error, as the command line would have made it."""
+    """Return the daemon's error, as the command line would have made it."""
     try:
         return AgentError.from_envelope(json.loads(body))
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -333,7 +343,7 @@ def _error(body: bytes, status: int) -> AgentError:
 
 
 def _blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Server-sent events, each whole, however they were cut on the way."""
+    """Yield server-sent events, each complete, from chunks that may be cut anywhere."""
     rest = b""
     for chunk in chunks:
         *blocks, rest = (rest + chunk).split(b"\n\n")
@@ -341,7 +351,7 @@ def _blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _event(block: bytes) -> dict[str, Any] | None:
-    """One server-sent event; None for a comment."""
+    """Return the fields of one server-sent event; None for a comment. Raises `ValueError` if its data is not JSON."""
     fields: dict[str, Any] = {}
     for line in block.decode().split("\n"):
         name, _, value = line.partition(":")

@@ -1,4 +1,4 @@
-"""Time, injected: what depends on it takes a `Clock`, and a test hands in one that it moves by hand."""
+"""Injected time: code that depends on time takes a `Clock`, and a test passes one that it moves by hand."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 
 class Clock(Protocol):
-    """What tells the time. Measure with `monotonic`, show `time`."""
+    """A source of time. Measure with `monotonic`, show `time`."""
 
     def time(self) -> float:
-        """The wall clock: seconds since 1970, UTC. It may jump either way."""
+        """Return the wall clock: seconds since 1970, UTC. It may jump either way."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds since some moment in the past. It never goes back."""
+        """Return the seconds since some moment in the past. It never goes back."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Let at least `seconds` pass."""
+        """Wait for at least `seconds`."""
         ...
 
 
@@ -41,7 +41,7 @@ class SystemClock:
 
 
 class ManualClock:
-    """A clock that stands still until it is told to move."""
+    """A clock that moves only when `advance` or `set_wall` is called."""
 
     def __init__(self, now: float = 1_767_225_600.0) -> None:
         self._wall = now
@@ -65,7 +65,7 @@ class ManualClock:
         await wakes
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, and wake whoever slept until then. They run when the event loop comes round to them."""
+        """Move both clocks forward and wake the sleepers that are due. They run at the next turn of the event loop."""
         self._wall += seconds
         self._passed += seconds
         due = [sleeper for sleeper in self._sleepers if sleeper[0] <= self._passed]
@@ -75,17 +75,17 @@ class ManualClock:
                 wakes.set_result(None)
 
     def set_wall(self, now: float) -> None:
-        """Set the wall clock, as a person or NTP does; no time passes."""
+        """Set the wall clock, as a person or NTP does; the monotonic clock stays."""
         self._wall = now
 
     @property
     def sleepers(self) -> int:
-        """How many are asleep: a test waits for this before it moves the clock."""
+        """The number of sleeping tasks: a test waits for it before it moves the clock."""
         return sum(not wakes.done() for _, wakes in self._sleepers)
 
 
 async def sleep_until(woken: Event, clock: Clock, seconds: float) -> None:
-    """Let `seconds` pass, or less if somebody sets the event meanwhile."""
+    """Wait for `seconds`, or less if the event is set meanwhile."""
     from asyncio import FIRST_COMPLETED, create_task, wait
 
     waits = [create_task(clock.sleep(seconds)), create_task(woken.wait())]
@@ -97,6 +97,6 @@ async def sleep_until(woken: Event, clock: Clock, seconds: float) -> None:
 
 
 def timestamp(seconds: float) -> str:
-    """A wall time as RFC 3339 in UTC with milliseconds: 2026-01-01T00:00:00.000Z."""
+    """Return a wall time as RFC 3339 in UTC with milliseconds: 2026-01-01T00:00:00.000Z."""
     whole, milliseconds = divmod(round(seconds * 1000), 1000)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(whole))}.{milliseconds:03d}Z"

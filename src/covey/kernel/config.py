@@ -1,4 +1,4 @@
-"""The configuration: checked as a whole, changed without losing a comment, reloaded without losing the last good one."""
+"""The configuration: checked as a whole, edited without losing a comment, kept when a reload fails."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Source = Literal["default", "file"]
 
 
 class Item(NamedTuple):
-    """A setting as it is listed: a sensitive value is not shown."""
+    """A setting as it is listed; a sensitive value is redacted."""
 
     key: str
     value: Any
@@ -42,7 +42,7 @@ class Item(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What an edit did, as it may be shown."""
+    """The values before and after an edit; sensitive values are redacted."""
 
     key: str
     old: Any
@@ -51,7 +51,7 @@ class Change(NamedTuple):
 
 
 class Reload(NamedTuple):
-    """What a reload changed, and what of the file is not in force before a restart."""
+    """The settings that a reload changed, and those of the file that take effect only after a restart."""
 
     generation: int
     changed: tuple[str, ...]
@@ -59,7 +59,7 @@ class Reload(NamedTuple):
 
 
 class Config:
-    """Values for every setting: those of the file, and the defaults for the rest. It does not change."""
+    """The value of every setting: from the file, else the default. Immutable."""
 
     def __init__(self, settings: Settings, given: Mapping[str, Any] | None = None) -> None:
         self.settings = settings
@@ -67,7 +67,10 @@ class Config:
 
     @classmethod
     def load(cls, seat: Seat, settings: Settings) -> Config:
-        """The configuration of a daemon; a missing file means the defaults. Raises `ConfigError` with all that is wrong."""
+        """Return the configuration of a daemon; a missing file means the defaults.
+
+        Raises `ConfigError` with all problems of the file.
+        """
         text = read_text(seat.config_file)
         document = parse_text(seat.config_file, text)
         given, wrong = _checked(document, settings)
@@ -78,25 +81,25 @@ class Config:
         return cls(settings, given)
 
     def get(self, key: str) -> Any:
-        """The value in force."""
+        """Return the value of a setting. Raises `AgentError` if there is no such setting."""
         setting = self.settings[key]
         return setting.normal(self._given.get(key, setting.default))
 
     def source(self, key: str) -> Source:
-        """Where the value comes from."""
+        """Return whether the value comes from the file or is the default."""
         return "file" if self.settings[key].key in self._given else "default"
 
     def item(self, key: str) -> Item:
-        """One setting, to be shown."""
+        """Return one setting as it is listed."""
         setting = self.settings[key]
         return Item(key, setting.shown(self.get(key)), setting.default, self.source(key), setting.help, setting.restart)
 
     def items(self) -> list[Item]:
-        """Every setting, to be listed."""
+        """Return all settings as they are listed."""
         return [self.item(setting.key) for setting in self.settings]
 
     def secrets(self) -> list[str]:
-        """Sensitive values, to be registered with a `Redactor`."""
+        """Return all sensitive values, to be registered with a `Redactor`."""
         found = [self.get(setting.key) for setting in self.settings if setting.sensitive]
         return [
             text
@@ -107,7 +110,10 @@ class Config:
 
 
 class ConfigHolder:
-    """The configuration of a running daemon: always a good one. A broken edit is remembered in `problems` until the file is good again."""
+    """The last valid configuration of a running daemon.
+
+    `problems` are those of a file that could not be loaded; it is empty again once the file is valid.
+    """
 
     def __init__(self, seat: Seat, settings: Settings) -> None:
         self._seat = seat
@@ -118,7 +124,10 @@ class ConfigHolder:
         self.problems: tuple[str, ...] = ()
 
     def reload(self) -> Reload:
-        """Read the file again. If it is broken, raise what is wrong with it and keep what we have."""
+        """Read the file again and return what has changed.
+
+        Raises `AgentError` if the file is not valid; the present configuration then stays in force.
+        """
         try:
             fresh = Config.load(self._seat, self.settings)
         except ConfigError as error:
@@ -127,14 +136,17 @@ class ConfigHolder:
         except AgentError as error:
             self.problems = (error.message,)
             raise
-        before, self.current, self.problems = self.current, fresh, ()
+        before = self.current
+        self.current = fresh
+        self.problems = ()
         changed = tuple(setting.key for setting in self.settings if before.get(setting.key) != fresh.get(setting.key))
-        self.generation += bool(changed)
+        if changed:
+            self.generation += 1
         return Reload(self.generation, changed, self.needs_restart)
 
     @property
     def needs_restart(self) -> tuple[str, ...]:
-        """The settings that were changed and will be in force only when the daemon is started anew."""
+        """The changed settings that take effect only when the daemon is restarted."""
         return tuple(
             setting.key
             for setting in self.settings
@@ -143,16 +155,21 @@ class ConfigHolder:
 
 
 def set_value(seat: Seat, settings: Settings, key: str, text: str) -> Change:
-    """Write one setting to the file. The rest of the file stays as it is, byte for byte; problems elsewhere in it do not stand in the way."""
+    """Write one setting to the file and return the change.
+
+    The rest of the file stays as it is, byte for byte; problems elsewhere in it do not prevent the edit. Raises
+    `AgentError` if the value is not valid or the file cannot be edited.
+    """
     setting = settings[key]
     if isinstance(setting, Tables):
         raise user_error(
             f"{key} is a list of tables, which can only be changed in the file itself",
-            f"Edit it: ${{EDITOR:-vi}} {quoted(seat.config_file)}   and add: [[{key}]], with {', '.join(setting.required)} on the lines below",
+            f"Edit it: ${{EDITOR:-vi}} {quoted(seat.config_file)}   "
+            f"and add: [[{key}]], with {', '.join(setting.required)} on the lines below",
             error="invalid_value",
             field="value",
         )
-    new = _meant(setting, text)
+    new = _parse_value(setting, text)
     seat.prepare()
     with locked(os.path.dirname(seat.config_file)):
         before = read_text(seat.config_file)
@@ -171,7 +188,11 @@ def set_value(seat: Seat, settings: Settings, key: str, text: str) -> Change:
 
 
 def unset(seat: Seat, settings: Settings, key: str) -> Change:
-    """Take a setting out of the file, so that its default holds. Works on keys that are no settings as well: that is how a typing error is mended."""
+    """Remove a setting from the file, so that its default holds, and return the change.
+
+    A key that is not a setting can be removed as well: that is how a typing error is corrected. Raises `AgentError` if
+    the key is neither a setting nor in the file, or if the file cannot be edited.
+    """
     setting = next((one for one in settings if one.key == key), None)
     path = tuple(key.split("."))
     before = read_text(seat.config_file)
@@ -195,7 +216,7 @@ def unset(seat: Seat, settings: Settings, key: str) -> Change:
     return Change(key, setting.shown(old), setting.shown(default), setting.restart and old != default)
 
 
-def _meant(setting: Setting, text: str) -> Any:
+def _parse_value(setting: Setting, text: str) -> Any:
     try:
         text.encode()
         value = setting.parse(text)
@@ -219,7 +240,7 @@ def _meant(setting: Setting, text: str) -> Any:
 def _checked(
     document: Mapping[str, Any], settings: Settings
 ) -> tuple[dict[str, Any], list[tuple[toml_text.Path, str]]]:
-    """The values of the file by key, and what is wrong with it, in the order of the file."""
+    """Return the values of the file by key, and its problems in the order of the file."""
     known = {setting.path: setting for setting in settings}
     given: dict[str, Any] = {}
     problems: list[tuple[toml_text.Path, str]] = []
@@ -250,7 +271,7 @@ def _checked(
 
 
 def _faults(text: str, given: Mapping[str, Any], settings: Settings) -> list[Problem]:
-    """What is wrong inside of lists of tables."""
+    """Return the problems inside lists of tables."""
     return [
         Problem(
             f"{setting.key}[{index}]{name and f'.{_dotted((name,))}'}",
@@ -264,7 +285,7 @@ def _faults(text: str, given: Mapping[str, Any], settings: Settings) -> list[Pro
 
 
 def _check_sections(path: str, text: str, document: dict[str, Any], setting: Setting) -> None:
-    """Refuse to write below something that is no table."""
+    """Raise `ConfigError` if a section of the setting is not a table in the file."""
     for length in range(1, len(setting.path)):
         above = setting.path[:length]
         found = _looked_up(document, above, {})
@@ -292,8 +313,10 @@ def _dotted(path: toml_text.Path) -> str:
 
 
 def _described(value: object) -> str:
-    if isinstance(value, (dict, list)):
-        return "a section" if isinstance(value, dict) else "a list"
+    if isinstance(value, dict):
+        return "a section"
+    if isinstance(value, list):
+        return "a list"
     return _excerpt(toml_text.written(value), quote=False)
 
 

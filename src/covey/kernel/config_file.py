@@ -1,7 +1,7 @@
-"""The file `config.toml` itself: read whatever may stand in its place, replaced in one step, and an error that lists all that is wrong with it.
+"""The file `config.toml` itself: read without blocking, replaced atomically, and an error that lists all its problems.
 
 AgentError
-└── ConfigError           everything that is wrong with the file, at once: `problems`
+└── ConfigError           the file is not valid; `problems` are all its problems
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NEW_FILE_MODE = 0o600
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong in the file; `line` is 0 where it cannot be told."""
+    """One problem of the file; `line` is 0 if it is unknown."""
 
     key: str
     line: int
@@ -47,11 +47,10 @@ class ConfigError(AgentError):
         else:
             message = "\n".join([f"{path} has {len(problems)} problems:", *(f"  {problem}" for problem in problems)])
         keys = [problem.key for problem in problems if problem.key]
-        plain = [
-            key for key in keys if not set(key) & set('"[')
-        ]  # neither a quoted name nor one of several tables can be named there
+        # `covey config unset` takes neither a quoted name nor one of several tables.
+        removable = [key for key in keys if not set(key) & set('"[')]
         advice = suggestion or f"Edit the file: ${{EDITOR:-vi}} {quoted(path)}" + (
-            f"   or take it out: covey config unset {plain[0]}" if plain else ""
+            f"   or take it out: covey config unset {removable[0]}" if removable else ""
         )
         super().__init__(
             message,
@@ -66,7 +65,7 @@ class ConfigError(AgentError):
 
 
 def read_text(path: str) -> str:
-    """The text of the file, nothing if there is none."""
+    """Return the text of the file; empty if there is no file. Raises `AgentError` if it cannot be read."""
     try:
         data = read_regular(path, LARGEST_FILE + 1)
     except FileNotFoundError:
@@ -105,6 +104,7 @@ def _unreadable(path: str, error: OSError) -> AgentError:
 
 
 def parse_text(path: str, text: str) -> dict[str, Any]:
+    """Return the TOML document. Raises `ConfigError` if the text is not valid TOML."""
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -122,12 +122,15 @@ def parse_text(path: str, text: str) -> dict[str, Any]:
 
 
 def replace_text(path: str, before: str, after: str, expected: dict[Path, Any], key: str) -> None:
-    """Put the new text in place, having made sure that it says what it should and nothing else has changed."""
+    """Replace the text of the file, if the new text has exactly the `expected` values.
+
+    Raises `AgentError` if it has not, or if the file cannot be written; the file is then unchanged.
+    """
     try:
-        said = flat(tomllib.loads(after))
+        values = flat(tomllib.loads(after))
     except ValueError:
-        said = {}
-    if {at: repr(value) for at, value in said.items()} != {at: repr(value) for at, value in expected.items()}:
+        values = {}
+    if {at: repr(value) for at, value in values.items()} != {at: repr(value) for at, value in expected.items()}:
         raise not_editable(path, key)
     if after == before:
         return
@@ -152,7 +155,10 @@ def replace_text(path: str, before: str, after: str, expected: dict[Path, Any], 
 
 @contextlib.contextmanager
 def locked(directory: str) -> Iterator[None]:
-    """Alone among those who edit this file. Where directories cannot be locked (some network file systems), the last writer wins."""
+    """Lock the directory of the file against other editing commands.
+
+    Where directories cannot be locked (some network file systems), the last writer wins.
+    """
     import fcntl
 
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
@@ -165,7 +171,7 @@ def locked(directory: str) -> Iterator[None]:
 
 
 def not_editable(path: str, key: str) -> AgentError:
-    """The file is valid, but says it in a way that we would not edit."""
+    """Return the error for a valid file that is written in a way that cannot be edited safely."""
     return tool_error(
         f"{path} is written in a way that cannot be edited safely; it was not touched",
         f"Change {key} in an editor: ${{EDITOR:-vi}} {quoted(path)}",
@@ -174,7 +180,7 @@ def not_editable(path: str, key: str) -> AgentError:
 
 
 def flat(document: Mapping[str, Any], above: Path = ()) -> dict[Path, Any]:
-    """Every value by its path; tables without content do not count."""
+    """Return every value by its path; empty tables are left out."""
     found: dict[Path, Any] = {}
     for name, value in document.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Opening one SQLite file so that it is safe to write to: whole, private, in WAL mode, at the schema of this program."""
+"""Opening of a SQLite file so that it is safe to write to: whole, private, in WAL mode, at this program's schema."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Fsync = Literal["strict", "batched_50ms", "off"]
-"""When a commit reaches the disk: each by itself; gathered for up to 50 ms; when the system pleases."""
+"""When a commit reaches the disk: each by itself; gathered for up to 50 ms; when the operating system writes it."""
 
 _BUSY_S = 5.0
 _QUICK_CHECK_BYTES = 16 << 20  # about 1 ms per MB; a larger file is sampled
 _PARTS = ("", "-wal", "-shm", "-journal")
-_one_at_a_time = threading.Lock()  # an opening that was cancelled may still be going on when the next begins
+_one_at_a_time = threading.Lock()  # a cancelled opening may still run when the next begins
 
 
 def open_database(path: Path, migrations: Sequence[Migration], fsync: Fsync) -> tuple[sqlite3.Connection, Path | None]:
-    """The connection to write with, and where a damaged predecessor was moved to, if there was one.
+    """Return the connection to write with, and where a damaged file was moved to, if there was one.
 
-    Damaged is what SQLite itself calls malformed or not a database, or a log whose main file is gone. A file that is locked, unreadable, on a failing
-    disk or of a newer schema is not damaged: those raise and the file stays where it is.
+    A file is damaged if SQLite itself calls it malformed or not a database, or if only its log is left. A file that is
+    locked, unreadable, on a failing disk or of a newer schema is not damaged: then `StoreError` is raised and the file
+    stays where it is. Raises `ValueError` if two migrations are the same.
     """
     if len({migration.name for migration in migrations}) != len(migrations):
         raise ValueError("two migrations have the same name; each needs its own")
@@ -43,7 +44,7 @@ def open_database(path: Path, migrations: Sequence[Migration], fsync: Fsync) -> 
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write, for the thread that calls."""
+    """Return a connection that cannot write, for the calling thread."""
     connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_BUSY_S, isolation_level=None)
     connection.execute("PRAGMA query_only = ON")
     return connection
@@ -59,7 +60,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def create_private(path: Path) -> None:
-    """An empty file of mode 0600, whatever the umask; SQLite gives the same mode to the files beside it."""
+    """Create an empty file of mode 0600, whatever the umask; SQLite gives the same mode to the files beside it."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
 
@@ -86,7 +87,7 @@ def _open(path: Path, migrations: Sequence[Migration], fsync: Fsync) -> sqlite3.
 
 
 def _prepare(path: Path) -> None:
-    """Create the file, or see that what is there can be a database and is private.
+    """Create the file, or check that an existing one can be a database, and make it private.
 
     The file is never opened here: closing any descriptor of it would drop the locks that SQLite holds in this process.
     """
@@ -97,7 +98,7 @@ def _prepare(path: Path) -> None:
     if found is not None and not stat.S_ISREG(found.st_mode):
         raise StoreDeniedError(f"{path} is not a regular file.", "Move it away; Covey begins a new file there.")
     if (found is None or found.st_size == 0) and _size(path, "-wal"):
-        # SQLite would take the log for stale and delete it; it may hold everything that was ever committed.
+        # SQLite would treat the log as stale and delete it; it may hold everything that was ever committed.
         raise StoreCorruptError(
             f"{path} is missing or empty, but its log {path.name}-wal is not.", "Restore a backup of the file."
         )
@@ -117,19 +118,23 @@ def _size(path: Path, part: str) -> int:
 
 
 def _probe(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise if the file is damaged: all of a small file is checked, of a large one the header, the schema and both ends of every table."""
+    """Raise `StoreCorruptError` or SQLite's error if the file is damaged.
+
+    A small file is checked completely; of a large one the header, the schema and both ends of every table.
+    """
     if _size(path, "") + _size(path, "-wal") <= _QUICK_CHECK_BYTES:
         report = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-        # Broken constraints and leaked pages are for `covey doctor` to tell; only a broken tree makes the file unusable.
+        # `covey doctor` reports broken constraints and leaked pages; only a broken tree makes the file unusable.
         if report.startswith("***") and not report.endswith("never used"):
             raise StoreCorruptError(f"{path} is damaged: {report.splitlines()[-1]}.", "Restore a backup of the file.")
         return
     for schema, name, type_, _, without_rowid, _ in connection.execute("PRAGMA table_list").fetchall():
         if schema == "main" and type_ == "table":
             quoted = name.replace('"', '""')
-            connection.execute(f'SELECT * FROM "{quoted}" LIMIT 1').fetchone()  # noqa: S608 - a name out of the schema, quoted
+            rows = f'SELECT * FROM "{quoted}"'  # noqa: S608 - a name from the schema, quoted
+            connection.execute(f"{rows} LIMIT 1").fetchone()
             if not without_rowid:
-                connection.execute(f'SELECT * FROM "{quoted}" ORDER BY rowid DESC LIMIT 1').fetchone()  # noqa: S608 - as above
+                connection.execute(f"{rows} ORDER BY rowid DESC LIMIT 1").fetchone()
 
 
 def _configure(connection: sqlite3.Connection, fsync: Fsync, path: Path) -> None:
@@ -140,12 +145,15 @@ def _configure(connection: sqlite3.Connection, fsync: Fsync, path: Path) -> None
         )
     connection.execute("PRAGMA synchronous = OFF" if fsync == "off" else "PRAGMA synchronous = FULL")
     if fsync != "off":
-        connection.execute("PRAGMA fullfsync = ON")  # macOS: an fsync that leaves data in the drive's cache is none
+        connection.execute("PRAGMA fullfsync = ON")  # macOS: a plain fsync leaves data in the drive's cache
     connection.execute("PRAGMA journal_size_limit = 16777216")
 
 
 def _move_aside(path: Path) -> Path:
-    """Rename the file and what belongs to it to `<name>.corrupt-<time>`; nothing is deleted."""
+    """Rename the file and those that belong to it to `<name>.corrupt-<time>`, and return the new path.
+
+    Nothing is deleted. Raises `StoreError` if the files cannot be renamed.
+    """
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     target, count = Path(f"{path}.corrupt-{stamp}"), 1
     while any(Path(f"{target}{part}").exists() for part in _PARTS):

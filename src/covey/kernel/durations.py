@@ -1,4 +1,4 @@
-"""Lengths of time as people write them, everywhere the same: `90`, `30s`, `5m`, `1h30m`, `1.5h`, `1d`, `250ms`."""
+"""Durations as people write them, everywhere the same: `90`, `30s`, `5m`, `1h30m`, `1.5h`, `1d`, `250ms`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _BARE = re.compile(_NUMBER, re.ASCII)
 
 
 def parse_duration(text: str) -> float | None:
-    """Return the seconds that are meant: numbers with their units, longest first, or one number without a unit. None if the text is not a length of time."""
+    """Return the seconds of a duration; None if the text is not a duration.
+
+    A duration is numbers with their units, the longest unit first, or one number without a unit, in seconds.
+    """
     written = text.strip()
     if is_bare(written):
         return float(written)
@@ -23,13 +26,14 @@ def parse_duration(text: str) -> float | None:
 
 
 def is_bare(text: str) -> bool:
-    """Whether a text is a number without a unit."""
+    """Return whether a text is a number without a unit."""
     return _BARE.fullmatch(text.strip()) is not None
 
 
 def format_duration(length: float) -> str:
-    """Return a length of whole seconds as `parse_duration` reads it, such as `1h30m`."""
-    left, text = int(length), ""
+    """Return a number of whole seconds as `parse_duration` reads it, such as `1h30m`."""
+    left = int(length)
+    text = ""
     for unit in ("d", "h", "m", "s"):
         size = int(_SECONDS[unit])
         if left >= size:

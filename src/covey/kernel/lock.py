@@ -1,7 +1,7 @@
-"""The lock of a home: who holds it is the daemon, and a file without a lock means nothing.
+"""The lock of a home: the process that holds it is the daemon, and a pid file without a lock means nothing.
 
-The lock is on the directory of the pid file, which cannot be removed from under a daemon as a file can; the pid file is locked too, for daemons and
-commands of older versions and for file systems that lock no directories.
+The lock is on the directory of the pid file, which cannot be removed while a daemon uses it, as a file can. The pid
+file is locked too, for daemons and commands of older versions and for file systems that cannot lock directories.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from murli import AgentError
 
 ATTEMPTS, NAP_S = 200, 0.002
-"""How often, and how long apart, to look again at what is only in passing."""
+"""How often, and at which interval, a state that lasts only a moment is checked again."""
 LOCKS = "/proc/locks"
 
 
 class PidLock:
-    """Held by a running daemon. The kernel lets go of it when the process ends, however it ends."""
+    """The lock that a running daemon holds. The operating system releases it when the process ends in any way."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -30,7 +30,10 @@ class PidLock:
         self._file = -1
 
     def acquire(self) -> bool:
-        """Take the lock and write our pid; False if another process holds it. Never waits for a holder."""
+        """Acquire the lock and write our pid; False if another process holds it. Never waits for the holder.
+
+        Raises `AgentError` if the file or its directory cannot be used.
+        """
         try:
             directory = os.open(_directory(self.path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
@@ -43,25 +46,28 @@ class PidLock:
         if file < 0:
             os.close(directory)
             return False
-        self._directory, self._file = directory, file
+        self._directory = directory
+        self._file = file
         return True
 
     def release(self) -> None:
-        """Let go. The file stays: removing it would let two daemons of older versions lock two files of the same name."""
+        """Release the lock. The file stays: if it were removed, two daemons of older versions could lock two files."""
         if self._file >= 0:
             os.ftruncate(self._file, 0)
             os.close(self._file)
             os.close(self._directory)
-            self._directory = self._file = -1
+            self._directory = -1
+            self._file = -1
 
     def restore(self) -> bool:
-        """Write the pid file anew if it was removed or replaced. False if its directory itself was: then we hold nothing any more.
+        """Write the pid file again if it was removed or replaced.
 
-        Raises `OSError` if the file cannot be written; the lock on the directory is held all the same.
+        Returns False if its directory itself was removed or replaced: then the lock is lost. Raises `OSError` if the
+        file cannot be written; the lock on the directory is held all the same.
         """
-        if not _same(self._directory, _directory(self.path)):
+        if not _is_open_at(self._directory, _directory(self.path)):
             return False
-        if not _same(self._file, self.path):
+        if not _is_open_at(self._file, self.path):
             file = self._locked_file()
             if file >= 0:
                 os.close(self._file)
@@ -69,7 +75,7 @@ class PidLock:
         return True
 
     def _locked_file(self) -> int:
-        """The pid file, locked and with our pid in it; -1 if another process has locked it."""
+        """Return the descriptor of the pid file, locked and with our pid in it; -1 if another process has locked it."""
         file = descriptor_of(self.path, os.O_RDWR | os.O_CREAT)
         try:
             if _locked(file, self.path):
@@ -84,15 +90,18 @@ class PidLock:
 
 
 def holder(path: str) -> int | None:
-    """The pid of the daemon that holds the lock, or None; 0 if it does not say. Never waits for the lock and never keeps it from anybody."""
+    """Return the pid of the daemon that holds the lock; None if no process does, 0 if its pid is unknown.
+
+    Never waits for the lock, and never keeps another process from acquiring it.
+    """
     last = 0
     for _ in range(ATTEMPTS):
         if not (_held(_directory(path)) or _held(path)):
             return None
-        last = _locker(_directory(path)) or _written(path)
+        last = _locking_pid(_directory(path)) or _pid_in_file(path)
         if last and _exists(last):
             return last
-        _nap()  # it has the lock and is about to write its pid, over that of one that crashed
+        _nap()  # it has the lock and is about to write its pid over that of a daemon that crashed
     return last
 
 
@@ -101,7 +110,7 @@ def _directory(path: str) -> str:
 
 
 def _locked_directory(descriptor: int, path: str) -> bool:
-    """As `_locked`; also True where the file system locks no directories, so that the pid file has to do."""
+    """As `_locked`; also True where the file system cannot lock directories, so that the pid file is the only lock."""
     try:
         return _locked(descriptor, path)
     except OSError:
@@ -109,7 +118,11 @@ def _locked_directory(descriptor: int, path: str) -> bool:
 
 
 def _locked(descriptor: int, path: str) -> bool:
-    """Lock, and tell a daemon, which keeps its lock, from somebody who only looks and lets go at once. Raises `OSError` where nothing can be locked."""
+    """Lock a file or a directory; False if a daemon holds the lock.
+
+    A daemon keeps its lock; a command that only checks it releases it at once, and is waited for. Raises `OSError`
+    where nothing can be locked.
+    """
     for _ in range(ATTEMPTS):
         if _flock(descriptor, fcntl.LOCK_EX):
             return True
@@ -120,7 +133,7 @@ def _locked(descriptor: int, path: str) -> bool:
 
 
 def _held(path: str) -> bool:
-    """Whether somebody has the lock of a file or a directory for himself."""
+    """Return whether a process has the exclusive lock of a file or a directory."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
@@ -129,7 +142,7 @@ def _held(path: str) -> bool:
         raise _unusable(path, error) from error
     try:
         return not _flock(descriptor, fcntl.LOCK_SH)
-    except OSError:  # there are no such locks here
+    except OSError:  # the file system has no such locks
         return False
     finally:
         os.close(descriptor)
@@ -143,8 +156,11 @@ def _flock(descriptor: int, kind: int) -> bool:
     return True
 
 
-def _locker(directory: str) -> int:
-    """The pid of the process that has locked a directory, as the system tells it; 0 if it does not. Nobody can write another there."""
+def _locking_pid(directory: str) -> int:
+    """Return the pid of the process that has locked a directory, from the system's table; 0 if it is not there.
+
+    Unlike the pid file, the table cannot be overwritten.
+    """
     try:
         found = os.stat(directory)
         with open(LOCKS, encoding="ascii") as table:
@@ -155,8 +171,8 @@ def _locker(directory: str) -> int:
     return next((int(row[4]) for row in rows if row[1] == "FLOCK" and row[3] == "WRITE" and row[5] == wanted), 0)
 
 
-def _written(path: str) -> int:
-    """The pid that is written in the file; 0 if none is, or only half of one."""
+def _pid_in_file(path: str) -> int:
+    """Return the pid in the file; 0 if there is none, or only half of one."""
     try:
         file = descriptor_of(path)
     except OSError:
@@ -170,8 +186,8 @@ def _written(path: str) -> int:
     return int(text) if text.endswith(b"\n") and text[:-1].isdigit() else 0
 
 
-def _same(descriptor: int, path: str) -> bool:
-    """Whether a path still leads to what we have open."""
+def _is_open_at(descriptor: int, path: str) -> bool:
+    """Return whether a path still leads to the file or directory of the descriptor."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except OSError:

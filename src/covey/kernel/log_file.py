@@ -1,4 +1,7 @@
-"""A log file that rotates: daemon.log, then daemon.log.1 (the youngest) to daemon.log.4, all of them 0600 and bounded in number, size and age."""
+"""A log file that rotates: daemon.log, then daemon.log.1 (the youngest) to daemon.log.4.
+
+All of them have mode 0600 and are bounded in number, size and age.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ _ONE_LINE = 4096
 
 
 class LogFile:
-    """Lines go in, whole or not at all. For one thread. Survives a full disk, and being moved or deleted under its feet."""
+    """Appends lines, each whole or not at all. For one thread.
+
+    A full disk, and a file that is moved or deleted while it is open, do no lasting harm.
+    """
 
     def __init__(
         self, path: str, *, max_bytes: int = 100 << 20, max_age_s: float = 14 * 86_400, max_files: int = 5
@@ -27,15 +33,19 @@ class LogFile:
         self._identity = (0, 0)
         self._size = 0
         self._since = 0.0
-        self._rotates = self._torn = False
-        self._failed_at = self._swept_at = float("-inf")
+        self._rotates = False
+        self._torn = False
+        self._failed_at = float("-inf")
+        self._swept_at = float("-inf")
 
     def limit(self, *, max_bytes: int, max_age_s: float, max_files: int) -> None:
         """Change the limits; they hold from the next line on."""
-        self._max_bytes, self._max_age_s, self._max_files = max_bytes, max_age_s, max_files
+        self._max_bytes = max_bytes
+        self._max_age_s = max_age_s
+        self._max_files = max_files
 
     def write(self, lines: list[bytes], now: float) -> tuple[int, str]:
-        """Append lines, each with its newline. Returns how many were written and, if that is not all, why."""
+        """Append lines, each with its newline. Returns the number of lines written and, if not all were, the reason."""
         done = 0
         try:
             self._open(now)
@@ -57,13 +67,13 @@ class LogFile:
         return done, ""
 
     def close(self) -> None:
-        """Let go of the file; a later write opens it again."""
+        """Close the file; a later write opens it again."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
     def _open(self, now: float) -> None:
-        """Have the file open that has our name: another one if somebody moved or deleted the old."""
+        """Open the file at our path, again if the open one was moved or deleted."""
         with contextlib.suppress(FileNotFoundError):
             found = os.stat(self.path)
             if self._descriptor >= 0 and (found.st_dev, found.st_ino) == self._identity:
@@ -73,16 +83,24 @@ class LogFile:
             self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, _MODE
         )
         found = os.fstat(self._descriptor)
-        self._identity, self._size, self._since = (found.st_dev, found.st_ino), found.st_size, now
-        self._rotates, self._torn = stat.S_ISREG(found.st_mode), False
+        self._identity = (found.st_dev, found.st_ino)
+        self._size = found.st_size
+        self._since = now
+        self._rotates = stat.S_ISREG(found.st_mode)
+        self._torn = False
         if self._rotates and stat.S_IMODE(found.st_mode) != _MODE:
             os.fchmod(self._descriptor, _MODE)
         if self._rotates and self._size:
-            self._since, self._torn = _first_moment(self.path, found.st_mtime), not _ends_with_newline(self.path)
+            self._since = _first_moment(self.path, found.st_mtime)
+            self._torn = not _ends_with_newline(self.path)
 
     def _is_due(self, more: int, now: float) -> bool:
-        """Whether a new file has to begin before this line. After a rotation that failed we go on with the old file for a while."""
-        too_large, too_old = self._size + more > self._max_bytes, now - self._since >= self._max_age_s
+        """Return whether a new file has to begin before the next `more` bytes.
+
+        After a rotation that failed, the old file is used for `_RETRY_S` seconds more.
+        """
+        too_large = self._size + more > self._max_bytes
+        too_old = now - self._since >= self._max_age_s
         return self._rotates and self._size > 0 and (too_large or too_old) and abs(now - self._failed_at) >= _RETRY_S
 
     def _rotate(self, now: float) -> None:
@@ -99,7 +117,7 @@ class LogFile:
         self._sweep(now)
 
     def _sweep(self, now: float) -> None:
-        """Delete what is beyond the limits of number and age."""
+        """Delete the files beyond the limits of number and age."""
         self._swept_at = now
         directory, name = os.path.split(self.path)
         with contextlib.suppress(OSError), os.scandir(directory) as entries:
@@ -114,16 +132,21 @@ class LogFile:
                         os.unlink(entry.path)
 
     def _append(self, lines: list[bytes]) -> tuple[int, str]:
-        """Write; of a line that fits only in part nothing is left behind."""
+        """Write lines and return how many were written whole, and the problem if not all were.
+
+        Of a line that was written only in part, nothing is left behind.
+        """
         data = (b"\n" if self._torn else b"") + b"".join(lines)
         start = len(data) - sum(map(len, lines))
-        sent, problem = 0, ""
+        sent = 0
+        problem = ""
         try:
             while sent < len(data):
                 sent += os.write(self._descriptor, data[sent:])
         except OSError as error:
             problem = error.strerror or str(error)
-        complete, end = 0, start if sent >= start else 0
+        complete = 0
+        end = start if sent >= start else 0
         while complete < len(lines) and end + len(lines[complete]) <= sent:
             end += len(lines[complete])
             complete += 1
@@ -137,7 +160,7 @@ class LogFile:
 
 
 def _first_moment(path: str, otherwise: float) -> float:
-    """When the first line of a file was written."""
+    """Return when the first line of a file was written; `otherwise` if that line does not say."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError), open_regular(path) as file:
         return datetime.fromisoformat(json.loads(file.readline(_ONE_LINE))["ts"]).timestamp()
     return otherwise

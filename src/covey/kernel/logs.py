@@ -1,8 +1,9 @@
 """The daemon's log: one JSON object a line, without secrets, in files that rotate by size and age.
 
-The caller makes the finished line, so that what is logged is what was true at that moment, and puts it into a bounded queue; one thread writes. A plain write
-would be cheaper by a thread, but a disk that stalls (a network home, a full write-back cache) would then stall the event loop with it. Nothing here raises
-into the caller: what cannot be written is dropped, counted, and the count is logged as soon as something can be written again.
+The logging thread formats the line, so that it shows the values of that moment, and puts it into a bounded queue; one
+thread writes. A direct write would need no thread, but a disk that stalls (a network home, a full write-back cache)
+would then stall the event loop with it. Nothing here raises into the caller: a line that cannot be written is dropped
+and counted, and the count is logged as soon as a line can be written again.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName",
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line: ts, level, msg, logger, then whatever `extra` held, then the traceback as `error`."""
+    """Formats a record as one line: ts, level, msg, logger, the fields of `extra`, and the traceback as `error`."""
 
     def __init__(self, redactor: Redactor) -> None:
         super().__init__()
         self._redactor = redactor
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, whatever the record holds."""
+        """Return the line, without secrets and bounded in length."""
         entry: dict[str, Any] = {
             "ts": timestamp(record.created),
             "level": record.levelname.lower(),
@@ -53,15 +54,14 @@ class JsonLines(logging.Formatter):
             line = json.dumps(
                 {**entry, "left_out": sorted(more)[:20], "error": more.get("error", "")}, ensure_ascii=False
             )
-        if self._redactor.holds_secret(
-            line
-        ):  # put together by the encoding itself, which no search of the parts could see
+        # The encoding itself may have put a secret together, which no search of the parts could find.
+        if self._redactor.holds_secret(line):
             line = json.dumps({"ts": entry["ts"], "level": entry["level"], "msg": REDACTED})
-        return line.encode("utf-8", "backslashreplace").decode()  # what is no Unicode is written as JSON escapes it
+        return line.encode("utf-8", "backslashreplace").decode()  # lone surrogates become JSON escapes
 
 
 class LogWriter(logging.Handler):
-    """Takes records and writes them in the background. `dropped` counts the lines that were lost."""
+    """Writes records in the background. `dropped` is the number of lines that were lost."""
 
     def __init__(
         self, file: LogFile, redactor: Redactor, *, clock: Clock | None = None, queue_bytes: int = QUEUE_BYTES
@@ -74,11 +74,12 @@ class LogWriter(logging.Handler):
         self._queue_bytes = queue_bytes
         self._waiting: list[bytes] = []
         self._size = 0
-        self._busy = self._closing = False
-        self._changed = (
-            threading.Condition()
-        )  # on a re-entrant lock: a signal handler may log while its own thread is in here
-        self._unreported, self._reason = 0, ""
+        self._busy = False
+        self._closing = False
+        # Its lock is re-entrant: a signal handler may log while its own thread is in here.
+        self._changed = threading.Condition()
+        self._unreported = 0
+        self._reason = ""
         self._thread: threading.Thread | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -93,20 +94,19 @@ class LogWriter(logging.Handler):
                 return
             self._waiting.append(line)
             self._size += len(line)
-            if (
-                self._thread is None
-            ):  # not before there is something to write, so that a process may fork before it logs
+            # Started with the first line, so that a process may fork before it logs.
+            if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="covey-log", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
 
     def flush(self) -> None:
-        """Wait until everything is written, though not for ever."""
+        """Wait until everything is written, at most `FLUSH_S` seconds."""
         with self._changed:
             self._changed.wait_for(lambda: not self._waiting and not self._busy, FLUSH_S)
 
     def close(self) -> None:
-        """Write what is waiting and let go of the file."""
+        """Write the queued lines and close the file."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -120,7 +120,10 @@ class LogWriter(logging.Handler):
                 self._busy = False
                 self._changed.notify_all()
                 self._changed.wait_for(lambda: self._waiting or self._closing)
-                lines, self._waiting, self._size, self._busy = self._waiting, [], 0, True
+                lines = self._waiting
+                self._waiting = []
+                self._size = 0
+                self._busy = True
             if lines:
                 self._write(lines)
             elif self._closing:
@@ -162,12 +165,15 @@ class LogWriter(logging.Handler):
 
 
 redactor = Redactor()
-"""What this process keeps out of its log: `redactor.register(secret)` for each secret that it holds."""
+"""Keeps secrets out of the log of this process: call `redactor.register(secret)` for each secret that it holds."""
 _writer: LogWriter | None = None
 
 
 def configure(seat: Seat, config: Config) -> LogWriter:
-    """Log to the home's file as the configuration says; called again, change the limits and the level. Everything that uses `logging` is caught."""
+    """Send everything that uses `logging` to the log file of the daemon, and return the writer.
+
+    Called again, it applies the limits and the level of the new configuration.
+    """
     global _writer  # noqa: PLW0603 - logging is one per process, and so is this
     for secret in config.secrets():
         redactor.register(secret)
@@ -188,7 +194,7 @@ def configure(seat: Seat, config: Config) -> LogWriter:
 
 
 def close() -> None:
-    """Write what is waiting and stop logging to the file."""
+    """Write the queued lines and stop logging to the file."""
     global _writer  # noqa: PLW0603
     if _writer is not None:
         logging.getLogger().removeHandler(_writer)

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
 _COLOURS = {"debug": "\x1b[2m", "warning": "\x1b[33m", "error": "\x1b[31m", "critical": "\x1b[31m"}
-_DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
+_DIM, _RESET = "\x1b[2m", "\x1b[0m"
 _LEVEL_WIDTH, _CHUNK, _LONGEST_LINE = 8, 65_536, 1 << 20
 _PAUSE_S = 0.25
 
 
 def render(line: str, *, colour: bool = False) -> str:
-    """A line for people: local time, level, message, then name=value. What is no log line is shown as it is, harmlessly."""
+    """Return a line for people: local time, level, message, then name=value.
+
+    A text that is not a log line is returned as it is, with its control characters escaped.
+    """
     import json
 
     try:
@@ -34,7 +37,8 @@ def render(line: str, *, colour: bool = False) -> str:
     trace = entry.pop("error", "")
     entry.pop("logger", "")
     shown = [f"{_harmless(name)}={_shown(value)}" for name, value in entry.items()]
-    first = f"{_paint(moment, _DIM, colour=colour)}  {_paint(f'{level:<{_LEVEL_WIDTH}}', _COLOURS.get(level, ''), colour=colour)}  {message}"
+    painted_level = _paint(f"{level:<{_LEVEL_WIDTH}}", _COLOURS.get(level, ""), colour=colour)
+    first = f"{_paint(moment, _DIM, colour=colour)}  {painted_level}  {message}"
     if shown:
         first += "  " + _paint(" ".join(shown), _DIM, colour=colour)
     indent = " " * (len(moment) + 2)
@@ -42,10 +46,10 @@ def render(line: str, *, colour: bool = False) -> str:
 
 
 def follow(path: str, wait: Callable[[], bool] | None = None, *, last: int = 10) -> Iterator[str]:
-    """The last lines of a log, then those that come, until `wait`, which is called when there is nothing new, returns False.
+    """Yield the last lines of a log, then new ones until `wait` returns False. It is called when there is no new line.
 
-    A rotated file is read to its end before the next one is begun, also if there were several rotations since we looked; a truncated one is read from its
-    start. A file that does not exist yet is waited for.
+    A rotated file is read to its end before the next one is begun, also after several rotations between two reads; a
+    truncated file is read from its start. A file that does not exist yet is waited for.
     """
     reader = _Reader(path, last)
     try:
@@ -58,12 +62,12 @@ def follow(path: str, wait: Callable[[], bool] | None = None, *, last: int = 10)
 
 
 def last_lines(path: str, count: int) -> list[str]:
-    """The last lines of a log."""
+    """Return the last `count` lines of a log."""
     return list(follow(path, lambda: False, last=count))
 
 
 class _Reader:
-    """One place in a row of files."""
+    """A position in the sequence of rotated files."""
 
     def __init__(self, path: str, last: int) -> None:
         self._path = path
@@ -77,18 +81,18 @@ class _Reader:
             self._file.close()
 
     def lines(self) -> Iterator[str]:
-        """Every line that is there now."""
+        """Yield every line that has been written by now and was not yielded yet."""
         if self._file is None:
             self._file = _opened(self._path)
-            last, self._last = self._last, None  # a file that appears later is new from its first line
+            last = self._last
+            self._last = None  # a file that appears later is new from its first line
             if self._file is None:
                 return
             if last is not None:
                 yield from self._earlier(last - _seek_last(self._file, last))
         while True:
-            moved = (
-                self._moved_on()
-            )  # looked at before reading: whatever was written before the new file began is then in the old one
+            # Checked before reading: all that was written before the new file began is then in the old one.
+            moved = self._moved_on()
             yield from self._rest()
             if not moved:
                 return
@@ -101,7 +105,7 @@ class _Reader:
                 return
 
     def _earlier(self, count: int) -> list[str]:
-        """That many lines from the files before, if the current one has just begun."""
+        """Return the last `count` lines of the rotated files, for a current file that has just begun."""
         found: list[str] = []
         for _, path in sorted(self._old.values()):
             file = _opened(path) if len(found) < count else None
@@ -112,7 +116,7 @@ class _Reader:
         return found
 
     def _moved_on(self) -> bool:
-        """Whether another file has our name now."""
+        """Return whether a different file is at our path now."""
         assert self._file is not None
         try:
             found = os.stat(self._path)
@@ -133,14 +137,16 @@ class _Reader:
 
     def _flush(self) -> Iterator[str]:
         if self._partial:
-            partial, self._partial = self._partial, b""
+            partial = self._partial
+            self._partial = b""
             yield partial.decode(errors="replace")
 
     def _missed(self) -> list[str]:
-        """Files that came and were rotated away between two looks, the oldest first."""
+        """Return the files that were begun and rotated away between two reads, the oldest first."""
         assert self._file is not None
         ours = os.fstat(self._file.fileno())
-        before, self._old = self._old, self._rotated()
+        before = self._old
+        self._old = self._rotated()
         found = [
             (number, path)
             for key, (number, path) in self._old.items()
@@ -149,7 +155,10 @@ class _Reader:
         return [path for _, path in sorted(found, reverse=True)]
 
     def _rotated(self) -> dict[tuple[int, int, int], tuple[int, str]]:
-        """The rotated files by identity. They do not change any more, so that the time tells a number that was given to another file."""
+        """Return the rotated files by device, inode and time of change.
+
+        Rotated files do not change any more, so a different time means that the inode number was given to another file.
+        """
         directory, name = os.path.split(self._path)
         found = {}
         try:
@@ -179,7 +188,7 @@ def _opened(path: str) -> BinaryIO | None:
 
 
 def _seek_last(file: BinaryIO, count: int) -> int:
-    """Go to the start of the last `count` lines, or of as many as there are, and say how many that is."""
+    """Go to the start of the last `count` lines, or of as many as there are, and return their number."""
     end = file.seek(0, os.SEEK_END)
     if count <= 0 or not end:
         return 0
@@ -188,7 +197,7 @@ def _seek_last(file: BinaryIO, count: int) -> int:
         start = max(0, at - _CHUNK)
         file.seek(start)
         chunk = file.read(at - start)
-        place = len(chunk) - 1 if at == end else len(chunk)  # the newline at the very end begins nothing
+        place = len(chunk) - 1 if at == end else len(chunk)  # no line follows the newline at the very end
         while (place := chunk.rfind(b"\n", 0, place)) >= 0:
             found += 1
             if found == count:
@@ -205,7 +214,7 @@ def _pause() -> bool:
 
 
 def _local(ts: Any) -> str:
-    """01-31 14:05:11 in the reader's own time zone."""
+    """Return a moment in the reader's own time zone, such as 01-31 14:05:11."""
     from datetime import datetime
 
     try:
@@ -216,8 +225,8 @@ def _local(ts: Any) -> str:
 
 def _shown(value: Any) -> str:
     if isinstance(value, str):
-        plain = value and value.isprintable() and not any(letter in value for letter in " \"'=")
-        return value if plain else _harmless(_json(value))
+        unambiguous = value and value.isprintable() and not any(letter in value for letter in " \"'=")
+        return value if unambiguous else _harmless(_json(value))
     return _harmless(_json(value))
 
 
@@ -228,11 +237,11 @@ def _json(value: Any) -> str:
 
 
 def _harmless(text: str) -> str:
-    """Text that cannot move the cursor, change the colour or reverse the writing: what does not print is spelt out."""
+    """Return the text with all that does not print escaped: it cannot move the cursor, colour or reverse the text."""
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() or letter == "\t" else ascii(letter)[1:-1] for letter in text)
 
 
 def _paint(text: str, code: str, *, colour: bool) -> str:
-    return f"{code}{text}{_PLAIN}" if colour and code else text
+    return f"{code}{text}{_RESET}" if colour and code else text

@@ -1,4 +1,4 @@
-"""Parameters that are times: durations, and moments as RFC 3339 or as long ago as a duration."""
+"""Parameters that are times: durations, and moments as RFC 3339 timestamps or as a duration before now."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from murli import AgentError, user_error
 
 
 def seconds(text: str, field: str, *, least: float = 0.0) -> float:
-    """The length of a duration, at most a year."""
+    """Return the seconds of a duration of at most a year. Raises `AgentError` if the text is not such a duration."""
     length = parse_duration(text)
     if length is None or not least <= length <= LONGEST_S:
         floor = f" of at least {least:g}s" if least else ""
@@ -19,12 +19,15 @@ def seconds(text: str, field: str, *, least: float = 0.0) -> float:
 
 
 def moment(text: str, field: str, now: float) -> float:
-    """A point in time: an RFC 3339 timestamp (in UTC where it names no zone), or how long before `now`."""
+    """Return a point in time: an RFC 3339 timestamp (in UTC if it has no zone), or a duration before `now`.
+
+    Raises `AgentError` if the text is neither.
+    """
     if parse_duration(text) is not None:
         return now - seconds(text, field)
     try:
-        read = datetime.fromisoformat(text.strip())
-        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+        parsed = datetime.fromisoformat(text.strip())
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         raise _not_understood(
             text, field, "a time such as 2026-01-31T14:05:00Z, or how long ago: 10m", "10m", timestamp(now - 600)

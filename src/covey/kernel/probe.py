@@ -1,4 +1,4 @@
-"""Running another program for a moment: bounded in time and output, alone in a session of its own, and gone afterwards."""
+"""Short runs of another program: bounded in time and output, in a session of its own, which is killed afterwards."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     Run = Callable[[Sequence[str], Mapping[str, str], float], "Ran"]
 
 MOST_OUTPUT = 65_536
-_LOOK_S = 0.02
+_POLL_S = 0.02
 
 
 class Ran(NamedTuple):
-    """What became of it: `code` is None and `problem` says why if it could not be started or did not end in time."""
+    """The result of a run; `code` is None and `problem` the reason if it was not started or did not end in time."""
 
     code: int | None
     out: str = ""
@@ -29,7 +29,10 @@ class Ran(NamedTuple):
 
 
 def run_program(command: Sequence[str], environ: Mapping[str, str], deadline: float) -> Ran:
-    """Run a program without a shell, without a terminal and with its input closed; whatever it leaves running is killed with it."""
+    """Run a program without a shell, without a terminal and with its input closed, and return the result.
+
+    Its children that still run are killed with it.
+    """
     try:
         process = subprocess.Popen(  # noqa: S603 - the command is ours
             command,
@@ -43,35 +46,43 @@ def run_program(command: Sequence[str], environ: Mapping[str, str], deadline: fl
     except (OSError, ValueError) as error:
         return Ran(None, problem=f"could not be started: {getattr(error, 'strerror', None) or error}")
     try:
-        out, err, problem = _listen(process, time.monotonic() + deadline, deadline)
+        out, err, problem = _read_output(process, time.monotonic() + deadline, deadline)
     finally:
         _end(process)
     return Ran(None if problem else process.returncode, out, err, problem)
 
 
-def _listen(process: subprocess.Popen[bytes], until: float, deadline: float) -> tuple[str, str, str]:
-    """What it says until it has ended, and why we stopped listening before. A child that it leaves behind with its pipes open does not make us wait."""
+def _read_output(process: subprocess.Popen[bytes], until: float, deadline: float) -> tuple[str, str, str]:
+    """Return the output until the program has ended, and why reading stopped before that.
+
+    A child that it leaves behind with its pipes open is not waited for.
+    """
     assert process.stdout is not None
     assert process.stderr is not None
-    said = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
-    streams, problem, ended = list(said), "", False
+    output = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
+    streams = list(output)
+    problem = ""
+    ended = False
     while not ended and not problem:
-        ended = _has_ended(process)  # looked at before reading: what it said before it ended is then in the pipe
-        for stream in select.select(streams, [], [], 0 if ended else _LOOK_S)[0]:
+        ended = _has_ended(process)  # checked before reading: all output before its end is then in the pipe
+        for stream in select.select(streams, [], [], 0 if ended else _POLL_S)[0]:
             part = os.read(stream, MOST_OUTPUT)
-            said[stream] += part
+            output[stream] += part
             if not part:
                 streams.remove(stream)
         if not ended and time.monotonic() >= until:
             problem = f"did not answer within {deadline:g} s"
-        elif sum(map(len, said.values())) > MOST_OUTPUT:
+        elif sum(map(len, output.values())) > MOST_OUTPUT:
             problem = "would not stop talking"
-    out, err = (text[:MOST_OUTPUT].decode(errors="replace") for text in said.values())
+    out, err = (text[:MOST_OUTPUT].decode(errors="replace") for text in output.values())
     return out, err, problem
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Without collecting it where that can be had: while it is not collected, its number cannot become that of another group, which `_end` would kill."""
+    """Return whether a process has ended, without reaping it where the system allows that.
+
+    Until it is reaped, its pid cannot become that of another group, which `_end` would kill.
+    """
     if hasattr(os, "waitid"):
         return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     return process.poll() is not None
@@ -83,7 +94,5 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             stream.close()
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    with contextlib.suppress(
-        subprocess.TimeoutExpired
-    ):  # stuck in the kernel: nobody can end it, and we do not wait for it
+    with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the operating system: it cannot be ended
         process.wait(1)

@@ -109,7 +109,7 @@ def signal_group(pid: int, born: str, number: int) -> bool:
         os.killpg(pid, number)
     except ProcessLookupError:
         return False
-    except PermissionError:  # macOS, of a group of zombies; or they have become somebody else's
+    except PermissionError:  # macOS, for a group of zombies; or the group belongs to another user by now
         return number != 0
     return True
 

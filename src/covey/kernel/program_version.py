@@ -1,7 +1,8 @@
-"""Which version a program of another maker is: read from its installation where that tells, else asked for once.
+"""The version of another maker's program: read from its installation if it is there, else asked for once.
 
-Programs are asked for `--version` and nothing else, and with a home of their own that is thrown away: `--version` alone makes Copilot unpack 235 MB
-into the user's cache, Gemini leave files in ~/.gemini and opencode make its directories (seen with 1.0.102, 0.61.0 and 1.18.33).
+Programs are run with `--version` and nothing else, and with a temporary home: `--version` alone makes Copilot unpack
+235 MB into the user's cache, Gemini leave files in ~/.gemini and opencode make its directories (seen with 1.0.102,
+0.61.0 and 1.18.33).
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
 
 DEADLINE_S = 5.0
 LARGEST_PACKAGE = 1 << 20
-"""Bytes of a package.json that is still read."""
+"""The most bytes of a package.json that are read."""
 _LEVELS = 6
-"""Folders above a program in which its package.json may be: `node_modules/<package>/vendor/<platform>/bin/codex` needs five."""
+"""How many folders above a program are searched for its package.json.
+
+`node_modules/<package>/vendor/<platform>/bin/codex` needs five.
+"""
 _LONGEST = 60
 _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -34,7 +38,7 @@ _OWN_VARIABLES = ("XDG_", "CLAUDE", "CODEX", "GEMINI", "COPILOT", "CURSOR", "OPE
 
 
 class Program(NamedTuple):
-    """A program file and its version; `problem` says why the version is not known."""
+    """A program file and its version; `problem` is the reason if the version is unknown."""
 
     path: str
     version: str = ""
@@ -42,9 +46,9 @@ class Program(NamedTuple):
 
 
 class ProgramVersions:
-    """Versions of program files. Each file is looked at once: the answer is kept until its path, size or time of change is another.
+    """The versions of program files, cached until the path, the size or the time of change of a file is different.
 
-    It blocks for up to the deadline: call it from a thread.
+    A call blocks for up to the deadline: use a thread.
     """
 
     def __init__(self, environ: Mapping[str, str], run: Run = run_program, deadline: float = DEADLINE_S) -> None:
@@ -55,7 +59,10 @@ class ProgramVersions:
         self._lock = threading.Lock()
 
     def of(self, path: str, packages: Sequence[str] = (), *, ask: bool = True) -> Program:
-        """The program at a path with its version. `packages` are the npm packages it may belong to; without `ask` nothing is run."""
+        """Return the program at a path with its version.
+
+        `packages` are the npm packages that it may belong to. Without `ask` the program is not run.
+        """
         try:
             about = os.stat(path)
         except OSError as error:
@@ -66,15 +73,18 @@ class ProgramVersions:
         if known is not None:
             return known._replace(path=path)
         version = version_of_package(path, packages) or version_in_path(path)
-        found = Program(path, version) if version else self._asked(path) if ask else None
-        if found is None:
+        if version:
+            found = Program(path, version)
+        elif ask:
+            found = self._ask(path)
+        else:
             return Program(path, problem="tells no version in its files")
         with self._lock:
             self._known[key] = found
         return found
 
     def on_path(self, name: str, packages: Sequence[str] = ()) -> list[Program]:
-        """All programs of a name on PATH in their order, each file once."""
+        """Return all programs of a name on PATH in their order, each file once."""
         found: dict[str, Program] = {}
         for folder in self._environ.get("PATH", os.defpath).split(os.pathsep):
             path = os.path.join(folder or os.curdir, name)
@@ -82,16 +92,15 @@ class ProgramVersions:
                 found[real] = self.of(path, packages)
         return list(found.values())
 
-    def _asked(self, path: str) -> Program:
-        if "shim" in os.path.realpath(
-            path
-        ):  # asdf, mise, volta, nodenv: without the user's own home these find nothing
+    def _ask(self, path: str) -> Program:
+        # asdf, mise, volta, nodenv: without the user's own home these find nothing.
+        if "shim" in os.path.realpath(path):
             return Program(path, problem="belongs to a version manager, which chooses the version by folder")
         with tempfile.TemporaryDirectory(prefix="covey-version-", ignore_cleanup_errors=True) as home:
             ran = self._run([path, "--version"], with_home(self._environ, home), self._deadline)
         if ran.code != 0:
             return Program(path, problem=complaint(ran))
-        said = next(
+        version = next(
             (
                 found[0]
                 for text in (ran.out, ran.err)
@@ -100,13 +109,16 @@ class ProgramVersions:
             ),
             "",
         )
-        if not said:
+        if not version:
             return Program(path, problem=f"tells no version: {quote(first_line(ran.out) or first_line(ran.err))}")
-        return Program(path, said[:_LONGEST].rstrip(".+-"))
+        return Program(path, version[:_LONGEST].rstrip(".+-"))
 
 
 def version_of_package(program: str, packages: Sequence[str]) -> str:
-    """The version in the package.json of the npm installation that a program belongs to; empty if it belongs to none of these packages."""
+    """Return the version in the package.json of the npm installation that a program belongs to.
+
+    Returns an empty text if the program belongs to none of these packages.
+    """
     if not packages:
         return ""
     folder = os.path.dirname(os.path.realpath(program))
@@ -122,41 +134,44 @@ def version_of_package(program: str, packages: Sequence[str]) -> str:
 
 
 def version_in_path(program: str) -> str:
-    """The version in a path such as `…/claude/versions/2.1.325` or `…/versions/2026.10.01-ab12/cursor-agent`; empty if it has none."""
+    """Return the version in a path; an empty text if it has none.
+
+    Such a path is `…/claude/versions/2.1.325` or `…/versions/2026.10.01-ab12/cursor-agent`.
+    """
     parts = os.path.realpath(program).split("/")
     names = [after for folder, after in pairwise(parts) if folder == "versions"]
     return next((found[0][:_LONGEST] for name in names if (found := _VERSION.match(name))), "")
 
 
 def with_home(environ: Mapping[str, str], home: str) -> dict[str, str]:
-    """An environment in which a program finds and leaves nothing of the user's."""
+    """Return an environment in which a program neither reads nor writes the user's own files."""
     kept = {name: value for name, value in environ.items() if not name.startswith(_OWN_VARIABLES)}
     return {**kept, "HOME": home, "NO_COLOR": "1", "DISABLE_AUTOUPDATER": "1"}
 
 
 def complaint(ran: Ran) -> str:
-    """Why a program was of no use, in a few words."""
-    said = first_line(ran.err) or first_line(ran.out)
-    return ran.problem or f"ended with code {ran.code}" + (f": {quote(said)}" if said else "")
+    """Return why a run of a program failed, in a few words."""
+    output = first_line(ran.err) or first_line(ran.out)
+    return ran.problem or f"ended with code {ran.code}" + (f": {quote(output)}" if output else "")
 
 
 def first_line(text: str) -> str:
-    """The first line of a text that is not blank, as it may be shown."""
+    """Return the first line of a text that is not blank, without control characters."""
     return next((printable(line) for line in text.splitlines() if line.strip()), "")
 
 
 def printable(text: str) -> str:
-    """A text without escape sequences and whatever else does not print."""
+    """Return a text without escape sequences and other characters that do not print."""
     return "".join(letter for letter in _ESCAPES.sub("", text) if letter.isprintable()).strip()
 
 
 def quote(text: str) -> str:
-    """A text in quotes, cut where it gets too long."""
+    """Return a text in quotes, cut if it is too long."""
     return repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
 
 
 def _package(path: str) -> dict[str, object]:
-    """What a package.json says; nothing if it is none, or no regular file."""
+    """Return the contents of a package.json; empty if it cannot be read or is not a JSON object."""
     try:
         described = json.loads(read_regular(path, LARGEST_PACKAGE))
     except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""A few threads that read, each over a connection of its own that cannot write, started when they are first needed."""
+"""A few threads that read, each over its own connection that cannot write, started when they are first needed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_LOOK_UP = 20_000  # virtual machine steps between two looks at whether the caller still waits; below a millisecond
+_STEPS_PER_CHECK = 20_000  # virtual machine steps between two checks for a cancelled caller; below a millisecond
 
 
-class Job:
-    """One piece of reading and who waits for it."""
+class ReadJob:
+    """One call of `read`: its work, and the future that the caller awaits."""
 
     __slots__ = ("future", "work")
 
@@ -30,28 +30,28 @@ class Job:
 
 
 class Readers:
-    """Reads in the order they were asked for, `size` at a time. Belongs to the event loop it was made in."""
+    """Runs reads in the order of their calls, `size` at a time. Belongs to the event loop it was made in."""
 
     def __init__(self, path: Path, size: int, capacity: int) -> None:
         self._path = path
         self._size = size
         self._loop = asyncio.get_running_loop()
         self._room = asyncio.Semaphore(capacity)
-        self._inbox: SimpleQueue[Job | None] = SimpleQueue()
+        self._inbox: SimpleQueue[ReadJob | None] = SimpleQueue()
         self._asked = 0
         self._ends: list[asyncio.Future[None]] = []
         self._closing = False
 
     async def read(self, work: Callable[[sqlite3.Connection], Any]) -> Any:
-        """What `work` returns, seen in one snapshot. A caller that is cancelled interrupts its query."""
+        """Run `work` in one snapshot and return its result. Cancelling the caller interrupts the query."""
         await self._room.acquire()
         if self._closing:
             self._room.release()
             raise closed(self._path)
         self._asked += 1
-        if self._asked > len(self._ends) < self._size:
+        if len(self._ends) < min(self._asked, self._size):
             self._start()
-        job = Job(work, self._loop.create_future())
+        job = ReadJob(work, self._loop.create_future())
         self._inbox.put(job)
         return await job.future
 
@@ -70,7 +70,7 @@ class Readers:
             target=self._main, args=(end,), name=f"{self._path.name} reader {len(self._ends)}", daemon=True
         ).start()
 
-    def _deliver(self, job: Job, result: Any, error: BaseException | None) -> None:
+    def _deliver(self, job: ReadJob, result: Any, error: BaseException | None) -> None:
         self._asked -= 1
         self._room.release()
         if job.future.done():
@@ -94,25 +94,25 @@ class Readers:
                     error = self._presentable(problem)
                 except BaseException as problem:  # noqa: BLE001 - SystemExit in a work must not end the reader
                     error = RuntimeError(f"a work raised {type(problem).__name__}")
-            self._tell(self._deliver, job, result, error)
-            del job, result, error  # nothing of a caller's is held while waiting for the next
+            self._call_in_loop(self._deliver, job, result, error)
+            del job, result, error  # no object of a caller is held while waiting for the next
         if connection is not None:
             connection.close()
-        self._tell(_resolve, end)
+        self._call_in_loop(_resolve, end)
 
     def _presentable(self, error: Exception) -> Exception:
         if isinstance(error, StopIteration):  # a future cannot hold it
             return RuntimeError("a work raised StopIteration")
-        # Writing through a reader is a fault of the program, not of the file's rights.
+        # Writing through a reader is a fault of the program, not of the file's permissions.
         return error if primary_code(error) == sqlite3.SQLITE_READONLY else explain(error, self._path)
 
-    def _tell(self, callback: Callable[..., None], *values: Any) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody is left to hear it
+    def _call_in_loop(self, callback: Callable[..., None], *values: Any) -> None:
+        with suppress(RuntimeError):  # the loop is closed: no caller is left
             self._loop.call_soon_threadsafe(callback, *values)
 
 
-def _read(connection: sqlite3.Connection, job: Job) -> Any:
-    connection.set_progress_handler(job.future.cancelled, _LOOK_UP)
+def _read(connection: sqlite3.Connection, job: ReadJob) -> Any:
+    connection.set_progress_handler(job.future.cancelled, _STEPS_PER_CHECK)
     connection.execute("BEGIN")
     try:
         return job.work(connection)

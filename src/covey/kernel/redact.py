@@ -1,6 +1,7 @@
-"""Secrets taken out of whatever is about to be written or shown: by registered value, by the name they stand under, by their shape.
+"""Removal of secrets from what is about to be written or shown: by registered value, by the name of a field, by shape.
 
-On the start path of the command line: nothing is imported until the first text is looked at. Hiding a little too much is fine; a secret in a log is not.
+On the start path of the command line: nothing is imported until the first text is searched. Hiding a little too much is
+fine; a secret in a log is not.
 """
 
 from __future__ import annotations
@@ -13,29 +14,32 @@ if TYPE_CHECKING:
 
 REDACTED = "[redacted]"
 SHORTEST_SECRET = 4
-"""Registering anything shorter would blank half of every line."""
+"""Registering a shorter value would blank half of every line."""
 LONGEST_TEXT = 16_384
 _LONGEST_LOOK = 4 * LONGEST_TEXT
 _DEEPEST, _WIDEST, _LONGEST_NUMBER_BITS = 8, 1000, 256
 _MOST_LETTERS = 4 * _LONGEST_LOOK
-"""Of all texts in one value together: looking through more would keep the caller waiting, and nobody would read it."""
+"""Of all texts in one value together: searching more would delay the caller."""
 
 _SECRET_WORDS = {
-    "authorization", "bearer", "cookie", "cookies", "credential", "credentials", "jwt", "otp", "passphrase", "passwd", "password", "passwords", "pwd",
-    "secret", "secrets",
+    "authorization", "bearer", "cookie", "cookies", "credential", "credentials", "jwt", "otp", "passphrase", "passwd",
+    "password", "passwords", "pwd", "secret", "secrets",
 }  # fmt: skip
 _SECRET_ENDINGS = (
-    "accesskey", "apikey", "authkey", "encryptionkey", "masterkey", "passphrase", "passwd", "password", "privatekey", "secret", "secretkey", "sessionkey",
-    "signingkey", "sshkey", "token", "tokenvalue",
+    "accesskey", "apikey", "authkey", "encryptionkey", "masterkey", "passphrase", "passwd", "password", "privatekey",
+    "secret", "secretkey", "sessionkey", "signingkey", "sshkey", "token", "tokenvalue",
 )  # fmt: skip
 _ABOUT_A_SECRET = {"count", "dir", "expires", "expiry", "file", "length", "name", "path", "policy", "present", "type"}
-"""`password_file`, `token_count`: these tell about a secret and hold none."""
+"""Endings of names such as `password_file` and `token_count`, which describe a secret and do not hold one."""
 _WHOLE_LINE = {"authorization", "cookie", "cookies"}
 _verdicts: dict[str, bool] = {}
 
 
 def is_sensitive(key: str) -> bool:
-    """Whether what stands under this name is a secret, however the name is written: apiKey, API_KEY, x-api-key, PGPASSWORD."""
+    """Return whether the value of a field with this name is a secret.
+
+    The name may be written in any way: apiKey, API_KEY, x-api-key, PGPASSWORD.
+    """
     verdict = _verdicts.get(key)
     if verdict is None:
         words = _words(key)
@@ -45,20 +49,23 @@ def is_sensitive(key: str) -> bool:
             and words[-1] not in _ABOUT_A_SECRET
             and (not _SECRET_WORDS.isdisjoint(words) or joined.endswith(_SECRET_ENDINGS))
         )
-        if len(_verdicts) < _WIDEST:  # names come from outside: remember the usual ones, not everything
+        if len(_verdicts) < _WIDEST:  # names come from outside: the cache is bounded
             _verdicts[key] = verdict
     return verdict
 
 
 class Redactor:
-    """Takes secrets out. Safe to use from several threads."""
+    """Removes secrets. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._needles: tuple[str, ...] = ()
         self._longest = 0
 
     def register(self, secret: str) -> bool:
-        """Hide this value from now on, as it is and as `repr`, JSON, URLs and base64 would spell it. False if it is too short to hide."""
+        """Hide this value from now on, as it is and as `repr`, JSON, URLs and base64 write it.
+
+        Returns False if the value is too short to hide.
+        """
         if len(secret) < SHORTEST_SECRET or secret in REDACTED:
             return False
         self._needles = tuple(dict.fromkeys((*self._needles, *_spellings(secret))))
@@ -66,40 +73,47 @@ class Redactor:
         return True
 
     def text(self, text: str) -> str:
-        """The text without secrets."""
+        """Return the text without secrets."""
         return _hide_shapes(self._hide_values(text))
 
     def excerpt(self, text: str, *, end: bool = False) -> str:
-        """The beginning (or end) of a text without secrets. Searched first and cut afterwards: half a secret would not be recognised."""
+        """Return the beginning (or the end) of a text without secrets.
+
+        The text is searched first and cut afterwards: half a secret would not be recognised.
+        """
         found = self.text(text[-_LONGEST_LOOK:] if end else text[:_LONGEST_LOOK])
-        if len(text) > _LONGEST_LOOK:  # where we stopped looking there may be such a half
+        if len(text) > _LONGEST_LOOK:  # where the search stopped there may be half a secret
             found = found[self._longest :] if end else found[: max(len(found) - self._longest, 0)]
         elif len(found) <= LONGEST_TEXT:
             return found
         return f"… {found[-LONGEST_TEXT:]}" if end else f"{found[:LONGEST_TEXT]} …"
 
     def value(self, value: object, key: str = "") -> Any:
-        """A copy that JSON can hold, without secrets, bounded in depth, width and length: texts are searched, what stands under a sensitive name is replaced."""
+        """Return a copy that JSON can hold, without secrets, bounded in depth, width and length.
+
+        Texts are searched; the value of a field with a sensitive name is replaced.
+        """
         return _Copy(self).of(value, key, 0)
 
     def holds_secret(self, text: str) -> bool:
-        """Whether a registered secret is in the text."""
+        """Return whether a registered secret is in the text."""
         return any(needle in text for needle in self._needles)
 
     def _hide_values(self, text: str) -> str:
         spans = sorted(span for needle in self._needles for span in _occurrences(text, needle))
         if not spans:
             return text
-        parts, end = [], 0
+        parts: list[str] = []
+        end = 0
         for start, stop in spans:
-            if start >= end:  # what overlaps the one before is hidden together with it
+            if start >= end:  # a span that overlaps the one before is hidden together with it
                 parts += [text[end:start], REDACTED]
             end = max(end, stop)
         return "".join([*parts, text[end:]])
 
 
 class _Copy:
-    """One value being copied; `_left` is how many letters may still be looked at."""
+    """Copies one value; `_left` is the number of letters that may still be searched."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
@@ -124,7 +138,7 @@ class _Copy:
             return self._sequence(value, depth)
         try:
             return self._text(str(value))
-        except Exception:  # noqa: BLE001 - a value that cannot be shown is no reason to lose the line
+        except Exception:  # noqa: BLE001 - a value that cannot be shown must not cost the line
             return f"<{type(value).__name__}>"
 
     def _text(self, text: str) -> str:
@@ -149,7 +163,7 @@ class _Copy:
         return found
 
     def _sequence(self, value: list[Any] | tuple[Any, ...] | set[Any] | frozenset[Any], depth: int) -> list[Any]:
-        """The items; in a command line, what follows `--token` is hidden."""
+        """Return the items; in a command line, the word after `--token` is hidden."""
         items = list(value)
         found, before = [], ""
         for item in items[:_WIDEST]:
@@ -171,15 +185,15 @@ def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
 
 
 def _spellings(secret: str) -> list[str]:
-    """The secret as it is likely to be met, each long enough to hide."""
+    """Return the likely spellings of a secret, each long enough to hide."""
     found = [secret]
     if not (secret.isascii() and secret.replace("-", "").replace("_", "").isalnum()):
         import json
         from urllib.parse import quote, quote_plus
 
-        plain = secret.encode("utf-8", "backslashreplace")
+        encoded = secret.encode("utf-8", "backslashreplace")
         found += [repr(secret)[1:-1], json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
-        found += [quote(plain, safe=""), quote(plain), quote_plus(plain)]
+        found += [quote(encoded, safe=""), quote(encoded), quote_plus(encoded)]
         found += [line.strip() for line in secret.splitlines() if len(line.strip()) >= 2 * SHORTEST_SECRET]
     from base64 import b64encode
 
@@ -188,7 +202,7 @@ def _spellings(secret: str) -> list[str]:
 
 
 def _words(key: str) -> list[str]:
-    """`someApiKey` and `SOME-API_KEY` as some, api, key."""
+    """Return the words of a name: `someApiKey` and `SOME-API_KEY` are some, api, key."""
     spaced = []
     for before, letter in zip(" " + key, key, strict=False):
         if letter.isupper() and not before.isupper():
@@ -198,7 +212,10 @@ def _words(key: str) -> list[str]:
 
 
 def _hides(key: str, value: object) -> bool:
-    """`tokens` is special: a count of them is what agents report all day, anything else is a list of secrets."""
+    """Return whether a value is hidden because of its name.
+
+    `tokens` is special: a number is a count, which agents report often; any other value is a list of secrets.
+    """
     if is_sensitive(key):
         return True
     words = _words(key)
@@ -206,16 +223,20 @@ def _hides(key: str, value: object) -> bool:
 
 
 class _Shapes:
-    """The patterns, compiled when the first text comes. Possessive throughout: a hostile megabyte costs no more than a friendly one."""
+    """The patterns, compiled for the first text.
+
+    They are possessive throughout, so that no text, however hostile, makes a search slow.
+    """
 
     def __init__(self) -> None:
         import re
 
         self.name = re.compile(r"""(?<![\w.\-])([\w.\-]++)(\\*+["']?[ \t]*+(?:=>|:=|[:=])[ \t]*+|[ \t]++)""", re.ASCII)
         self.quoted = re.compile(
-            r"""\[redacted\]                                                                # done already
-                | (?: "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+' | \\++"[^"\n]*+" | \\++'[^'\n]*+' )++   # the last two: JSON inside of JSON
-                  [^\s&"',;:)}\]>\\]*+                                                     # what a shell would take for the same word
+            r"""\[redacted\]                                                                # hidden already
+                | (?: "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+'
+                    | \\++"[^"\n]*+" | \\++'[^'\n]*+' )++                                  # JSON inside of JSON
+                  [^\s&"',;:)}\]>\\]*+                                                     # the same word for a shell
             """,
             re.VERBOSE,
         )
@@ -224,7 +245,8 @@ class _Shapes:
         )
         self.line = re.compile(r"[^\r\n]++")
         self.block = re.compile(
-            r"-----BEGIN [A-Z0-9 ]*(?:PRIVATE KEY(?: BLOCK)?|JWT|SEED)-----.*?(?:-{5,6}END [A-Z0-9 ]*(?:PRIVATE KEY(?: BLOCK)?|JWT|SEED)-{5,6}|\Z)",
+            r"-----BEGIN [A-Z0-9 ]*(?:PRIVATE KEY(?: BLOCK)?|JWT|SEED)-----.*?"
+            r"(?:-{5,6}END [A-Z0-9 ]*(?:PRIVATE KEY(?: BLOCK)?|JWT|SEED)-{5,6}|\Z)",
             re.DOTALL,
         )
         self.user = re.compile(r"(?<![a-zA-Z0-9+.\-])([a-zA-Z][a-zA-Z0-9+.\-]*+://)([^\s/?#\"'<>\\]*)@")
@@ -264,14 +286,16 @@ def _hide_shapes(text: str) -> str:
 
 
 def _hide_named(text: str, shapes: _Shapes) -> str:
-    """`password=…`, `"token": "…"`, `Authorization: Bearer …`, `--api-key …`."""
-    parts, done, at = [], 0, 0
+    """Hide the values of `password=…`, `"token": "…"`, `Authorization: Bearer …`, `--api-key …`."""
+    parts: list[str] = []
+    done = 0
+    at = 0
     while found := shapes.name.search(text, at):
         name, between = found.groups()
         at, start = found.end(1), found.end()
         is_flag = not between.strip()
         if (is_flag and not name.startswith("--")) or not _hides(name, ""):
-            continue  # before its value is looked for: that may be the rest of the text
+            continue  # before its value is searched: that may be the rest of the text
         value = _value_at(text, start, name, shapes)
         if (
             value is None
@@ -296,7 +320,10 @@ def _number_or_text(text: str) -> object:
 
 
 def _without_password(found: re.Match[str]) -> str:
-    """`user:password@` keeps the user; a lone name before the `@` of a web address is a token, elsewhere (ssh) it is a user."""
+    """Return the match without its password: `user:password@` keeps the user.
+
+    A lone name before the `@` of a web address is a token, elsewhere (ssh) it is a user.
+    """
     scheme, user = found.groups()
     name, colon, _ = user.partition(":")
     if colon:

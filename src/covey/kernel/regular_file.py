@@ -1,10 +1,10 @@
-"""Opening files that somebody else may have put there, without ever waiting for them.
+"""Opening of files that another program may have put there, without ever blocking.
 
-A pipe, a device or a socket in place of a file would block whoever opens it; inside the daemon that is everybody.
+A pipe, a device or a socket in place of a file would block the caller; inside the daemon that blocks everything.
 On the start path of the command line, so it imports `os` and nothing heavy.
 
 OSError
-└── NotRegularError       there is something of this name, but not a regular file
+└── NotRegularError       the path exists, but it is not a regular file
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PIECE = 1 << 20
 
 
 class NotRegularError(OSError):
-    """What has this name is a directory, a pipe, a socket or a device."""
+    """The path is a directory, a pipe, a socket or a device."""
 
     def __init__(self, path: str | os.PathLike[str], mode: int) -> None:
         kind = _KINDS.get(stat.S_IFMT(mode), "something else")
@@ -38,15 +38,14 @@ class NotRegularError(OSError):
 def descriptor_of(path: str | os.PathLike[str], flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
     """Open a regular file, through symbolic links, and return its descriptor. Never blocks.
 
-    Raises `NotRegularError` if it is anything but a regular file, and `OSError` as `os.open` does. A file is made with `mode` if `flags` say so.
+    Raises `NotRegularError` if it is anything but a regular file, and `OSError` as `os.open` does. With `os.O_CREAT` in
+    `flags`, a missing file is created with `mode`.
     """
     try:
         descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, mode)
     except OSError as error:
-        if error.errno in (
-            errno.ENXIO,
-            errno.EISDIR,
-        ):  # a socket; a pipe without a reader, or a directory, opened for writing
+        # ENXIO: a socket, or a pipe without a reader opened for writing; EISDIR: a directory opened for writing.
+        if error.errno in (errno.ENXIO, errno.EISDIR):
             raise NotRegularError(path, os.stat(path).st_mode) from None
         raise
     found = os.fstat(descriptor).st_mode
@@ -64,7 +63,7 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
 def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
     """Read a regular file from its beginning, at most `limit` bytes. Never blocks; raises as `descriptor_of` does.
 
-    Who has to tell a file that is too long asks for one byte more than is allowed.
+    To detect a file that is too long, pass one byte more than is allowed.
     """
     descriptor = descriptor_of(path)
     try:
@@ -78,7 +77,7 @@ def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
 
 
 def identity_of(path: str | os.PathLike[str]) -> tuple[int, int] | None:
-    """Return the device and the inode of whatever has this name; None if nothing can be found there."""
+    """Return the device and the inode of a path; None if there is nothing."""
     try:
         found = os.stat(path)
     except OSError:

@@ -1,6 +1,7 @@
-"""`covey service`: what would be written, writing it, removing exactly that, and telling how it is.
+"""`covey service`: the plan, installation, removal and status of a service manager's file.
 
-A file that we wrote begins with a mark that holds a digest of the rest, so that one that somebody else wrote, or has changed since, is recognised and left alone.
+A file that we wrote begins with a mark that holds a digest of the rest, so that a file that somebody else wrote, or has
+changed since, is recognised and left alone.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _FILE_MODE = 0o644
 
 
 class Plan(NamedTuple):
-    """What installing means here: a file, and the commands that make the manager take notice."""
+    """What `install` would do: write a file, and run the commands that make the manager load it."""
 
     system: System
     name: str
@@ -40,7 +41,7 @@ class Plan(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What was done, and what is left for a person to do."""
+    """The commands that were run, and those that are left for a person to run."""
 
     path: str
     change: Change
@@ -54,7 +55,7 @@ class Outcome(NamedTuple):
 
 
 class Status(NamedTuple):
-    """How the service is. `active` is the manager's own word, or `unknown` if it cannot be asked."""
+    """The status of the service. `active` is the manager's own word, or `unknown` if it cannot be asked."""
 
     installed: bool
     path: str
@@ -63,7 +64,7 @@ class Status(NamedTuple):
 
 
 class Service:
-    """The service of one home. `run` runs the manager's program, so that a test can stand in for it."""
+    """The service of one home. `run` runs the manager's program; a test may pass its own."""
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class Service:
         self.path = self._place()
 
     def plan(self, command: Sequence[str]) -> Plan:
-        """What `install` would do. `command` starts covey, as an absolute path."""
+        """Return what `install` would do. `command` starts covey, as an absolute path."""
         home = "" if self._is_default else self._home.path
         if self.system == "systemd":
             text = systemd_unit(command, home, MARK)
@@ -91,11 +92,17 @@ class Service:
             text = launchd_agent(command, home, MARK, self._label, log)
         text = _signed(text)
         current = self._current()
-        change: Change = "created" if current is None else "unchanged" if current == text else "replaced"
+        change: Change = "unchanged" if current == text else "replaced"
+        if current is None:
+            change = "created"
         return Plan(self.system, self.name, self.path, text, change, self._commands(change))
 
     def install(self, command: Sequence[str], *, force: bool = False) -> Outcome:
-        """Write the file and start the service. Doing it again changes nothing. A file that is not ours is refused, unless forced."""
+        """Write the file and start the service; calling it again changes nothing.
+
+        Raises `AgentError` if a file that covey did not write is there, unless `force` is set, or if it cannot be
+        written.
+        """
         plan = self.plan(command)
         if plan.change == "replaced" and not force:
             self._refuse_foreign()
@@ -109,7 +116,10 @@ class Service:
         return Outcome(self.path, plan.change, ran, todo, self._notes())
 
     def uninstall(self, *, force: bool = False) -> Outcome:
-        """Stop the service and remove the file that `install` wrote; refuse any other, unless forced."""
+        """Stop the service and remove the file that `install` wrote.
+
+        Raises `AgentError` for a file that covey did not write, unless `force` is set, or if it cannot be removed.
+        """
         if self._current() is None:
             return Outcome(self.path, "absent", [], [], [])
         if not force:
@@ -126,7 +136,7 @@ class Service:
         return Outcome(self.path, "removed", ran + more, todo + left, [])
 
     def status(self) -> Status:
-        """Whether the file is there and what the manager says."""
+        """Return whether the file is installed, and the manager's status."""
         installed = self._current() is not None
         question = {
             "systemd": ["systemctl", "--user", "is-active", f"{self.name}.service"],
@@ -137,7 +147,9 @@ class Service:
         if self.system == "systemd":
             active = word if word.isalpha() else "unknown"
         else:
-            active = "unknown" if ran.code is None else "inactive" if ran.code else "active"
+            active = "inactive" if ran.code else "active"
+            if ran.code is None:
+                active = "unknown"
         notes = [
             *self._notes(),
             *(
@@ -174,13 +186,16 @@ class Service:
         return [] if change == "unchanged" else [*forget, ["launchctl", "bootstrap", f"gui/{os.getuid()}", self.path]]
 
     def _farewell(self) -> tuple[list[list[str]], list[list[str]]]:
-        """What has to be done before and after the file goes."""
+        """Return the commands before and after the removal of the file."""
         if self.system == "systemd":
             return [["systemctl", "--user", "stop", f"{self.name}.service"]], [["systemctl", "--user", "daemon-reload"]]
         return [["launchctl", "bootout", f"gui/{os.getuid()}/{self._label}"]], []
 
     def _carry_out(self, commands: list[list[str]]) -> tuple[list[str], list[str]]:
-        """Run them if the manager can be talked to. What was not run, or failed, is left to be done by hand."""
+        """Run the commands if the manager can be reached.
+
+        Returns the commands that were run, and those that are left to be run by hand: they were not run, or failed.
+        """
         if not commands or not self._reachable():
             return [], [_line(command) for command in commands]
         ran: list[str] = []
@@ -229,7 +244,8 @@ class Service:
         if f"({_digest(rest)})" not in marked:
             raise conflict(
                 f"{self.path} has been changed by hand since covey wrote it; it was not touched",
-                f"Keep your changes elsewhere (systemctl --user edit {self.name}), or move it away: mv {quoted(self.path)} {quoted(self.path + '.old')}",
+                f"Keep your changes elsewhere (systemctl --user edit {self.name}), or move it away: "
+                f"mv {quoted(self.path)} {quoted(self.path + '.old')}",
             )
 
     def _failed(self, verb: str, error: OSError) -> AgentError:
@@ -240,7 +256,10 @@ class Service:
 
 
 def executable() -> list[str]:
-    """The command that starts this very installation of covey, whatever PATH a service manager has."""
+    """Return the command that starts this installation of covey, whatever PATH a service manager has.
+
+    Raises `AgentError` if covey is not installed as a command.
+    """
     beside = os.path.join(os.path.dirname(sys.executable), "covey")
     if os.access(beside, os.X_OK):
         return [beside]
@@ -253,12 +272,12 @@ def executable() -> list[str]:
 
 
 def _signed(text: str) -> str:
-    """The text with a digest of everything but the marked line in that line."""
+    """Return the text with a digest of everything but the marked line in that line."""
     return text.replace(MARK, f"{MARK} ({_digest(_unmarked(text)[1])})", 1)
 
 
 def _unmarked(text: str) -> tuple[str, str]:
-    """The marked line, and the text without it."""
+    """Return the marked line, and the text without it."""
     lines = text.splitlines(keepends=True)
     marked = next((line for line in lines if MARK in line), "")
     return marked, "".join(line for line in lines if line is not marked)

@@ -19,7 +19,7 @@ _LAUNCHD_PATH = "/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 
 def systemd_unit(command: Sequence[str], home: str, mark: str) -> str:
-    """The unit. `home` is empty where the default holds."""
+    """Return the systemd unit. `home` is empty for the default home."""
     environment = f"Environment={_systemd_word(f'COVEY_HOME={home}', variables=False)}\n" if home else ""
     return f"""\
 # {mark}
@@ -47,7 +47,7 @@ WantedBy=default.target
 
 
 def launchd_agent(command: Sequence[str], home: str, mark: str, label: str, log: str) -> str:
-    """The property list."""
+    """Return the property list of the launchd agent."""
     import plistlib
 
     environment = {"PATH": _LAUNCHD_PATH, **({"COVEY_HOME": home} if home else {})}
@@ -67,7 +67,11 @@ def launchd_agent(command: Sequence[str], home: str, mark: str, label: str, log:
 
 
 def _systemd_command(words: Sequence[str]) -> str:
-    """A command line. The program's own path takes no variables, so that a dollar in it stands for itself, and no quotes, so that env has to find such a one."""
+    """Return a command line of systemd.
+
+    The program's own path takes no variables, so a dollar in it means itself, and no quotes, so a path with quotes is
+    started through env.
+    """
     program, *arguments = ["/usr/bin/env", *words] if any(letter in words[0] for letter in "\"'\\") else words
     return " ".join(
         [_systemd_word(program, variables=False), *(_systemd_word(word, variables=True) for word in arguments)]
@@ -75,16 +79,16 @@ def _systemd_command(words: Sequence[str]) -> str:
 
 
 def _systemd_word(word: str, *, variables: bool) -> str:
-    """A word as systemd reads it: % begins a specifier, $ a variable, and quotes, backslashes and blanks are as in C."""
+    """Return a word as systemd reads it: % begins a specifier, $ a variable; quotes and backslashes are as in C."""
     text = _printable(word).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     if variables:
         text = text.replace("$", "$$")
-    plain = word and not any(letter in " \t\"'\\;" for letter in word)
-    return text if plain else f'"{text}"'
+    needs_quotes = not word or any(letter in " \t\"'\\;" for letter in word)
+    return f'"{text}"' if needs_quotes else text
 
 
 def _printable(text: str) -> str:
-    """Refuse what no service file can hold."""
+    """Return the text. Raises `AgentError` if it holds a control character, which no service file can."""
     if not all(letter.isprintable() for letter in text):
         raise user_error(
             f"{text!a} holds a control character, which a service file cannot",

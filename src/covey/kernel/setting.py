@@ -1,4 +1,4 @@
-"""One thing that can be set in `config.toml`: its type, default, range and one sentence of help."""
+"""A setting of `config.toml`: its type, default, range and one sentence of help."""
 
 from __future__ import annotations
 
@@ -30,12 +30,16 @@ _KINDS: dict[str, type | tuple[type, ...]] = {"text": str, "number": (int, float
 
 
 class Setting:
-    """One thing that can be set. `check` adds a rule of its own: it returns what was expected, or nothing. `restart`: a change waits for the next start."""
+    """One setting.
+
+    `check` adds a rule: it returns what was expected, or an empty text if the value is valid. `restart`: a change takes
+    effect at the next start. Raises `ValueError` if the key or the default is not valid.
+    """
 
     def __init__(
         self,
         key: str,
-        help: str,  # noqa: A002 - the word people look for
+        help: str,  # noqa: A002 - the usual word
         *,
         type: Type = "string",  # noqa: A002
         default: Any,
@@ -58,7 +62,7 @@ class Setting:
         self.path = tuple(key.split("."))
         self._check = check
         if len(self.path) < 2 or not all(part.replace("_", "").isalnum() and part.isascii() for part in self.path):  # noqa: PLR2004
-            msg = f"{key!r} is no name for a setting: it needs a section and a name, such as log.level"
+            msg = f"{key!r} is not a name for a setting: it needs a section and a name, such as log.level"
             raise ValueError(msg)
         if self.objection(default):
             msg = f"the default of {key} is refused by its own rules: {self.objection(default)}"
@@ -69,18 +73,17 @@ class Setting:
         """What a value has to be, in words."""
         if self.enum:
             return f"one of {', '.join(self.enum)}"
-        low, high = self.minimum, self.maximum
-        within = (
-            f" from {low:g} to {high:g}"
-            if low is not None and high is not None
-            else f" of at least {low:g}"
-            if low is not None
-            else ""
-        )
-        return _NAMES[self.type] + within + (f" of at most {high:g}" if low is None and high is not None else "")
+        name = _NAMES[self.type]
+        if self.minimum is not None and self.maximum is not None:
+            return f"{name} from {self.minimum:g} to {self.maximum:g}"
+        if self.minimum is not None:
+            return f"{name} of at least {self.minimum:g}"
+        if self.maximum is not None:
+            return f"{name} of at most {self.maximum:g}"
+        return name
 
     def objection(self, value: object) -> str:
-        """What was expected instead of this value, or nothing if it fits."""
+        """Return what was expected instead of this value; an empty text if the value is valid."""
         fits = isinstance(value, _CLASSES[self.type]) and (self.type == "bool" or not isinstance(value, bool))
         if fits and isinstance(value, list):
             fits = all(isinstance(item, str) and (not self.enum or item in self.enum) for item in value)
@@ -95,7 +98,10 @@ class Setting:
         return self._check(value) if self._check else ""
 
     def parse(self, text: str) -> Any:
-        """The value that a person means by a word on the command line: as it would stand in TOML, or plain text. Raises `ValueError`."""
+        """Return the value of a word on the command line, which is written as in TOML or as text without quotes.
+
+        Raises `ValueError` if it has no such value.
+        """
         import tomllib
 
         if self.type == "string" and not text.startswith(('"', "'")):
@@ -105,28 +111,31 @@ class Setting:
         if "\n" in text and self.type != "string":
             raise ValueError(text)
         try:
-            read: dict[str, Any] = tomllib.loads(f"value = {text}\n")
+            parsed: dict[str, Any] = tomllib.loads(f"value = {text}\n")
         except (ValueError, RecursionError):
             if self.type == "string":
                 return text
             raise ValueError(text) from None
-        if list(read) != ["value"]:
+        if list(parsed) != ["value"]:
             raise ValueError(text)
-        return read["value"]
+        return parsed["value"]
 
     def normal(self, value: Any) -> Any:
-        """A value that fits, as the program uses it: a whole number will do for a float, and a list is nobody else's."""
-        return float(value) if self.type == "float" else list(value) if self.type == "list" else value
+        """Return a valid value as the program uses it: a whole number becomes a float, a list is copied."""
+        if self.type == "float":
+            return float(value)
+        return list(value) if self.type == "list" else value
 
     def shown(self, value: object) -> Any:
-        """The value as it may be listed."""
+        """Return the value as it may be listed: a sensitive value is redacted."""
         return REDACTED if self.sensitive and value else value
 
 
 class Tables(Setting):
-    """A list of tables, each written as `[[key]]` in the file; it can only be edited there. `columns`: the kinds of value (text, number, list, table) that each name takes.
+    """A setting that is a list of tables, each written as `[[key]]` in the file; it can only be edited there.
 
-    Whoever uses the tables reads more out of them; here they are sound enough to be read at all.
+    `columns` are the kinds of value (text, number, list, table) that each name takes. Here only names and kinds are
+    checked; the subsystem that uses the tables checks their meaning.
     """
 
     def __init__(
@@ -142,12 +151,12 @@ class Tables(Setting):
         self.required = required
 
     def objection(self, value: object) -> str:
-        """What was expected instead of a list of tables, or nothing."""
+        """Return what was expected instead of a list of tables; an empty text if the value is valid."""
         fits = isinstance(value, list) and all(isinstance(table, dict) for table in value)
         return "" if fits else f"{self.expected}, each under a line [[{self.key}]]"
 
     def faults(self, tables: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str, str]]:
-        """What is wrong in the tables: which one, at which name, and the sentence."""
+        """Yield the problems of the tables: the index of the table, the name in it, and a sentence."""
         import difflib
 
         for index, table in enumerate(tables):
@@ -158,31 +167,32 @@ class Tables(Setting):
                 kinds = self.columns.get(name)
                 if kinds is None:
                     near = difflib.get_close_matches(name, list(self.columns), n=1)
-                    yield (
-                        index,
-                        name,
-                        f"{name} has no meaning in a [[{self.key}]]{f'; did you mean {near[0]}?' if near else ''}",
-                    )
+                    hint = f"; did you mean {near[0]}?" if near else ""
+                    yield index, name, f"{name} has no meaning in a [[{self.key}]]{hint}"
                 elif (
                     isinstance(value, bool)
                     or not any(isinstance(value, _KINDS[kind]) for kind in kinds)
-                    or not _plain(value)
+                    or not _is_json_value(value)
                 ):
                     yield index, name, f"{name} has to be a {' or a '.join(kinds)}, without dates outside of quotes"
 
     def parse(self, text: str) -> Any:
-        """Nothing that is said in one word: always a `ValueError`."""
+        """Raise `ValueError`: a list of tables cannot be written as one word."""
         raise ValueError(text)
 
     def normal(self, value: Any) -> Any:
-        """A copy that is nobody else's, with all that is in it."""
+        """Return a deep copy."""
         import copy
 
         return copy.deepcopy(value)
 
 
-def _plain(value: object) -> bool:
-    """Whether it can be said in JSON too."""
-    if isinstance(value, (dict, list)):
-        return all(map(_plain, value.values() if isinstance(value, dict) else value))
-    return isinstance(value, (str, int)) or (isinstance(value, float) and value - value == 0)
+def _is_json_value(value: object) -> bool:
+    """Return whether a value can be written as JSON: dates, infinities and nan cannot."""
+    if isinstance(value, dict):
+        return all(map(_is_json_value, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_json_value, value))
+    import math
+
+    return isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))

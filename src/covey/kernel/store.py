@@ -1,6 +1,6 @@
-"""One SQLite file of one daemon: durable writes through one writer, reads that block nobody, backups and checks while it runs.
+"""The SQLite file of a daemon: durable writes through one writer, concurrent reads, backups and checks while it runs.
 
-`write` is answered only after its COMMIT, under every fsync policy; what differs is what a commit means:
+`write` returns only after its COMMIT, under every fsync policy; the policies differ in what a commit means:
 
     strict         on the disk: every commit is fsynced
     batched_50ms   on the disk: writes wait up to 50 ms for others and share one fsynced commit
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 _READERS = 4
 _CAPACITY = 1024
-_PAGES = 512  # copied between two looks at whether the backup is still wanted
+_PAGES = 512  # copied between two checks whether the backup was cancelled
 
 
 class Store:
@@ -43,7 +43,7 @@ class Store:
     def __init__(self, path: Path, writer: Writer, readers: Readers, recovered_from: Path | None) -> None:
         self.path = path
         self.recovered_from = recovered_from
-        """Where the file that was found damaged at the opening is now; None when all was well."""
+        """Where a file that was damaged at the opening was moved to; None if it was not damaged."""
         self._writer = writer
         self._readers = readers
         self._backups = asyncio.Lock()
@@ -52,8 +52,13 @@ class Store:
     async def open(
         cls, path: Path, migrations: Sequence[Migration], *, fsync: Fsync = "strict", capacity: int = _CAPACITY
     ) -> Store:
-        """The store at `path`, created (0600) or brought to the schema of `migrations`. At most `capacity` writes wait at a time; further ones wait to wait."""
-        resolved = Path(os.path.realpath(path))  # noqa: ASYNC240 - a few calls; SQLite names the log after the file a link points to
+        """Return the store at `path`, created (0600) or brought to the schema of `migrations`.
+
+        At most `capacity` writes are queued at a time; a further call of `write` waits until there is room. Raises
+        `StoreError` if the file cannot be opened.
+        """
+        # SQLite names the log after the file that a link points to.
+        resolved = Path(os.path.realpath(path))  # noqa: ASYNC240 - a few system calls
         writer = Writer(resolved, fsync, capacity)
         recovered_from = await writer.open(migrations)
         return cls(resolved, writer, Readers(resolved, _READERS, capacity), recovered_from)
@@ -66,35 +71,42 @@ class Store:
 
     @property
     def commits(self) -> int:
-        """How many commits were made since the opening; fewer than writes when many were waiting together."""
+        """The number of commits since the opening; fewer than writes when several writes shared a commit."""
         return self._writer.commits
 
     async def write(self, work: Callable[[sqlite3.Connection], T], *, then: Callable[[T], None] | None = None) -> T:
-        """What `work` returns, once it is committed. If it raises, its changes and only its changes are taken back.
+        """Run `work` in a transaction and return its result after the commit.
 
-        `work` runs in the writer's thread, in a transaction shared with others, which it cannot end. It may be run twice (when another work spoilt the
-        shared transaction), so its effects belong into the database. `then` is called in the loop after the commit, in commit order over all writes,
-        even when the caller was cancelled meanwhile: what was committed is told.
+        If `work` raises, its changes and only its changes are rolled back. `work` runs in the writer's thread, in a
+        transaction shared with other calls, which it cannot end. It may be run twice (when another work rolled back
+        the shared transaction), so it must have no effects outside the database. `then` is called in the event loop
+        after the commit, in commit order over all writes, even when the caller was cancelled meanwhile. Raises
+        `StoreError` if nothing was committed.
         """
         return cast("T", await self._writer.write(work, cast("Callable[[Any], None] | None", then)))
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What `work` returns, over a connection that cannot write, in one snapshot that holds every write acknowledged before. Cancelling stops it."""
+        """Run `work` over a connection that cannot write and return its result.
+
+        `work` sees one snapshot that holds every write that returned before. Cancelling the call interrupts the query.
+        """
         return cast("T", await self._readers.read(work))
 
     async def backup(self, target: Path) -> None:
-        """A copy of this moment at `target`, whole or not at all, mode 0600; writes go on meanwhile."""
-        partial = target.with_name(
-            f".{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}.partial"
-        )  # the name itself may be as long as can be
-        gone = False
+        """Write a copy of the present state to `target`, whole or not at all, mode 0600; writes go on meanwhile.
+
+        Raises `StoreError` if the copy cannot be made.
+        """
+        # A digest, because the name itself may already have the greatest length.
+        partial = target.with_name(f".{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}.partial")
+        cancelled = False
 
         def work(connection: sqlite3.Connection) -> None:
             try:
                 _refuse_unsafe(self.path, target)
                 partial.unlink(missing_ok=True)
                 create_private(partial)
-                _copy(connection, partial, lambda: gone)
+                _copy(connection, partial, lambda: cancelled)
                 partial.replace(target)
                 sync_directory(target.parent)
             except OSError as error:
@@ -109,23 +121,25 @@ class Store:
             try:
                 await self.read(work)
             except asyncio.CancelledError:
-                gone = True
+                cancelled = True
                 raise
 
     async def check(self) -> list[str]:
-        """What is wrong with the file, in SQLite's words; empty if nothing is. Reads all of it."""
+        """Read the whole file and return its problems in SQLite's words; an empty list if it has none."""
         try:
-            return await self.read(_complaints)
+            return await self.read(_problems)
         except StoreError as error:
             return [error.message]
 
     async def aclose(self) -> None:
-        """Finish what was accepted, then close. What still waits to be accepted gets `StoreClosedError`. Calling it again is harmless."""
+        """Finish the work that was accepted, then close. Calling it again is harmless.
+
+        A call that still waits to be accepted raises `StoreClosedError`.
+        """
         self._writer.refuse()
         await self._readers.aclose()
-        await (
-            self._writer.aclose()
-        )  # last: the last connection to close folds the log into the file, and only this one can
+        # The writer comes last: the last connection to close folds the log into the file, and only this one can.
+        await self._writer.aclose()
 
 
 def _refuse_unsafe(live: Path, target: Path) -> None:
@@ -139,23 +153,23 @@ def _refuse_unsafe(live: Path, target: Path) -> None:
         )
 
 
-def _copy(source: sqlite3.Connection, target: Path, unwanted: Callable[[], bool]) -> None:
+def _copy(source: sqlite3.Connection, target: Path, cancelled: Callable[[], bool]) -> None:
     # The reader's open snapshot keeps the copy of one moment, however many steps it takes.
     source.execute("SELECT 1 FROM sqlite_master").fetchone()
 
-    def look(*_: int) -> None:
-        if unwanted():
+    def stop_if_cancelled(*_: int) -> None:
+        if cancelled():
             raise InterruptedError
 
     copy = sqlite3.connect(target, isolation_level=None)
     try:
         copy.execute("PRAGMA journal_mode = OFF")  # half a copy is thrown away, not rolled back
-        source.backup(copy, pages=_PAGES, progress=look)
+        source.backup(copy, pages=_PAGES, progress=stop_if_cancelled)
     finally:
         copy.close()
 
 
-def _complaints(connection: sqlite3.Connection) -> list[str]:
+def _problems(connection: sqlite3.Connection) -> list[str]:
     found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
     dangling = connection.execute("PRAGMA foreign_key_check").fetchall()
     return found + [

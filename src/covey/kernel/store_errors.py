@@ -1,10 +1,10 @@
-"""What can go wrong with a store, in words for its owner.
+"""The errors of a store, each with a sentence for its owner and a suggestion.
 
 AgentError
 └── StoreError                kind, message, suggestion
     ├── StoreClosedError      the store was closed before the work was accepted
     ├── StoreCorruptError     the file is damaged (at the opening it is moved aside instead)
-    ├── StoreDeniedError      the file or its directory cannot be used: rights, a read-only file system, no such directory
+    ├── StoreDeniedError      the file or its directory cannot be used: permissions, read-only, no such directory
     ├── StoreDiskError        the disk or its file system reported an error; nothing of the write was kept
     ├── StoreFullError        no space is left; nothing of the write was kept
     ├── StoreLockedError      another program holds the file
@@ -29,7 +29,7 @@ _NO_ACCESS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDI
 
 
 class StoreError(AgentError):
-    """Something a user can meet: `error` names it for programs, `message` says what happened, `suggestion` what to do."""
+    """An error that a user may see: `error` is its code, `message` says what happened, `suggestion` what to do."""
 
     kind = "store_error"
     exit_code = 2
@@ -85,18 +85,22 @@ def closed(path: Path) -> StoreClosedError:
 
 
 def primary_code(error: BaseException) -> int:
-    """The SQLite result code without its extension; 0 when SQLite had no part in it."""
+    """Return the SQLite result code without its extension; 0 if the error does not come from SQLite."""
     code = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF if isinstance(code, int) else 0
 
 
 def explain(error: Exception, path: Path) -> Exception:
-    """A `StoreError` when SQLite says that the world is at fault (disk, rights, locks, damage); else the error itself: it is the caller's."""
+    """Return a `StoreError` if SQLite reports a fault of the environment (disk, permissions, locks, damage).
+
+    Any other error is a fault of the caller and is returned as it is.
+    """
     make = _BY_CODE.get(primary_code(error))
     return error if make is None else make(path, str(error))
 
 
 def explain_os(error: OSError, path: Path) -> StoreError:
+    """Return the `StoreError` for an error of the operating system."""
     reason = error.strerror or type(error).__name__
     if error.errno in _NO_SPACE:
         return _full(path, reason)

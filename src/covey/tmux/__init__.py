@@ -1,1 +1,1 @@
-"""tmux servers, local and over ssh, watched without disturbing them. Knows nothing of agents."""
+"""tmux servers, local and over ssh, monitored without disturbing them. This package knows nothing of agents."""

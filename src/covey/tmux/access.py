@@ -1,4 +1,7 @@
-"""How a tmux server is asked: over its socket, through the `tmux` program, or through a shell on another machine. In all three ways by a client that attaches to nothing."""
+"""How a tmux server is asked: over its socket, through the `tmux` program, or through a shell on another machine.
+
+In all three ways the client attaches to nothing.
+"""
 
 from __future__ import annotations
 
@@ -27,68 +30,67 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
 ANSWER_S = 5.0
-"""For one answer."""
+"""The time limit of one answer."""
 CONNECT_S = 15.0
-"""For the first one from another machine: a connection is made, and a login shell starts."""
-
-
+"""The time limit of the first answer from another machine: a connection is made, and a login shell starts."""
 INTRODUCE = ("display-message", "-p", "#{version} #{pid} #{start_time} #{socket_path}")
 
 
 class Answer(NamedTuple):
-    """`ran`: whether the server may have done something between the question before and this one."""
+    """A reply. `ran`: whether the server may have done something between the question before and this one."""
 
     reply: Reply
     ran: bool
 
 
-class Way(Protocol):
-    """A way to ask one server."""
+class Transport(Protocol):
+    """Carries questions to one server and answers back."""
 
     cheap: bool
     """Whether a question needs neither a process nor a network."""
 
     @property
-    def counts(self) -> bool:
-        """Whether it is known when the server has not run."""
+    def detects_idle(self) -> bool:
+        """Whether this transport can find out that the server has not run."""
         ...
 
-    def still(self) -> bool:
-        """Whether it is known here, without asking, that the server has not run since the last question."""
+    def is_idle(self) -> bool:
+        """Return True if it is known here, without asking, that the server has not run since the last question."""
         ...
 
     async def ask(self, words: Sequence[str], *, if_ran: bool = False) -> Answer | None:
-        """What these commands print, several of them with `;` in between. `if_ran`: None, and the server is left alone, if it has not run since the last question.
+        """Run these commands, several of them with `;` in between, and return their output.
 
-        Raises a `TmuxError`; a command that tmux refuses is no error but in the reply.
+        With `if_ran`, a server that has not run since the last question is not asked, and None is returned. Raises
+        `TmuxError`, but not for a command that tmux refuses: that is in the reply.
         """
         ...
 
     async def aclose(self) -> None: ...
 
 
-class FromHere:
-    """A server on this machine. `put` puts a question to it: over its socket, which is `cheap`, or by a process for each."""
+class LocalTransport:
+    """Asks a server on this machine. `send` sends a question: over the socket, which is `cheap`, or by a process."""
 
-    def __init__(self, pid: int, put: Callable[[Sequence[str]], Awaitable[Reply]], *, cheap: bool) -> None:
-        """`pid` is 0 if the process of the server cannot be seen."""
+    def __init__(self, pid: int, send: Callable[[Sequence[str]], Awaitable[Reply]], *, cheap: bool) -> None:
+        """`pid` is 0 if the process of the server is not visible here."""
         self.cheap = cheap
-        self._put = put
+        self._send = send
         self._activity = Activity(pid)
 
     @property
-    def counts(self) -> bool:
+    def detects_idle(self) -> bool:
         return self._activity.known
 
-    def still(self) -> bool:
-        return not self._activity.ran()
+    def is_idle(self) -> bool:
+        return not self._activity.has_run()
 
     async def ask(self, words: Sequence[str], *, if_ran: bool = False) -> Answer | None:
-        ran = self._activity.ran()
+        ran = self._activity.has_run()
         if if_ran and not ran:
             return None
-        reply = await self._put(words)
-        await self._activity.settle()
+        reply = await self._send(words)
+        await self._activity.mark_seen()
         return Answer(reply, ran)
 
     async def aclose(self) -> None:
@@ -96,12 +98,14 @@ class FromHere:
 
 
 UNKNOWN = 2
-"""What the shell prints where nothing tells whether the server has run."""
-# The shell itself reads how often the server has run, without starting a process; only if it has run is tmux started. When tmux has answered, the server goes to sleep, which counts as
-# having run: so it is read again until the server sleeps.
+"""What the shell prints where the system does not provide whether the server has run."""
+# The shell itself reads how often the server has run, without starting a process; only if it has run is tmux started.
+# When tmux has answered, the server goes to sleep, which counts as having run: so it is read again until the server
+# sleeps.
 _COUNT = (
     "covey_now= covey_state=; "
-    "while read -r k v; do case $k in State:) covey_state=$v;; voluntary_*) covey_now=$v;; esac; done 2>/dev/null </proc/{pid}/status"
+    "while read -r k v; do case $k in State:) covey_state=$v;; voluntary_*) covey_now=$v;; esac; done "
+    "2>/dev/null </proc/{pid}/status"
 )
 _ASK = """{count}
 if [ -z "$covey_now" ]; then covey_ran=2; elif [ "$covey_now" = "$covey_seen" ]; then covey_ran=0; else covey_ran=1; fi
@@ -116,8 +120,8 @@ if [ $covey_ran != 0 ] || [ {always} = 1 ]; then
 fi"""
 
 
-class ThroughShell:
-    """A server on another machine, asked through one shell that stays open there."""
+class ShellTransport:
+    """Asks a server on another machine through one shell that stays open there."""
 
     cheap = False
 
@@ -125,9 +129,9 @@ class ThroughShell:
         self._address = address
         self._shell = Shell(address.executor)
         self.pid = pid
-        self.counts = True
+        self.detects_idle = True
 
-    def still(self) -> bool:
+    def is_idle(self) -> bool:
         return False
 
     async def ask(self, words: Sequence[str], *, if_ran: bool = False) -> Answer | None:
@@ -137,41 +141,43 @@ class ThroughShell:
             command=shlex.join(self._address.argv(*words)),
         )
         with as_tmux_errors():
-            printed = await self._shell.run(script, deadline_s=ANSWER_S, first_s=CONNECT_S)
-        told = printed.decode(errors="backslashreplace")
-        if not told:
+            output = await self._shell.run(script, deadline_s=ANSWER_S, first_s=CONNECT_S)
+        text = output.decode(errors="backslashreplace")
+        if not text:
             return None
-        out, _, end = told.rpartition("\n")
+        out, _, end = text.rpartition("\n")
         try:
             ran, code = map(int, end.split())
         except ValueError:
-            raise unreadable("a list, through a shell", told) from None
-        self.counts = ran != UNKNOWN
-        # tmux's complaint is its last line; what it printed before has marks and is not taken for one.
-        return Answer(Reply(code, out, out.rstrip("\n").rpartition("\n")[2] if code else ""), bool(ran))
+            raise unreadable("a list, through a shell", text) from None
+        self.detects_idle = ran != UNKNOWN
+        # tmux's error is the last line; the output before it has marks and is not mistaken for the error.
+        errors = out.rstrip("\n").rpartition("\n")[2] if code else ""
+        return Answer(Reply(code, out, errors), bool(ran))
 
     async def aclose(self) -> None:
         await self._shell.aclose()
 
 
 class Access:
-    """One server, found and identified. What it answers is checked to come from the same server."""
+    """One identified server. Each answer is checked to come from that server."""
 
-    def __init__(self, way: Way, identity: Identity, version: str) -> None:
-        self.way = way
+    def __init__(self, transport: Transport, identity: Identity, version: str) -> None:
+        self.transport = transport
         self.identity = identity
         self.version = version
 
     async def listing(self, question: Question, *, if_ran: bool = False) -> tuple[Listing, bool] | None:
-        """The answer, and whether the server had run since the last question; None as `Way.ask`.
+        """Return the answer, and whether the server had run since the last question; None as `Transport.ask` does.
 
-        `TmuxRefusedError` if tmux refuses a command, `TmuxUnreadableError` if it prints something else, `TmuxReplacedError` if it is another server by now.
+        Raises `TmuxRefusedError` if tmux refuses a command, `TmuxUnreadableError` if its output cannot be parsed,
+        `TmuxReplacedError` if a different server answers by now.
         """
-        answer = await self.way.ask(question.words, if_ran=if_ran)
+        answer = await self.transport.ask(question.words, if_ran=if_ran)
         if answer is None:
             return None
         try:
-            listing = _read(question, answer.reply)
+            listing = _parse(question, answer.reply)
         except TmuxUnreadableError as error:
             raise TmuxUnreadableError(f"{error} (tmux {self.version})") from None
         if (listing.head.pid, listing.head.started) != self.identity:
@@ -179,13 +185,16 @@ class Access:
         return listing, answer.ran
 
     async def aclose(self) -> None:
-        await self.way.aclose()
+        await self.transport.aclose()
 
 
-async def find(address: Address) -> Access:
-    """Find out which server is there and how it can be asked. Raises a `TmuxError` if there is none, or it does not say."""
+async def open_access(address: Address) -> Access:
+    """Find out which server runs at an address and how it can be asked, and return the access to it.
+
+    Raises `TmuxError` if no server runs there, or if it does not identify itself.
+    """
     if not address.executor.here:
-        return await _find_there(address)
+        return await _open_remote(address)
     address = address._replace(program=_program(address.socket))
 
     async def by_program(words: Sequence[str]) -> Reply:
@@ -193,36 +202,39 @@ async def find(address: Address) -> Access:
             with as_tmux_errors():
                 return Reply(*await run(address.executor, address.argv(*words), deadline_s=ANSWER_S))
         except TmuxUnreachableError as error:
-            if address.program != TMUX and not os.path.exists(address.program):  # noqa: ASYNC240, PTH110 - a link of the system, gone with its process
+            # /proc/PID/exe goes with its process.
+            if address.program != TMUX and not os.path.exists(address.program):  # noqa: ASYNC240, PTH110 - no disk
                 raise TmuxGoneError("the server has ended") from error
             raise
 
-    version, identity, path = _introduced(await by_program(INTRODUCE))
-    seen = identity.pid if _listener(path) == identity.pid else 0  # in another namespace it has another number here
+    version, identity, path = _parse_introduction(await by_program(INTRODUCE))
+    # A server in another pid namespace has a different pid here.
+    visible_pid = identity.pid if _listener(path) == identity.pid else 0
 
     async def over_socket(words: Sequence[str]) -> Reply:
-        return await client.ask(path, seen, words, deadline_s=ANSWER_S)
+        return await client.ask(path, visible_pid, words, deadline_s=ANSWER_S)
 
-    cheap = bool(seen) and client.fits(version)
-    return Access(FromHere(seen, over_socket if cheap else by_program, cheap=cheap), identity, version)
+    cheap = bool(visible_pid) and client.supports(version)
+    return Access(LocalTransport(visible_pid, over_socket if cheap else by_program, cheap=cheap), identity, version)
 
 
-async def _find_there(address: Address) -> Access:
-    way = ThroughShell(address)
+async def _open_remote(address: Address) -> Access:
+    transport = ShellTransport(address)
     try:
-        answer = await way.ask(INTRODUCE)
+        answer = await transport.ask(INTRODUCE)
         assert answer
-        version, identity, _ = _introduced(answer.reply)
+        version, identity, _ = _parse_introduction(answer.reply)
     except BaseException:
-        await way.aclose()
+        await transport.aclose()
         raise
-    way.pid = identity.pid
-    return Access(way, identity, version)
+    transport.pid = identity.pid
+    return Access(transport, identity, version)
 
 
-def _introduced(reply: Reply) -> tuple[str, Identity, str]:
+def _parse_introduction(reply: Reply) -> tuple[str, Identity, str]:
+    """Return the version, the identity and the socket of the server. Raises `TmuxError` if the reply has none."""
     if reply.code:
-        raise failure(reply.complaints, reply.code)
+        raise failure(reply.errors, reply.code)
     try:
         version, pid, started, path = reply.out.partition("\n")[0].split(" ", 3)  # a hook of the user may print more
         return version, Identity(int(pid), int(started)), path
@@ -231,17 +243,21 @@ def _introduced(reply: Reply) -> tuple[str, Identity, str]:
 
 
 def _program(path: str) -> str:
-    """The program to ask a server with: its own, because tmux before and since 3.6 do not understand each other, and after an upgrade the one in PATH may be the other kind."""
+    """Return the program to ask a server with: the server's own.
+
+    tmux before and since 3.6 do not understand each other, and after an upgrade the tmux in PATH may be of the other
+    kind.
+    """
     program = f"/proc/{_listener(path)}/exe"
     try:
-        name = os.path.basename(os.readlink(program))  # noqa: PTH115, PTH119 - a name, perhaps of a file that was deleted
+        name = os.path.basename(os.readlink(program))  # noqa: PTH115, PTH119 - perhaps of a file that was deleted
     except OSError:
         return TMUX
     return program if name.removesuffix(" (deleted)") == TMUX else TMUX
 
 
 def _listener(path: str) -> int:
-    """The process that listens at a socket of this machine; 0 if that cannot be told."""
+    """Return the pid of the process that listens at a socket of this machine; 0 if that is unknown."""
     if not hasattr(socket, "SO_PEERCRED"):
         return 0
     with socket.socket(socket.AF_UNIX) as connection:
@@ -253,14 +269,13 @@ def _listener(path: str) -> int:
             return 0
 
 
-def _read(question: Question, reply: Reply) -> Listing:
-    listing = question.read(reply.out)
+def _parse(question: Question, reply: Reply) -> Listing:
+    listing = question.parse(reply.out)
     if listing is None:
-        raise failure(reply.complaints, reply.code) if reply.code else unreadable("who it is", reply.out)
+        raise failure(reply.errors, reply.code) if reply.code else unreadable("who it is", reply.out)
     if not listing.complete:
         if listing.head.sessions:
-            raise failure(reply.complaints, reply.code)
-        return listing._replace(
-            panes={} if listing.panes is not None else None
-        )  # a server without sessions refuses to list panes
+            raise failure(reply.errors, reply.code)
+        # A server without sessions refuses to list panes.
+        return listing._replace(panes={} if listing.panes is not None else None)
     return listing

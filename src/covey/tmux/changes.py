@@ -1,4 +1,7 @@
-"""What a watched server tells its reader: one pending change however much happens, so a slow reader gets the sum and not a queue."""
+"""The changes of a monitored server for one reader.
+
+At most one change is pending, however much happens: a slow reader gets the sum of the changes, not a queue of them.
+"""
 
 from __future__ import annotations
 
@@ -17,30 +20,39 @@ if TYPE_CHECKING:
 
 
 class Liveness(StrEnum):
-    """Whether a server is there: yes, no, or it cannot be told."""
+    """Whether a server runs: yes, no, or unknown because it cannot be reached."""
 
     ALIVE = "alive"
     GONE = "gone"
     UNREACHABLE = "unreachable"
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """How it stands with a server. `degraded`: it is alive, but what it answers cannot be understood, so nothing is known of its panes any more; `reason` says why it is not all well."""
+class ServerHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a server runs and can be understood.
+
+    `degraded`: the server is alive, but its answers cannot be parsed, so nothing is known of its panes any more.
+    `reason` says why the server is degraded, gone or unreachable.
+    """
 
     liveness: Liveness
     degraded: bool = False
     reason: str = ""
     identity: Identity | None = None
-    """The last one known; another identity is another server, and nothing said about the panes of the former holds for its own."""
+    """The last identity known. A different identity is a different server: no fact about a former pane holds for it."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """News. `server`: its standing is another, and `panes` are all that it has (when it is unreachable: had). `panes`: only those that are new or
-    different; `gone` are ids that are no more; `touched` are followed panes that may have printed something since the last look at them;
-    `screens` are what working panes show, with colours."""
+    """What has changed since the reader asked last.
+
+    In a change of kind `server`, the health is different and `panes` are all panes of the server (the last known ones
+    when it is unreachable). In a change of kind `panes`, `panes` are only those that are new or different.
+
+    `gone` are the ids of panes that have ended; `touched` are followed panes that may have printed something since they
+    were last sampled; `screens` are the screens of working panes, with colours.
+    """
 
     kind: Literal["server", "panes"]
-    standing: Standing
+    health: ServerHealth
     panes: tuple[Pane, ...] = ()
     gone: frozenset[str] = frozenset()
     touched: frozenset[str] = frozenset()
@@ -48,34 +60,36 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changes:
-    """The seat of one reader."""
+    """The pending change of one reader: `server`, `changed` and `close` write it, `next` takes it."""
 
     def __init__(self) -> None:
-        self._standing: Standing | None = None
+        self._health: ServerHealth | None = None
         self._panes: dict[str, Pane] = {}
         self._gone: set[str] = set()
         self._touched: set[str] = set()
         self._screens: dict[str, str] = {}
         self._server = False
-        self._news = asyncio.Event()
+        self._pending = asyncio.Event()
         self._closed = False
 
-    def server(self, standing: Standing, panes: Mapping[str, Pane]) -> None:
-        """The standing is another. What was pending about panes is contained in `panes`."""
-        self._server, self._standing = True, standing
-        self._panes, self._gone, self._touched, self._screens = dict(panes), set(), set(), {}
-        self._news.set()
+    def server(self, health: ServerHealth, panes: Mapping[str, Pane]) -> None:
+        """Record that the health is different. `panes` are all panes and replace what was pending about panes."""
+        self._server = True
+        self._health = health
+        self._clear_panes()
+        self._panes = dict(panes)
+        self._pending.set()
 
     def changed(
         self,
-        standing: Standing,
+        health: ServerHealth,
         panes: Iterable[Pane],
         gone: Iterable[str] = (),
         touched: Iterable[str] = (),
         screens: Mapping[str, str] | None = None,
     ) -> None:
-        """Panes are new, different, gone or touched, or show this."""
-        self._standing = standing
+        """Record panes that are new or different, panes that are gone or touched, and screens."""
+        self._health = health
         for pane in panes:
             self._panes[pane.id] = pane
             self._gone.discard(pane.id)
@@ -87,30 +101,36 @@ class Changes:
             self._screens.pop(pane_id, None)
             self._gone.add(pane_id)
         if self._server:
-            self._gone.clear()  # the reader has heard of none of them
+            self._gone.clear()  # the reader does not know any of them
         if self._server or self._panes or self._gone or self._touched or self._screens:
-            self._news.set()
+            self._pending.set()
 
     def close(self) -> None:
-        """No more news; the reader's iteration ends."""
+        """End the reader's iteration: `next` returns None from now on."""
         self._closed = True
-        self._news.set()
+        self._pending.set()
 
     async def next(self) -> Change | None:
-        """The sum of all that happened since the last call, as soon as there is something; None when closed."""
-        await self._news.wait()
+        """Wait for a change and return the sum of all changes since the last call; None when closed."""
+        await self._pending.wait()
         if self._closed:
             return None
-        self._news.clear()
-        assert self._standing
+        self._pending.clear()
+        assert self._health
         change = Change(
             kind="server" if self._server else "panes",
-            standing=self._standing,
+            health=self._health,
             panes=tuple(self._panes.values()),
             gone=frozenset(self._gone),
             touched=frozenset(self._touched),
             screens=self._screens,
         )
         self._server = False
-        self._panes, self._gone, self._touched, self._screens = {}, set(), set(), {}
+        self._clear_panes()
         return change
+
+    def _clear_panes(self) -> None:
+        self._panes = {}
+        self._gone = set()
+        self._touched = set()
+        self._screens = {}

@@ -1,6 +1,7 @@
-"""One question to a tmux server on this machine, over a short connection of our own as a plain, unattached client.
+"""Commands sent to a tmux server on this machine over a short connection of our own, as an unattached client.
 
-Such a client is in no list, is no candidate when tmux looks for "the current" client or session, and is never sent notifications; tmux runs one for every `tmux ls` that somebody types.
+Such a client is not in any list, is not a candidate when tmux looks for "the current" client or session, and is never
+sent notifications; tmux runs one for every `tmux ls` that somebody types.
 """
 
 from __future__ import annotations
@@ -25,37 +26,42 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
 VERSIONS = frozenset({"3.2", "3.2a", "3.3a", "3.4", "3.5a", "3.6b", "3.7c", "3.8"})
-"""The releases that this was tried with. A message that does not fit ends a server older than 3.6, so any other version is asked through the `tmux` program."""
+"""The releases that this module was tested with.
+
+A message that a server does not understand ends a server older than 3.6, so any other version is asked through the
+`tmux` program.
+"""
 STDOUT, STDERR = 1, 2
 CREDENTIALS = struct.Struct("=iii")
 CHUNK_BYTES = 256 * 1024
 LIMIT_BYTES = 16 * 1024 * 1024
-"""Of one answer."""
+"""The longest answer that is accepted."""
 
 
 class Reply(NamedTuple):
-    """What commands printed, and the code with which a `tmux` program would have ended."""
+    """The output of commands, and the exit code that a `tmux` program would have had."""
 
     code: int
     out: str
-    complaints: str
+    errors: str
 
 
-def fits(version: str) -> bool:
-    """Whether a server of this version can be asked over the socket."""
+def supports(version: str) -> bool:
+    """Return whether a server of this version can be asked over the socket."""
     return sys.platform == "linux" and sys.byteorder == "little" and version in VERSIONS
 
 
 def listener(connection: socket.socket) -> int:
-    """The process that listens at the other end, as this process sees it; 0 if it cannot be seen."""
+    """Return the pid of the process that listens at the other end; 0 if it is in another pid namespace."""
     return int(CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size))[0])
 
 
 async def ask(path: str, server: int, words: Sequence[str], *, deadline_s: float) -> Reply:
-    """Run commands in the server with this process id and return what they printed.
+    """Run commands in the server with the process id `server` and return their output.
 
-    `TmuxGoneError` if nobody listens or the server ends meanwhile, `TmuxReplacedError` if another process listens by now, `TmuxTimeoutError` if there is no answer in time,
-    `TmuxProtocolError` if the answer is not one of tmux, `TmuxUnreachableError` if the socket cannot be used.
+    Raises `TmuxGoneError` if no process listens or the server ends meanwhile, `TmuxReplacedError` if another process
+    listens by now, `TmuxTimeoutError` if there is no answer in time, `TmuxProtocolError` if the answer does not come
+    from tmux, `TmuxUnreachableError` if the socket cannot be used.
     """
     request = message.request(words)
     with socket.socket(socket.AF_UNIX) as connection:
@@ -78,7 +84,7 @@ async def ask(path: str, server: int, words: Sequence[str], *, deadline_s: float
 
 
 async def _reply(connection: socket.socket) -> Reply:
-    """Read until the server has closed its end, by which time it has forgotten us."""
+    """Read until the server has closed its end; by then it keeps nothing of this client."""
     loop, decoder = asyncio.get_running_loop(), message.Decoder()
     streams: dict[int, list[bytes]] = {STDOUT: [], STDERR: []}
     size, code = 0, None
@@ -96,12 +102,12 @@ async def _reply(connection: socket.socket) -> Reply:
                 await loop.sock_sendall(connection, reply)
     if code is None:
         raise TmuxGoneError("the server ended without an answer")
-    out, complaints = (b"".join(streams[stream]).decode(errors="backslashreplace") for stream in (STDOUT, STDERR))
-    return Reply(code, out, complaints)
+    out, errors = (b"".join(streams[stream]).decode(errors="backslashreplace") for stream in (STDOUT, STDERR))
+    return Reply(code, out, errors)
 
 
 def _answer(found: message.Message, known: Container[int]) -> bytes:
-    """What the server waits for before it goes on; empty if for nothing. No file is ever opened for it."""
+    """Return the message that the server waits for before it goes on, or no bytes. No file is ever opened for it."""
     if found.kind == message.WRITE_OPEN:
         stream = found.number()
         return message.ready(stream) if stream in known else message.refuse_write(stream, errno.EBADF)

@@ -1,13 +1,13 @@
-"""What can go wrong between us and a tmux server.
+"""The errors of a conversation with a tmux server.
 
 TmuxError
-├── TmuxRefusedError          the server answered, and the answer is no; the message is tmux's own
-├── TmuxGoneError             there is no server behind this socket
-├── TmuxReplacedError         there is one, but it is not the one that was asked before
-├── TmuxUnreadableError       the server answered, and the answer cannot be understood
-└── TmuxUnreachableError      nobody knows: the way to the server is broken (ssh, permissions, no tmux program)
-    ├── TmuxTimeoutError      no answer within the deadline: the client, the server or the way is stuck
-    └── TmuxProtocolError     the conversation broke off, or what answers is not tmux
+├── TmuxRefusedError          the server refused a command; the message is tmux's own
+├── TmuxGoneError             no server runs behind this socket
+├── TmuxReplacedError         a server runs there, but it is not the one that was asked before
+├── TmuxUnreadableError       the server answered, and the answer cannot be parsed
+└── TmuxUnreachableError      unknown: the connection to the server is broken (ssh, permissions, no tmux program)
+    ├── TmuxTimeoutError      no answer within the deadline: the client, the server or the connection is stuck
+    └── TmuxProtocolError     the conversation broke off, or the other end does not speak tmux's protocol
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 GONE = ("no server running on", "No such file or directory)", "Connection refused)", "server exited")
-"""How tmux says that there is no server; each in the one line that it prints about it."""
+"""What tmux prints when no server runs; each is part of a single line."""
 GONE_PREFIXES = ("no server running on", "error connecting to", "server exited", "[server exited")
 HUNG_UP = ("server exited unexpectedly", "lost server", "[lost server")
-"""How tmux says that a server is there, or was a moment ago, and broke off."""
+"""What tmux prints when a server that runs, or ran a moment ago, has broken off the conversation."""
 
 
 class TmuxError(Exception):
-    """Anything in this tree. The message is one sentence for a person."""
+    """The base of all errors here. The message is one sentence for a person."""
 
 
 class TmuxRefusedError(TmuxError):
@@ -40,23 +40,23 @@ class TmuxGoneError(TmuxError):
 
 
 class TmuxReplacedError(TmuxError):
-    """Another server is behind the socket by now: what was known of the former does not hold for it."""
+    """A different server is behind the socket by now: no fact about the former one holds for it."""
 
 
 class TmuxUnreadableError(TmuxError):
-    """What the server printed is not what was asked for. The message names the question, the answer and the version of tmux."""
+    """The server's output cannot be parsed. The message names the question, the answer and the version of tmux."""
 
 
 class TmuxUnreachableError(TmuxError):
-    """Whether a server runs there cannot be told."""
+    """It is unknown whether a server runs there."""
 
 
 class TmuxTimeoutError(TmuxUnreachableError):
-    """An answer did not come in time."""
+    """The server did not answer in time."""
 
 
 class TmuxProtocolError(TmuxUnreachableError):
-    """What answers does not speak tmux's protocol, or it broke off where it should go on."""
+    """The other end does not speak tmux's protocol, or it broke off in the middle of the conversation."""
 
 
 @contextmanager
@@ -70,16 +70,17 @@ def as_tmux_errors() -> Iterator[None]:
         raise TmuxUnreachableError(str(error)) from error
 
 
-def failure(words: str, code: int) -> TmuxError:
-    """What a tmux program, perhaps behind ssh, meant by its last words and the code with which it ended."""
-    line = next((line.strip() for line in words.splitlines() if line.strip()), "")
+def failure(output: str, code: int) -> TmuxError:
+    """Return the error that a tmux program, perhaps behind ssh, meant by its error output and its exit code."""
+    line = next((line.strip() for line in output.splitlines() if line.strip()), "")
     if line.startswith(HUNG_UP):
         return TmuxProtocolError(
-            f"{line}; if it goes on, the server may be of another version than the tmux in PATH there: tmux before and since 3.6 do not understand each other"
+            f"{line}; if it goes on, the server may be of another version than the tmux in PATH there: "
+            "tmux before and since 3.6 do not understand each other"
         )
     if line.startswith(GONE_PREFIXES) and any(sign in line for sign in GONE):
         return TmuxGoneError(line)
-    if code <= 0:  # sent away, or killed
+    if code <= 0:  # detached, or killed by a signal
         return TmuxProtocolError(f"the client of tmux ended with code {code}{line and ': '}{line}")
     if code == 1 and line and not line.startswith("error connecting"):
         return TmuxRefusedError(line)

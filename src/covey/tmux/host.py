@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from covey.hosts.host import Host, LocalHost, SshHost
-from covey.tmux.sockets import Sockets, remote
+from covey.tmux.sockets import Sockets, remote_sockets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,4 +38,4 @@ class SshTmuxHost(SshHost):
     """A machine behind ssh. Nothing needs to be installed there but tmux."""
 
     async def sockets(self) -> list[str]:
-        return await remote(self.monitor_shell)
+        return await remote_sockets(self.monitor_shell)

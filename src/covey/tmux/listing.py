@@ -1,7 +1,7 @@
-"""Questions to tmux about its panes, and what it prints in answer, one line for each pane. Pure.
+"""Questions to tmux about its panes, and the parsing of its answers, one line for each pane. Pure.
 
-Each line that we ask for begins with a mark, a word that nobody can guess: hooks of the user may print more, and a screen may show anything. A line with our mark that cannot be parsed is an
-error; it is never left out.
+Each line that we ask for begins with a mark, a random word: hooks of the user may print more, and a screen may show
+anything. A line with our mark that cannot be parsed is an error; it is never left out.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
 SEPARATOR = "\t"
-"""Between fields. tmux never escapes a tab that stands in a format; other control characters are printed as `\\037` by 3.4 and 3.5a."""
+"""Separates fields. tmux never escapes a tab in a format; 3.4 and 3.5a print other control characters as `\\037`."""
 CONTROL = "[\x01-\x1f\x7f]"
 HEAD, GLANCE, PULSE, PANE, END = "head", "glance", "pulse", "pane", "end"
 T = TypeVar("T")
 
 
 class Pane(msgspec.Struct, frozen=True, kw_only=True):
-    """A pane as it was when it was listed. `activity` is the second of the last output anywhere in its window; `attached` counts clients."""
+    """A pane as it was when it was listed.
+
+    `activity` is the second of the last output anywhere in its window; `attached` is the number of attached clients.
+    """
 
     id: str
     pid: int
@@ -52,29 +55,35 @@ class Pane(msgspec.Struct, frozen=True, kw_only=True):
     title: str
 
 
-# A process and a folder may be named with any bytes, so control characters are taken out of those two: no line break, no false separator.
-# Names of sessions and windows are escaped by tmux, a title with a control character is refused by it; the title comes last all the same.
+# A process and a folder may be named with any bytes, so control characters are taken out of those two: they contain no
+# line break and no false separator. tmux escapes the names of sessions and windows, and refuses a title with a control
+# character; the title comes last all the same.
 _FIELDS = (
-    "pane_id", "pane_pid", "pane_tty", "session_id", "session_name", "window_id", "window_index", "window_name", "pane_index", "pane_dead",
-    "pane_in_mode", "alternate_on", "pane_width", "pane_height", "cursor_x", "cursor_y", "window_activity", "history_bytes", "session_attached",
+    "pane_id", "pane_pid", "pane_tty", "session_id", "session_name", "window_id", "window_index", "window_name",
+    "pane_index", "pane_dead", "pane_in_mode", "alternate_on", "pane_width", "pane_height", "cursor_x", "cursor_y",
+    "window_activity", "history_bytes", "session_attached",
     f"s/{CONTROL}/?/:pane_current_command", f"s/{CONTROL}/?/:pane_current_path", "pane_title",
 )  # fmt: skip
 _PANE = SEPARATOR.join(f"#{{{field}}}" for field in _FIELDS)
 _PULSE_FIELDS = ("pane_id", "window_activity", "alternate_on", "cursor_x", "cursor_y", "history_bytes", "pane_title")
 _PULSE = SEPARATOR.join(f"#{{{field}}}" for field in _PULSE_FIELDS)
 _HEAD = SEPARATOR.join(("#{pid}", "#{start_time}", "%s", "#{S:+}"))
-# What tells that the topology is another: no commas, because inside #{P:} they would part active from inactive panes. Control characters are taken out of it all at once: tmux compiles
-# the pattern each time.
+# The glance changes when the topology does. It has no commas, because inside #{P:} they would separate active from
+# inactive panes. Control characters are taken out of all of it at once: tmux compiles the pattern each time.
 _GLANCE = (
     f"#{{s/{CONTROL}/?/:#{{S:#{{session_id}}#{{session_name}} #{{W:#{{window_index}}#{{window_name}} "
     "#{P:#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_width}x#{pane_height} #{pane_current_command}|}}}}"
 )
 FEW = 25
-"""At one pane in so many, or fewer, each is asked for by itself: tmux takes longer to go through all that it has and leave out the others."""
+"""If at most one pane in this many is asked for, each is asked for by itself: filtering all panes takes tmux longer."""
 
 
 class Pulse(NamedTuple):
-    """What output changes in a pane. The rest is dear to tell, a program and a folder above all, and changes with news or at a glance."""
+    """The fields of a pane that output changes.
+
+    The other fields, a program and a folder above all, are expensive for tmux to expand; a glance notices when they
+    change.
+    """
 
     activity: int
     alternate: bool
@@ -86,14 +95,17 @@ class Pulse(NamedTuple):
     def differs(self, pane: Pane) -> bool:
         return self != (pane.activity, pane.alternate, pane.cursor_x, pane.cursor_y, pane.history_bytes, pane.title)
 
-    def of(self, pane: Pane) -> Pane:
-        """The pane as it is now."""
+    def applied_to(self, pane: Pane) -> Pane:
+        """Return the pane with the fields of this pulse."""
         return replace(pane, **self._asdict())
 
 
 @lru_cache(maxsize=4096)
 def parse_pane(line: str) -> Pane | None:
-    """The fields of a pane; None if they are none. The same line gives the same pane: most panes have not changed since they were listed last."""
+    """Parse the fields of a pane; None if they cannot be parsed.
+
+    The same line gives the same object: most panes have not changed since they were listed last.
+    """
     fields = line.split(SEPARATOR, len(_FIELDS) - 1)
     if len(fields) != len(_FIELDS):
         return None
@@ -128,7 +140,7 @@ def parse_pane(line: str) -> Pane | None:
 
 @lru_cache(maxsize=1024)
 def parse_pulse(line: str) -> tuple[str, Pulse] | None:
-    """The fields of a pulse with the id of its pane, likewise."""
+    """Parse the fields of a pulse and the id of its pane; None if they cannot be parsed."""
     fields = line.split(SEPARATOR, len(_PULSE_FIELDS) - 1)
     if len(fields) != len(_PULSE_FIELDS):
         return None
@@ -140,7 +152,7 @@ def parse_pulse(line: str) -> tuple[str, Pulse] | None:
 
 
 class Head(NamedTuple):
-    """What a server says of itself before it answers: who it is, its own clock in seconds, and whether it has sessions."""
+    """The first line of an answer: the server's identity, its own clock in seconds, and whether it has sessions."""
 
     pid: int
     started: int
@@ -149,8 +161,12 @@ class Head(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """What a server answered. `panes` is None if it was not asked for all of them, `glance` if not for a glance; not `complete` if it refused a command.
-    `screens` are those that it was asked for, or none if it refused one of them."""
+    """The answer of a server.
+
+    `panes` is None if the question did not ask for all panes, `glance` if it did not ask for a glance. `screens` are
+    the screens that were asked for, or empty if the server refused one of them. `complete` is False if the server
+    refused a command.
+    """
 
     head: Head
     panes: dict[str, Pane] | None
@@ -161,8 +177,11 @@ class Listing(NamedTuple):
 
 
 class Question:
-    """Commands for one connection, and how their output is read. The first asks who answers, another prints that those before it did; screens come last, so that a pane that is gone by then
-    spoils nothing else."""
+    """The commands of one connection, and the parsing of their output.
+
+    The first command asks which server answers, and one at the end prints that all before it were run. Screens come
+    after that, so that a pane that is gone by then spoils nothing else.
+    """
 
     def __init__(self) -> None:
         self._mark = secrets.token_hex(8)
@@ -173,11 +192,8 @@ class Question:
     @property
     def words(self) -> list[str]:
         """The commands as the arguments of one `tmux` program."""
-        commands = [word for command in self._commands for word in (*command, ";")] + [
-            "display-message",
-            "-p",
-            self._marked(END, ""),
-        ]
+        commands = [word for command in self._commands for word in (*command, ";")]
+        commands += ["display-message", "-p", self._marked(END, "")]
         return [*commands, ";", *self._screens.words] if self._screens else commands
 
     def all_panes(self) -> None:
@@ -186,14 +202,14 @@ class Question:
         self._commands.append(("list-panes", "-a", "-F", self._marked(PANE, _PANE)))
 
     def glance(self) -> None:
-        """Ask for a line that changes when panes, their programs, or the names and places of their windows and sessions do."""
+        """Ask for a line that changes when panes, their programs, or the names and order of windows and sessions do."""
         self._commands.append(("display-message", "-p", self._marked(GLANCE, _GLANCE)))
 
     def pulses(self, only: Collection[str], *, of: int) -> None:
-        """Ask for the pulses of some among so many panes. Those that are gone are left out of the answer."""
+        """Ask for the pulses of some panes of a server with `of` panes; the answer leaves out panes that are gone."""
         form = self._marked(PULSE, _PULSE)
         if len(only) * FEW <= of:
-            # For a pane that is gone nothing else may be expanded: tmux 3.2 would crash.
+            # For a pane that is gone no other field may be expanded: tmux 3.2 would crash.
             guarded = self._marked(PULSE, f"#{{?pane_id,{_PULSE},}}")
             self._commands += [("display-message", "-p", "-t", pane_id, guarded) for pane_id in only]
         elif only:
@@ -202,38 +218,40 @@ class Question:
             )
 
     def screens(self, pane_ids: Sequence[str]) -> None:
-        """Ask what these panes show, with colours."""
+        """Ask for the screens of these panes, with colours."""
         self._screens = ScreenQuestion(pane_ids, escapes=True)
 
-    def read(self, out: str) -> Listing | None:
-        """The answer; None if not even the first command was answered. `TmuxUnreadableError` if it is not what was asked for."""
+    def parse(self, out: str) -> Listing | None:
+        """Return the answer; None if not even the first command was answered.
+
+        Raises `TmuxUnreadableError` if the output is not what was asked for.
+        """
         head: Head | None = None
         glance: str | None = None
         panes: dict[str, Pane] = {}
         pulses: dict[str, Pulse] = {}
-        told, complete, shown = out.partition(f"{self._mark}{SEPARATOR}{END}")
-        for kind, fields in self._lines(told):
+        lines, complete, shown = out.partition(f"{self._mark}{SEPARATOR}{END}")
+        for kind, fields in self._marked_lines(lines):
             if kind == HEAD:
                 head = _head(fields)
             elif kind == GLANCE:
                 glance = fields
             elif kind == PANE:
                 pane = _expect(parse_pane(fields), "its panes", fields)
-                panes.setdefault(
-                    pane.id, pane
-                )  # a window that is linked into several sessions is listed under the first of them
-            elif kind == PULSE and fields:  # there are none for a pane that is gone
+                # A window that is linked into several sessions is listed under the first of them.
+                panes.setdefault(pane.id, pane)
+            elif kind == PULSE and fields:  # there are no fields for a pane that is gone
                 pane_id, pulse = _expect(parse_pulse(fields), "what a pane does", fields)
                 pulses[pane_id] = pulse
         if head is None:
             if self._mark in out:
                 raise unreadable("who it is", out)
             return None
-        screens = self._screens.read(shown) if self._screens and complete else None
+        screens = self._screens.parse(shown) if self._screens and complete else None
         return Listing(head, panes if self._all else None, pulses, glance, screens or {}, bool(complete))
 
-    def _lines(self, out: str) -> Iterator[tuple[str, str]]:
-        """The lines with our mark: the kind of each, and its fields."""
+    def _marked_lines(self, out: str) -> Iterator[tuple[str, str]]:
+        """Yield the kind and the fields of each line with our mark."""
         start = f"{self._mark}{SEPARATOR}"
         for line in out.split("\n"):
             if line.startswith(start):
@@ -245,10 +263,11 @@ class Question:
 
 
 class ScreenQuestion:
-    """The commands that print what panes show, and how their output is parted again.
+    """The commands that print the screens of panes, and the parsing of their output.
 
-    Before each screen comes a line with our mark, the pane and its height. A hook of the user on `display-message` would print between that line and the screen; how many lines is seen at
-    the end, where nothing else comes.
+    Before each screen comes a line with our mark, the pane and its height. A hook of the user on `display-message`
+    would print between that line and the screen; the number of its lines is counted at the end, where nothing else
+    comes.
     """
 
     def __init__(self, pane_ids: Sequence[str], *, escapes: bool) -> None:
@@ -262,19 +281,22 @@ class ScreenQuestion:
         ]
         self.words += ["display-message", "-p", self._mark]
 
-    def read(self, out: str) -> dict[str, str] | None:
-        """The screens by pane; None if tmux refused one, at which it stops. `TmuxUnreadableError` if it is not what was asked for."""
+    def parse(self, out: str) -> dict[str, str] | None:
+        """Return the screens by pane; None if tmux refused one, at which it stops.
+
+        Raises `TmuxUnreadableError` if the output is not what was asked for.
+        """
         first, *parts = out.split(self._mark)
         if not parts or not parts[-1].startswith("\n"):
             return None
         *parts, last = parts
-        noise = last.count("\n") - 1
+        hook_lines = last.count("\n") - 1
         screens: dict[str, str] = {}
         for part in parts:
             heading, *lines = part.split("\n")
             try:
                 _, pane_id, height = heading.split(SEPARATOR)
-                shown = lines[noise : noise + int(height)]
+                shown = lines[hook_lines : hook_lines + int(height)]
             except ValueError:
                 raise unreadable("what a pane shows", first + heading) from None
             screens[pane_id] = "\n".join((*shown, ""))
@@ -296,5 +318,5 @@ def _expect(parsed: T | None, question: str, fields: str) -> T:
 
 
 def unreadable(question: str, answer: str) -> TmuxUnreadableError:
-    """The error that says what was asked and what came."""
+    """Return the error that names the question and the answer."""
     return TmuxUnreadableError(f"tmux was asked for {question} and printed {answer[:80]!r}")

@@ -1,7 +1,7 @@
 """The messages that a tmux client and its server exchange over the socket, as bytes. Pure.
 
-Protocol version 8, which tmux 3.2 to 3.8 speak. No descriptor is ever passed: with one the header differs between versions (3.6 moved its mark), without one all of them are alike
-on a little-endian machine.
+This is version 8 of the protocol, which tmux 3.2 to 3.8 speak. No descriptor is ever passed: with a descriptor the
+header differs between versions (3.6 moved its mark), without one all versions are alike on a little-endian machine.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 HEADER = struct.Struct("=IIII")
-"""Kind, length including the header, version of the protocol, and a process id that nobody reads."""
+"""Kind, length including the header, version of the protocol, and a process id that is not read."""
 NUMBER, TWO_NUMBERS, FLAGS = struct.Struct("=i"), struct.Struct("=ii"), struct.Struct("=Q")
 PROTOCOL = 8
 LONGEST_BYTES = 16384
-"""tmux accepts no longer message."""
+"""The longest message that tmux accepts."""
 VERSION_MISMATCH = 12
 IDENTIFY_TERM, IDENTIFY_TTY, IDENTIFY_DONE, IDENTIFY_PID, IDENTIFY_FOLDER, IDENTIFY_FLAGS = 101, 102, 106, 107, 108, 111
 COMMAND, EXIT, SHUTDOWN = 200, 203, 210
@@ -33,14 +33,14 @@ class Message(NamedTuple):
     body: bytes
 
     def number(self) -> int:
-        """The first number of the body. `TmuxProtocolError` if the body is too short for one."""
+        """Return the first number of the body. Raises `TmuxProtocolError` if the body is too short for one."""
         if len(self.body) < NUMBER.size:
             raise TmuxProtocolError(f"a message of kind {self.kind} from the server is too short")
         return int(NUMBER.unpack_from(self.body)[0])
 
 
 def encode(kind: int, body: bytes = b"") -> bytes:
-    """One message. `ValueError` if it is longer than tmux accepts."""
+    """Return one message as bytes. Raises `ValueError` if it is longer than tmux accepts."""
     length = HEADER.size + len(body)
     if length > LONGEST_BYTES:
         raise ValueError(f"tmux accepts no command longer than {LONGEST_BYTES} bytes")
@@ -48,9 +48,10 @@ def encode(kind: int, body: bytes = b"") -> bytes:
 
 
 def request(words: Sequence[str]) -> bytes:
-    """All that an unattached client sends: who it is, and one command, or several with `;` between them.
+    """Return all that an unattached client sends: its identification and one command, or several with `;` between.
 
-    Neither a terminal nor a session nor control mode is asked for, so tmux answers, ends the conversation, and keeps nothing.
+    The client asks for neither a terminal nor a session nor control mode, so tmux answers, ends the conversation, and
+    keeps nothing. Raises `ValueError` if a word contains a NUL or the commands are longer than tmux accepts.
     """
     return b"".join(
         (
@@ -66,17 +67,17 @@ def request(words: Sequence[str]) -> bytes:
 
 
 def ready(stream: int) -> bytes:
-    """The reply to WRITE_OPEN that lets the server write."""
+    """Return the reply to WRITE_OPEN that lets the server write."""
     return encode(WRITE_READY, TWO_NUMBERS.pack(stream, 0))
 
 
 def refuse_write(stream: int, error: int) -> bytes:
-    """The reply to WRITE_OPEN of a file that we do not write."""
+    """Return the reply to WRITE_OPEN of a file that this client does not write."""
     return encode(WRITE_READY, TWO_NUMBERS.pack(stream, error))
 
 
 def refuse_read(stream: int, error: int) -> bytes:
-    """The reply to READ_OPEN of a file that we do not read."""
+    """Return the reply to READ_OPEN of a file that this client does not read."""
     return encode(READ_DONE, TWO_NUMBERS.pack(stream, error))
 
 
@@ -87,9 +88,13 @@ class Decoder:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """The messages that are complete with these bytes. `TmuxProtocolError` if they cannot come from a tmux server."""
-        data, start = self._rest + data, 0
+        """Yield the messages that are complete with these bytes.
+
+        Raises `TmuxProtocolError` if the bytes cannot come from a tmux server.
+        """
+        data = self._rest + data
         self._rest = b""
+        start = 0
         while len(data) - start >= HEADER.size:
             kind, length, *_ = HEADER.unpack_from(data, start)
             if not HEADER.size <= length <= LONGEST_BYTES:
@@ -104,7 +109,7 @@ class Decoder:
 
 
 def _texts(words: Sequence[str]) -> bytes:
-    """Each word with a NUL at its end."""
+    """Return the words, each with a NUL at its end. Raises `ValueError` if a word contains a NUL."""
     text = "\0".join((*words, ""))
     if text.count("\0") != len(words):
         raise ValueError("a word of a tmux command cannot contain a NUL")

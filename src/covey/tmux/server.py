@@ -1,4 +1,4 @@
-"""Where a tmux server is, and which one it is."""
+"""The address and the identity of a tmux server."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ if TYPE_CHECKING:
 
 
 TMUX = "tmux"
-"""The program, as it is found in PATH."""
+"""The name of the program, to be found in PATH."""
 
 
 class Identity(NamedTuple):
-    """Which server it is. A restarted one is another: its pane ids begin again and mean other panes."""
+    """The process of a server. A restarted server has a new identity: its pane ids begin again and mean other panes."""
 
     pid: int
     started: int
 
 
 class Address(NamedTuple):
-    """A server by its socket; an empty one is tmux's default on that machine."""
+    """A server by its socket; an empty `socket` is tmux's default on that machine."""
 
     executor: Executor
     socket: str
     program: str = TMUX
 
     def argv(self, *words: str) -> list[str]:
-        """A command line that never starts a server."""
+        """Return the command line that runs these tmux commands and never starts a server."""
         return [self.program, "-u", "-N", *(("-S", self.socket) if self.socket else ()), *words]
 
     def listening(self) -> bool | None:
-        """Whether a server is there, without asking it; None if that cannot be known so."""
+        """Return whether a server listens, without asking it; None if that cannot be found out this way."""
         return self.executor.listening(self.socket) if self.socket else None

@@ -21,7 +21,7 @@ COST = 0.0006
 
 def workspace(lab: Headless, head: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace whose agent finds its scripted model in the environment."""
-    place, environment = lab.place(real("claude"), "it", {PROMPT: ["say HEARTBEAT_OK"]})
+    place, environment = lab.setup(real("claude"), "it", {PROMPT: ["say HEARTBEAT_OK"]})
     (place.project / "HEARTBEAT.md").write_text(f"---\ninterval: 10s\n{head}\n---\nLook.\n")
     for variable in os.environ:
         monkeypatch.delenv(variable)

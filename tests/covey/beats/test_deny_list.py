@@ -46,7 +46,7 @@ def run(
     lab: Headless, name: str, command: str, deny: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, **more: str
 ) -> tuple[Report, list[str]]:
     """A heartbeat in which the model wants to run a command; the report, and which harmful programs were called."""
-    place, environment = lab.place(real("claude"), name, {PROMPT: [f"shell {command}", "say HEARTBEAT_OK"]})
+    place, environment = lab.setup(real("claude"), name, {PROMPT: [f"shell {command}", "say HEARTBEAT_OK"]})
     tools, called = place.root / "tools", place.root / "called"
     tools.mkdir()
     for program in HARMFUL:

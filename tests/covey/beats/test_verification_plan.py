@@ -58,7 +58,7 @@ def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
     agent = getattr(request, "param", "claude")
     folder = Path(tempfile.mkdtemp(prefix="cv-"))  # short: a socket's path must be
     with headless(folder) as lab:
-        place, environment = lab.place(real(agent), agent, {PROMPT: OK})
+        place, environment = lab.setup(real(agent), agent, {PROMPT: OK})
         environment |= {"COVEY_HOME": str(folder / "home"), "TMUX_TMPDIR": str(folder)}
         found = Scene(lab, agent, folder, place.project, environment)
         yield found

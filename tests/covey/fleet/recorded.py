@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from covey.contract.event_kind import EventKind
 from covey.fleet.engine import Signal
 from covey.fleet.judge import Rules
 from covey.fleet.model import Claim, State
@@ -56,7 +57,7 @@ class Recorded:
     def rows(self) -> dict[str, Row]:
         return self.states.rows
 
-    def write(self, kind: str, subject: str, data: dict[str, Any]) -> None:
+    def write(self, kind: EventKind, subject: str, data: dict[str, Any]) -> None:
         self._append([StateEvent(kind, subject, data, self.now)])
         self._seen()
 

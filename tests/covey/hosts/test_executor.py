@@ -13,7 +13,7 @@ from covey.hosts import executor as module
 from covey.hosts.errors import HostTimeoutError, HostUnreachableError
 from covey.hosts.executor import Executor, Local, Ssh, run
 from covey.hosts.shell import Shell
-from covey.tmux.sockets import remote
+from covey.tmux.sockets import remote_sockets
 from tests.covey.tmux.conftest import Sshd, Tmux, until, watching
 
 ODD = ["a b", "'", '"', "$HOME", "`id`", "\\", "*", "new\nline", ";", "!x", ""]
@@ -95,7 +95,7 @@ def test_a_host_that_is_down_is_unreachable(sshd: Sshd) -> None:
     async def main() -> None:
         there = ssh(sshd)
         with pytest.raises(HostUnreachableError, match="Connection refused"):
-            await remote(Shell(there))
+            await remote_sockets(Shell(there))
         await there.aclose()
 
     asyncio.run(main())
@@ -129,9 +129,9 @@ def test_a_cut_connection_is_unreachable_at_once_and_comes_back(sshd: Sshd, tmux
         try:
             async with watching(tmux, executor=there) as reader:
                 sshd.signal(signal.SIGKILL)
-                await until(lambda: any(change.standing.liveness == "unreachable" for change in reader.heard))
-                await until(lambda: reader.watch.standing.liveness == "alive")
-                assert not any(change.standing.liveness == "gone" for change in reader.heard)
+                await until(lambda: any(change.health.liveness == "unreachable" for change in reader.heard))
+                await until(lambda: reader.watch.health.liveness == "alive")
+                assert not any(change.health.liveness == "gone" for change in reader.heard)
         finally:
             await there.aclose()
 
@@ -155,10 +155,10 @@ def test_a_silent_connection_is_unreachable_within_the_deadlines(
                 os.kill(sshd.process.pid, signal.SIGSTOP)
                 sshd.signal(signal.SIGSTOP)
                 async with asyncio.timeout(30):
-                    await until(lambda: reader.watch.standing.liveness == "unreachable")
+                    await until(lambda: reader.watch.health.liveness == "unreachable")
                 assert list(reader.watch.panes) == ["%0"]
                 os.kill(sshd.process.pid, signal.SIGCONT)
-                await until(lambda: reader.watch.standing.liveness == "alive")
+                await until(lambda: reader.watch.health.liveness == "alive")
                 sshd.signal(signal.SIGCONT)
         finally:
             await there.aclose()

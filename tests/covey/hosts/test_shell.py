@@ -55,7 +55,7 @@ def test_scripts_of_several_callers_do_not_mix() -> None:
     play(Local(), body)
 
 
-def test_what_a_login_prints_is_no_answer() -> None:
+def test_the_output_of_a_login_is_not_an_answer() -> None:
     async def body(shell: Shell) -> None:
         assert await shell.run("printf yes", deadline_s=10) == b"yes"
 

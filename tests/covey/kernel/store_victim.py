@@ -1,7 +1,10 @@
-"""The process that `test_store_torture` kills: it starts once and forks a writer for every line it is given, since starting Python is the slow part.
+"""The process that `test_store_torture` kills.
+
+It starts once and forks a writer for every line that it is given, since starting Python is the slow part.
 
 Line in:   path, fsync policy, first number
-Lines out: `pid <n>` of the writer, `open` when its store is, one number for each acknowledged write, `end` when the writer is dead
+Lines out: `pid <n>` of the writer, `open` when its store is, one number for each acknowledged write,
+           `end` when the writer is dead
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from covey.kernel.clock import Clock, ManualClock, SystemClock, sleep_until, timestamp
 
 
-async def test_the_clock_of_the_machine_tells_the_time_of_the_machine() -> None:
+async def test_the_system_clock_has_the_time_of_the_machine() -> None:
     clock: Clock = SystemClock()
     first, later = time.time(), clock.time()
     assert first <= later <= time.time()
@@ -61,7 +61,7 @@ def test_a_timestamp_says_the_moment_to_the_millisecond(milliseconds: int) -> No
 
 
 @pytest.mark.parametrize("way", ["time", "event"])
-async def test_whoever_sleeps_until_woken_goes_on_when_time_has_passed_or_somebody_wakes_it(way: str) -> None:
+async def test_a_sleep_until_an_event_ends_when_time_has_passed_or_the_event_is_set(way: str) -> None:
     clock, woken = ManualClock(), asyncio.Event()
     asleep = asyncio.create_task(sleep_until(woken, clock, 10.0))
     for _ in range(3):  # it starts, and so do those that it waits for

@@ -73,7 +73,7 @@ def test_without_a_file_everything_is_at_its_default(home: Home) -> None:
     assert {item.source for item in config.items()} == {"default"}
 
 
-def test_what_the_file_says_holds_and_is_listed_as_coming_from_it(home: Home) -> None:
+def test_a_value_in_the_file_holds_and_is_listed_as_coming_from_it(home: Home) -> None:
     write(home, '[log]\nlevel = "debug"\n[http]\ntcp = false\ndeadline_s = 5\n')
     config = Config.load(home.node, SETTINGS)
     assert (config.get("log.level"), config.get("http.tcp")) == ("debug", False)
@@ -213,7 +213,7 @@ def test_all_mistakes_are_reported_at_once(home: Home) -> None:
         (b"[log]\x00", "line 1: column 6: "),
     ],
 )
-def test_a_file_that_is_no_toml_is_named_with_line_and_column(home: Home, text: str | bytes, said: str) -> None:
+def test_a_file_that_is_not_toml_is_named_with_line_and_column(home: Home, text: str | bytes, said: str) -> None:
     assert said in refusal(home, text).message
 
 
@@ -225,7 +225,7 @@ def test_absurd_values_are_refused_without_a_traceback(home: Home) -> None:
     assert len(error.message) < 300
 
 
-def test_what_is_no_file_is_refused_and_nobody_waits_for_it(home: Home) -> None:
+def test_a_path_that_is_not_a_regular_file_is_refused_without_blocking(home: Home) -> None:
     Path(home.node.config_file).mkdir()
     with pytest.raises(AgentError, match="it is a directory") as caught:
         Config.load(home.node, SETTINGS)
@@ -328,11 +328,13 @@ def test_the_mode_of_the_file_is_kept(home: Home, bits: int) -> None:
         ("log.level = 'debug' # x\n", "log.max_mb", "7", "log.level = 'debug' # x\nlog.max_mb = 7\n"),
         ("log = { level = 'debug' }  # x", "log.max_mb", "7", 'log = { level = "debug", max_mb = 7 }  # x'),
         ("log = {}\n", "log.max_mb", "7", "log = { max_mb = 7 }\n"),
-        ("[fleet]\nwatch.every_s = 3\n[log]\n", "fleet.watch.hosts", "a,b", '[fleet]\nwatch.every_s = 3\nwatch.hosts = ["a", "b"]\n[log]\n'),
+        ("[fleet]\nwatch.every_s = 3\n[log]\n", "fleet.watch.hosts", "a,b",
+         '[fleet]\nwatch.every_s = 3\nwatch.hosts = ["a", "b"]\n[log]\n'),
         ("[fleet]\n[log]\n", "fleet.watch.every_s", "3", "[fleet]\n[log]\n\n[fleet.watch]\nevery_s = 3\n"),
         ("[fleet.watch]\n  every_s = 3", "fleet.watch.hosts", "a", '[fleet.watch]\n  every_s = 3\n  hosts = ["a"]\n'),
         ("[fleet.watch]\n", "fleet.name", "x", '[fleet.watch]\n\n[fleet]\nname = "x"\n'),
-        ("[fleet.watch]\nhosts = [\n  'a', # first\n  'b',\n] # hosts\n", "fleet.watch.hosts", "c", '[fleet.watch]\nhosts = ["c"] # hosts\n'),
+        ("[fleet.watch]\nhosts = [\n  'a', # first\n  'b',\n] # hosts\n", "fleet.watch.hosts", "c",
+         '[fleet.watch]\nhosts = ["c"] # hosts\n'),
         ("[log]\r\nmax_mb = 5\r\n", "log.level", "debug", '[log]\r\nmax_mb = 5\r\nlevel = "debug"\r\n'),
         ("[log]\r\nmax_mb = 5", "log.level", "debug", '[log]\r\nmax_mb = 5\r\nlevel = "debug"\r\n'),
         ("[log]\r\n", "http.tcp", "false", "[log]\r\n\r\n[http]\r\ntcp = false\r\n"),
@@ -340,9 +342,11 @@ def test_the_mode_of_the_file_is_kept(home: Home, bits: int) -> None:
         ("  [log] # here\n\n\n[store]\n", "log.level", "debug", '  [log] # here\n  level = "debug"\n\n\n[store]\n'),
         ("[log]\n'level' = \"a#b=c\" # x = #\n", "log.level", "debug", "[log]\n'level' = \"debug\" # x = #\n"),
         ('["log"]\n"level"="info"', "log.level", "debug", '["log"]\n"level"="debug"'),
-        ('"=" = 1\n[fleet]\nname = """\n[log]\nlevel = 1 # x\n"""\n', "log.level", "debug", '"=" = 1\n[fleet]\nname = """\n[log]\nlevel = 1 # x\n"""\n\n[log]\nlevel = "debug"\n'),
+        ('"=" = 1\n[fleet]\nname = """\n[log]\nlevel = 1 # x\n"""\n', "log.level", "debug",
+         '"=" = 1\n[fleet]\nname = """\n[log]\nlevel = 1 # x\n"""\n\n[log]\nlevel = "debug"\n'),
         ("[fleet]\nname = '''a\n# b'''# c", "fleet.name", "d", '[fleet]\nname = "d"# c'),
-        ("[[other]]\nx = 1\n[[other]]\nx = 2\n", "log.level", "debug", '[[other]]\nx = 1\n[[other]]\nx = 2\n\n[log]\nlevel = "debug"\n'),
+        ("[[other]]\nx = 1\n[[other]]\nx = 2\n", "log.level", "debug",
+         '[[other]]\nx = 1\n[[other]]\nx = 2\n\n[log]\nlevel = "debug"\n'),
     ],
 )  # fmt: skip
 def test_every_way_to_write_a_section_is_kept(home: Home, before: str, key: str, value: str, after: str) -> None:
@@ -452,7 +456,7 @@ def test_setting_the_default_explicitly_is_written_down(home: Home) -> None:
     assert Config.load(home.node, SETTINGS).source("log.level") == "file"
 
 
-def test_an_edit_tells_whether_a_restart_is_needed(home: Home) -> None:
+def test_an_edit_returns_whether_a_restart_is_needed(home: Home) -> None:
     assert set_value(home.node, SETTINGS, "http.tcp", "false") == ("http.tcp", True, False, True)
     assert set_value(home.node, SETTINGS, "http.tcp", "false").needs_restart is False
     assert unset(home.node, SETTINGS, "http.tcp") == ("http.tcp", False, True, True)
@@ -493,7 +497,9 @@ def test_many_edits_at_once_are_all_kept(home: Home) -> None:
     keys = ["log.max_mb", "log.max_days", "log.max_files", "events.max_days", "events.max_mb", "http.body_limit_kb"]
     script = """
 import sys
-from covey.kernel.config import set_value; from covey.kernel.home import Home; from covey.node.settings import SETTINGS
+from covey.kernel.config import set_value
+from covey.kernel.home import Home
+from covey.node.settings import SETTINGS
 sys.stdin.read(1)
 for value in range(2, 22):
     set_value(Home(sys.argv[1]).node, SETTINGS, sys.argv[2], str(value))
@@ -513,7 +519,9 @@ def test_an_edit_that_does_not_fit_on_the_disk_leaves_the_file_as_it_was(home: H
     write(home, COMMENTED)
     script = """
 import resource, sys
-from covey.kernel.config import set_value; from covey.kernel.home import Home; from covey.node.settings import SETTINGS
+from covey.kernel.config import set_value
+from covey.kernel.home import Home
+from covey.node.settings import SETTINGS
 from murli import AgentError
 resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
 try: set_value(Home(sys.argv[1]).node, SETTINGS, "log.level", "info")
@@ -528,7 +536,7 @@ except AgentError as error: print(error.message)
 # --- reloading ---
 
 
-def test_a_reload_tells_what_changed_and_what_waits_for_a_restart(home: Home) -> None:
+def test_a_reload_returns_what_changed_and_what_needs_a_restart(home: Home) -> None:
     holder = ConfigHolder(home.node, SETTINGS)
     assert holder.reload() == (1, (), ())
     write(home, "[log]\nlevel = 'debug'\n[http]\ntcp = false\n")
@@ -569,7 +577,7 @@ def test_settings_are_declared_once_and_correctly() -> None:
         Settings(KERNEL, KERNEL)
     with pytest.raises(ValueError, match="a setting and a section at once"):
         Settings([Setting("a.b", "x", default=""), Setting("a.b.c", "x", default="")])
-    with pytest.raises(ValueError, match="no name for a setting"):
+    with pytest.raises(ValueError, match="not a name for a setting"):
         Setting("level", "x", default="")
     with pytest.raises(ValueError, match=r"default of a\.b is refused by its own rules: one of x, y"):
         Setting("a.b", "x", default="z", enum=("x", "y"))
@@ -596,8 +604,10 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 EDITS = st.lists(st.sampled_from(sorted(VALUES)).flatmap(lambda key: st.tuples(st.just(key), VALUES[key])), max_size=8)
 FILES = st.lists(
     st.sampled_from([
-        "# a comment", "", "   ", "[log]", "[log] # x", "[fleet]", "[fleet.watch]", "[http]", "level = 'info' # = [ \" '", "max_mb = 7", "name = '''\n[log]\n'''",
-        'name = "#"', "watch.every_s = 3", "fleet.name = 'dotted'", "hosts = [\n 'a', # b\n]", "log = { level = 'debug' }", "tcp = false", "unknown = 1979-05-27T07:32:00Z",
+        "# a comment", "", "   ", "[log]", "[log] # x", "[fleet]", "[fleet.watch]", "[http]",
+        "level = 'info' # = [ \" '", "max_mb = 7", "name = '''\n[log]\n'''",
+        'name = "#"', "watch.every_s = 3", "fleet.name = 'dotted'", "hosts = [\n 'a', # b\n]",
+        "log = { level = 'debug' }", "tcp = false", "unknown = 1979-05-27T07:32:00Z",
     ]), max_size=8,
 ).map("\n".join)  # fmt: skip
 

@@ -184,7 +184,7 @@ def test_a_file_locked_by_another_program_is_left_alone(
     assert names(tmp_path) == ["node.db"]
 
 
-def test_something_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_regular_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "node.db"
     path.mkdir()
     with pytest.raises(StoreDeniedError, match="not a regular file"):

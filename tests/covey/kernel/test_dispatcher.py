@@ -99,7 +99,8 @@ async def test_a_subsystem_calls_an_operation_and_the_handler_knows_who_asks(tmp
 
 @pytest.mark.parametrize(
     ("name", "params", "error"),
-    [("add", {"n": -1}, "conflict"), ("add", {}, "argument_error"), ("add", {"n": "x"}, "argument_error"), ("add", {"n": 1, "m": 1}, "argument_error"),
+    [("add", {"n": -1}, "conflict"), ("add", {}, "argument_error"), ("add", {"n": "x"}, "argument_error"),
+    ("add", {"n": 1, "m": 1}, "argument_error"),
      ("nothing", {}, "not_found"), ("broken", {}, "internal_error")],
 )  # fmt: skip
 async def test_what_goes_wrong_is_raised_as_the_caller_over_http_would_read_it(

@@ -170,7 +170,8 @@ def test_agents_are_found_with_their_versions(patient: Patient) -> None:
     patient.program("opencode", r"printf '\033[1m1.18.33-beta.2\033[0m\n'")
     found = patient.findings()
     assert {name: found[name].detail for name in ("claude", "codex", "copilot", "opencode", "gemini")} == {
-        "claude": "2.1.325", "codex": "0.166.0", "copilot": "1.0.102", "opencode": "1.18.33-beta.2", "gemini": "not installed",
+        "claude": "2.1.325", "codex": "0.166.0", "copilot": "1.0.102", "opencode": "1.18.33-beta.2",
+        "gemini": "not installed",
     }  # fmt: skip
     assert "agents" not in found
 

@@ -32,7 +32,10 @@ def refusal(home: Home) -> AgentError:
 
 
 def as_user(uid: int, expression: str) -> str:
-    """A script that tells what another user is told. What it needs is imported before, because they may not read this repository."""
+    """A script that prints what another user sees.
+
+    It imports all modules before it changes the user, because another user may not read this repository.
+    """
     return f"""
 import os, pwd, shlex
 from covey.kernel.home import Home

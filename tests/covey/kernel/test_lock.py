@@ -107,7 +107,7 @@ def test_children_of_the_holder_do_not_keep_the_lock(path: str) -> None:
             os.kill(child, signal.SIGKILL)
 
 
-def test_nobody_who_only_looks_keeps_the_lock_from_a_daemon(path: str) -> None:
+def test_a_command_that_only_checks_the_lock_never_keeps_it_from_a_daemon(path: str) -> None:
     Path(path).touch()
     with other(LOOK, path), other(LOOK, path):
         for _ in range(3000):
@@ -178,7 +178,7 @@ def test_the_file_is_private(path: str) -> None:
     lock.release()
 
 
-def test_a_place_that_cannot_be_used_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_used_is_reported_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert holder(str(tmp_path / "file" / "pid")) is None
     for place in (tmp_path, tmp_path / "missing" / "pid", tmp_path / "file" / "pid"):
@@ -195,7 +195,7 @@ def test_the_lock_outlives_its_file_and_the_holder_is_still_known(path: str) -> 
         assert not Path(path).exists(), "who was refused makes nothing"
 
 
-def test_a_pid_that_somebody_else_has_written_is_not_believed(path: str) -> None:
+def test_a_pid_that_another_program_has_written_is_not_believed(path: str) -> None:
     with other(HOLD, path) as (first, _):
         Path(path).write_text(f"{os.getpid()}\n")
         assert holder(path) == first.pid
@@ -237,7 +237,7 @@ def test_a_directory_that_was_replaced_is_no_longer_held(tmp_path: Path) -> None
     other_lock.release()
 
 
-def test_a_pipe_in_the_place_of_the_file_makes_nobody_wait(path: str) -> None:
+def test_a_pipe_in_the_place_of_the_file_does_not_block(path: str) -> None:
     os.mkfifo(path)
     assert holder(path) is None
     with pytest.raises(AgentError, match="named pipe"):

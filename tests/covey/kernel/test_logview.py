@@ -1,4 +1,4 @@
-"""Reading the log: aligned for people, harmless for their terminal, and followed through whatever happens to the file."""
+"""The log view: aligned for people, harmless for their terminal, and followed through rotation and truncation."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_nothing_in_a_line_reaches_the_terminal_as_a_command() -> None:
         "\ufffd\ufffd",
     ],
 )
-def test_what_is_no_log_line_is_shown_as_it_is(line: str) -> None:
+def test_a_text_that_is_not_a_log_line_is_shown_as_it_is(line: str) -> None:
     assert render(line) == line.rstrip("\n")
 
 

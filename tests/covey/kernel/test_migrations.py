@@ -28,7 +28,8 @@ TWO = Migration(
 )
 THREE = Migration(
     "three",
-    "CREATE TRIGGER grow AFTER INSERT ON one BEGIN INSERT INTO two VALUES (new.n); END; ALTER TABLE one ADD COLUMN word TEXT DEFAULT 'a;b'; DELETE FROM one WHERE n > 9 -- no end; at all",
+    "CREATE TRIGGER grow AFTER INSERT ON one BEGIN INSERT INTO two VALUES (new.n); END; "
+    "ALTER TABLE one ADD COLUMN word TEXT DEFAULT 'a;b'; DELETE FROM one WHERE n > 9 -- no end; at all",
 )
 
 
@@ -189,7 +190,8 @@ def test_migrations_of_the_same_name_are_refused_before_anything_happens(tmp_pat
 
 ENDLESS = Migration(
     "endless",
-    "CREATE TABLE big (n INTEGER, word TEXT); INSERT INTO big WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i, hex(zeroblob(400)) FROM c;",
+    "CREATE TABLE big (n INTEGER, word TEXT); INSERT INTO big "
+    "WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i, hex(zeroblob(400)) FROM c;",
 )
 
 

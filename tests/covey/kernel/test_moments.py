@@ -29,7 +29,7 @@ def test_durations_are_read_as_people_write_them(text: str, expected: float) -> 
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-5", "5 m", "1e3", "٣s", "999999999d", "nan", "5mm"])
-def test_what_is_no_duration_is_refused_by_its_field(text: str) -> None:
+def test_a_text_that_is_not_a_duration_is_refused_by_its_field(text: str) -> None:
     with pytest.raises(AgentError, match="expected a duration") as caught:
         seconds(text, "timeout")
     assert caught.value.field == "timeout"

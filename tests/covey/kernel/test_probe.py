@@ -17,7 +17,7 @@ def run(script: str, deadline: float = PATIENT) -> tuple[int | None, str, str, s
     return run_program(["/bin/sh", "-c", script], {"PATH": os.environ["PATH"], "WORD": "here"}, deadline)
 
 
-def test_what_it_says_and_how_it_ends_is_told() -> None:
+def test_its_output_and_its_exit_code_are_returned() -> None:
     assert run("echo out; echo err >&2; echo $WORD; exit 7") == (7, "out\nhere\n", "err\n", "")
 
 

@@ -28,7 +28,7 @@ def versions(path: str = "") -> ProgramVersions:
     return ProgramVersions({"PATH": path or os.environ["PATH"]}, deadline=60)
 
 
-def test_a_package_tells_the_version_and_nothing_is_run(tmp_path: Path) -> None:
+def test_a_package_has_the_version_and_nothing_is_run(tmp_path: Path) -> None:
     folder = package(tmp_path / "lib/node_modules/@openai/codex", "@openai/codex", "0.166.0")
     script = program(folder / "bin/codex.js", "echo 9.9.9")
     link = tmp_path / "bin/codex"
@@ -37,7 +37,7 @@ def test_a_package_tells_the_version_and_nothing_is_run(tmp_path: Path) -> None:
     assert versions().of(str(link), ["@openai/codex"]) == Program(str(link), "0.166.0")
 
 
-def test_the_package_of_one_platform_tells_the_version_too(tmp_path: Path) -> None:
+def test_the_package_of_one_platform_has_the_version_too(tmp_path: Path) -> None:
     folder = package(tmp_path / "node_modules/@openai/codex-linux-x64", "@openai/codex", "0.166.0-linux-x64")
     assert (
         version_of_package(str(program(folder / "vendor/x86_64-unknown-linux-musl/bin/codex")), ["@openai/codex"])
@@ -47,12 +47,12 @@ def test_the_package_of_one_platform_tells_the_version_too(tmp_path: Path) -> No
     assert version_of_package(str(program(folder / "copilot")), ["@github/copilot"]) == "1.0.102"
 
 
-def test_somebody_elses_package_tells_nothing(tmp_path: Path) -> None:
+def test_the_package_of_another_program_is_ignored(tmp_path: Path) -> None:
     folder = package(tmp_path / "app", "my-claude-wrapper", "1.0.0")
     assert not version_of_package(str(program(folder / "bin/claude")), ["@anthropic-ai/claude-code"])
 
 
-def test_a_pipe_in_the_place_of_a_package_makes_nobody_wait(tmp_path: Path) -> None:
+def test_a_pipe_in_the_place_of_a_package_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "package.json")
     assert not version_of_package(str(program(tmp_path / "claude")), ["@anthropic-ai/claude-code"])
 
@@ -85,7 +85,7 @@ def test_a_program_is_asked_once_for_its_version_and_again_when_it_has_changed(t
     ("text", "problem"),
     [("exit 3", "ended with code 3"), ("echo hello", "tells no version: 'hello'"), ("echo oops >&2; exit 1", "oops")],
 )
-def test_a_program_that_tells_no_version_says_why(text: str, problem: str, tmp_path: Path) -> None:
+def test_a_program_without_a_version_is_reported_with_the_reason(text: str, problem: str, tmp_path: Path) -> None:
     found = versions().of(str(program(tmp_path / "tool", text)))
     assert not found.version
     assert problem in found.problem

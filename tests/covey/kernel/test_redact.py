@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 
 from covey.kernel.redact import LONGEST_TEXT, REDACTED, SHORTEST_SECRET, Redactor, is_sensitive
 
-PEM = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\nQAAAAAAAAAAB\n-----END OPENSSH PRIVATE KEY-----"
+PEM = (
+    "-----BEGIN OPENSSH PRIVATE KEY-----\n"
+    "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\nQAAAAAAAAAAB\n"
+    "-----END OPENSSH PRIVATE KEY-----"
+)
 JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 SEED = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY"
 SHAPES = {
@@ -105,8 +109,10 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["password", "PASSWORD", "db_password", "dbPassword", "password2_old_password", "api_key", "apiKey", "API-KEY", "x-api-key", "token", "accessToken", "refresh_token",
-            "client_secret", "secrets", "Authorization", "Set-Cookie", "privateKey", "private_key", "aws_secret_access_key", "credentials", "passphrase", "jwt", "AUTHTOKEN"],
+    "key", ["password", "PASSWORD", "db_password", "dbPassword", "password2_old_password", "api_key", "apiKey",
+            "API-KEY", "x-api-key", "token", "accessToken", "refresh_token", "client_secret", "secrets",
+            "Authorization", "Set-Cookie", "privateKey", "private_key", "aws_secret_access_key", "credentials",
+            "passphrase", "jwt", "AUTHTOKEN"],
 )  # fmt: skip
 def test_names_of_secrets_are_known_however_they_are_spelt(key: str) -> None:
     assert is_sensitive(key)
@@ -182,7 +188,7 @@ def test_what_cannot_be_shown_is_named_and_what_is_endless_is_cut() -> None:
     assert len(shown["long"]) <= LONGEST_TEXT + 2
 
 
-def test_a_very_large_value_is_looked_at_only_in_part() -> None:
+def test_a_very_large_value_is_searched_only_in_part() -> None:
     shown = Redactor().value(["password=x " + "y" * 60_000] * 900)
     assert shown[0].startswith(f"password={REDACTED}")
     assert shown[-1] == "…"

@@ -31,7 +31,7 @@ def things_that_are_no_files(folder: Path) -> dict[str, Path]:
     }
 
 
-def test_what_is_no_regular_file_is_refused_at_once_by_its_kind(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_regular_file_is_refused_at_once_by_its_kind(tmp_path: Path) -> None:
     for kind, path in things_that_are_no_files(tmp_path).items():
         for attempt in (lambda path=path: read_regular(path, 10), lambda path=path: open_regular(path)):
             with pytest.raises(NotRegularError) as caught:

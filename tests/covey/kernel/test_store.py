@@ -290,7 +290,9 @@ async def test_closing_finishes_what_was_accepted_and_can_be_repeated(tmp_path: 
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.db"]  # the log was folded in
 
 
-async def test_what_follows_a_commit_is_told_in_commit_order_even_when_the_caller_has_gone(tmp_path: Path) -> None:
+async def test_the_callback_after_a_commit_runs_in_commit_order_even_when_the_caller_was_cancelled(
+    tmp_path: Path,
+) -> None:
     told: list[int] = []
 
     async with open_store(tmp_path) as store:
@@ -316,7 +318,7 @@ async def test_what_follows_a_commit_is_told_in_commit_order_even_when_the_calle
     assert told == list(range(30))
 
 
-async def test_a_failure_in_what_follows_a_commit_is_reported_and_breaks_no_batch(tmp_path: Path) -> None:
+async def test_a_failure_in_the_callback_after_a_commit_is_reported_and_breaks_no_batch(tmp_path: Path) -> None:
     def fail(_: int) -> None:
         raise LookupError("listener")
 
@@ -461,10 +463,8 @@ async def test_a_cancelled_backup_leaves_no_half_of_one(tmp_path: Path) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await backup
 
-    assert {entry.name for entry in tmp_path.iterdir()} <= {
-        "a.db",
-        "copy.db",
-    }  # whole, if it was quicker than the cancellation
+    # The copy is there, and whole, if it was quicker than the cancellation.
+    assert {entry.name for entry in tmp_path.iterdir()} <= {"a.db", "copy.db"}
 
 
 async def test_a_check_of_a_sound_store_finds_nothing_and_of_a_broken_one_says_what(tmp_path: Path) -> None:

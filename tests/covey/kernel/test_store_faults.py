@@ -1,4 +1,4 @@
-"""Disk full, for real: a limit on file sizes in a child process everywhere, and a small file system where one can be mounted."""
+"""A full disk: a limit on file sizes in a child process everywhere, and a small file system where it can be mounted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def column(connection: sqlite3.Connection, query: str = ALL) -> list[int]:
 
 
 async def fill_up(store: Store) -> tuple[list[int], list[StoreError], bool]:
-    """Write in batches of ten until three in a row were refused: what was acknowledged, the refusals, and whether a write was taken after one."""
+    """Write in batches of ten until three in a row were refused.
+
+    Returns the acknowledged writes, the refusals, and whether a write was accepted after a refusal.
+    """
     done: list[int] = []
     refusals: list[StoreError] = []
     barren, taken_again = 0, False
@@ -85,7 +88,10 @@ async def fill_and_recover(path: Path, make_room: Callable[[], Any]) -> bool:
 
 
 def main(path: Path) -> None:
-    """The child: its files may not grow beyond 300 kB, then they may. When the log cannot grow, its content is folded in, which makes room for more."""
+    """Run as the child: its files may not grow beyond 300 kB, then they may.
+
+    When the log cannot grow, its content is folded in, which makes room for more.
+    """
     import resource  # noqa: PLC0415 - only here
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))

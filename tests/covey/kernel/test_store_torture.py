@@ -36,7 +36,10 @@ class Victim:
         self._rest = b""
 
     def live(self, path: Path, fsync: Fsync, first: int, stage: int, seconds: float) -> list[int]:
-        """Kill a writer so long after it reached a stage: its birth (-1), its open store (0), so many writes (n). What it was told was written."""
+        """Kill a writer some time after a stage, and return the writes that were acknowledged.
+
+        A stage is its birth (-1), its open store (0), or a number of writes (n).
+        """
         _pipe(self._process.stdin).write(f"{path} {fsync} {first}\n".encode())
         pid, reached, killed = 0, -2, False
         acknowledged: list[int] = []
@@ -102,7 +105,8 @@ def verify(path: Path, acknowledged: set[int], *, thoroughly: bool) -> None:
         assert acknowledged <= kept, "acknowledged and lost"
         assert kept == set(one("SELECT n FROM debit")), "half written"
         assert not one(
-            "SELECT n FROM credit JOIN debit USING (n) WHERE length(credit.word) != n % 3000 OR length(debit.word) != n % 3000"
+            "SELECT n FROM credit JOIN debit USING (n) "
+            "WHERE length(credit.word) != n % 3000 OR length(debit.word) != n % 3000"
         )
         subjects = one("SELECT CAST(subject AS INTEGER) FROM event ORDER BY cursor")
         assert sorted(subjects) == sorted(n for n in kept if n % 2), (

@@ -66,16 +66,25 @@ def test_without_a_file_there_are_none(home: Home) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "key", "said"),
     [
-        (TWO + "intervall = '1h'\n", 12, "beats.workspace[1].intervall", "intervall has no meaning in a [[beats.workspace]]; did you mean interval?"),
-        (TWO.replace('interval = "30m"', "interval = 30"), 3, "beats.workspace[0].interval", "interval has to be a text"),
-        (TWO.replace('deny = ["Edit"]', "deny = [1979-05-27]"), 5, "beats.workspace[0].permissions", "permissions has to be a text or a table, without dates"),
-        (TWO + "lastRun = 2026-02-03T10:00:00Z\n", 12, "beats.workspace[1].lastRun", "lastRun has to be a text, without dates outside of quotes"),
-        (TWO.replace("maxTurns = 3", "maxTurns = true"), 10, "beats.workspace[1].maxTurns", "maxTurns has to be a number"),
-        (TWO.replace("maxTurns = 3", "maxTurns = nan"), 10, "beats.workspace[1].maxTurns", "maxTurns has to be a number"),
+        (TWO + "intervall = '1h'\n", 12, "beats.workspace[1].intervall",
+         "intervall has no meaning in a [[beats.workspace]]; did you mean interval?"),
+        (TWO.replace('interval = "30m"', "interval = 30"), 3, "beats.workspace[0].interval",
+         "interval has to be a text"),
+        (TWO.replace('deny = ["Edit"]', "deny = [1979-05-27]"), 5, "beats.workspace[0].permissions",
+         "permissions has to be a text or a table, without dates"),
+        (TWO + "lastRun = 2026-02-03T10:00:00Z\n", 12, "beats.workspace[1].lastRun",
+         "lastRun has to be a text, without dates outside of quotes"),
+        (TWO.replace("maxTurns = 3", "maxTurns = true"), 10, "beats.workspace[1].maxTurns",
+         "maxTurns has to be a number"),
+        (TWO.replace("maxTurns = 3", "maxTurns = nan"), 10, "beats.workspace[1].maxTurns",
+         "maxTurns has to be a number"),
         (TWO.replace('path = "/b"\n', ""), 8, "beats.workspace[1]", "a [[beats.workspace]] needs a line with path"),
-        ("[beats]\nworkspace = [{ interval = '1h' }]\n", 2, "beats.workspace[0]", "a [[beats.workspace]] needs a line with path"),
-        ("[beats]\nworkspace = '/a'\n", 2, "beats.workspace", "beats.workspace has to be a list of tables, each under a line [[beats.workspace]]"),
-        ("[beats.workspace]\npath = '/a'\n", 1, "beats.workspace", "beats.workspace has to be a list of tables, each under a line [[beats.workspace]]"),
+        ("[beats]\nworkspace = [{ interval = '1h' }]\n", 2, "beats.workspace[0]",
+         "a [[beats.workspace]] needs a line with path"),
+        ("[beats]\nworkspace = '/a'\n", 2, "beats.workspace",
+         "beats.workspace has to be a list of tables, each under a line [[beats.workspace]]"),
+        ("[beats.workspace]\npath = '/a'\n", 1, "beats.workspace",
+         "beats.workspace has to be a list of tables, each under a line [[beats.workspace]]"),
         ("[beats]\nworkspace = ['/a']\n", 2, "beats.workspace", "beats.workspace has to be a list of tables"),
     ],
 )  # fmt: skip
@@ -118,7 +127,7 @@ def test_other_settings_of_the_section_can_be_changed_beside_them(home: Home) ->
     assert len(Config.load(home.node, SETTINGS).get("beats.workspace")) == 2
 
 
-def test_a_reload_tells_that_they_changed(home: Home) -> None:
+def test_a_reload_returns_that_they_changed(home: Home) -> None:
     holder = ConfigHolder(home.node, SETTINGS)
     write(home, TWO)
     assert holder.reload().changed == ("beats.workspace",)

@@ -69,9 +69,11 @@ def test_text_that_is_not_quite_a_value_is_refused(name: str, text: str) -> None
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("count", "1"), ("count", True), ("count", 1.5), ("count", None), ("count", [1]), ("any_number", 2**63), ("any_number", 10**400),
+        ("count", "1"), ("count", True), ("count", 1.5), ("count", None), ("count", [1]), ("any_number", 2**63),
+         ("any_number", 10**400),
         ("share", "1"), ("share", float("nan")), ("share", float("inf")), ("share", 10**400), ("share", False),
-        ("really", 1), ("really", "true"), ("really", None), ("name", 1), ("name", ["a"]), ("name", {}), ("tags", [None]), ("tags", 1), ("mode", "x"),
+        ("really", 1), ("really", "true"), ("really", None), ("name", 1), ("name", ["a"]), ("name", {}), ("tags",
+         [None]), ("tags", 1), ("mode", "x"),
     ],
 )  # fmt: skip
 def test_json_of_another_type_is_refused(name: str, value: object) -> None:

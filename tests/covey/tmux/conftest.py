@@ -22,13 +22,13 @@ import pytest
 
 from covey.hosts.executor import Executor, Local
 from covey.tmux.changes import Change
+from covey.tmux.monitor import ServerMonitor
 from covey.tmux.schedule import Pace
-from covey.tmux.watch import Watch
 
 LIMIT_S = 90
 BRISK = Pace(reconcile=0.5, poll=0.1, retry=0.05, retry_longest=0.2)
 PATIENT = Pace(reconcile=3600.0)
-"""No reconciling listing: what is noticed is noticed because the server ran."""
+"""Without a reconciling listing: a change is noticed only because the server ran."""
 
 
 def environment() -> dict[str, str]:
@@ -56,7 +56,7 @@ class Tmux:
         return ended.stdout.strip("\n")
 
     def start(self, *sessions: str, command: str = "exec sleep 1000") -> int:
-        """Sessions of 100 x 30; the pid of the server."""
+        """Start sessions of 100 x 30, and return the pid of the server."""
         for name in sessions or ("user",):
             self.run("new-session", "-d", "-s", name, "-x", "100", "-y", "30", command)
         return self.pid
@@ -69,7 +69,7 @@ class Tmux:
         return self.try_run("list-sessions", "-F", "#{session_name}").stdout.split()
 
     def hooks(self) -> list[str]:
-        """All hooks that are set, of whatever scope."""
+        """Return all hooks that are set, of whatever scope."""
         return [
             line
             for scope in ("-g", "-gw")
@@ -78,13 +78,13 @@ class Tmux:
         ]
 
     def attach(self, *words: str) -> Person:
-        """A person attaches from a terminal of 90 x 25."""
+        """Attach a person from a terminal of 90 x 25."""
         person = Person(["tmux", "-u", "-S", self.socket, *(words or ("attach-session",))])
         self._people.append(person)
         return person
 
     def clients(self) -> list[str]:
-        """The sessions that people, not programs, look at."""
+        """Return the sessions to which people, not programs, are attached."""
         lines = self.run("list-clients", "-F", "#{client_control_mode} #{session_name}").splitlines()
         return [line.removeprefix("0 ") for line in lines if line.startswith("0 ")]
 
@@ -123,13 +123,13 @@ class Person:
 
 
 class Reader:
-    """Reads a watch and keeps all that it said."""
+    """Reads the changes of a monitor and keeps them."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: ServerMonitor) -> None:
         self.watch = watch
         self.heard: list[Change] = []
         self.screens: dict[str, str] = {}
-        """What the changes said that panes show, the last of each."""
+        """The last screen of each pane that came with a change."""
 
     async def read(self) -> None:
         async for change in self.watch:
@@ -137,7 +137,7 @@ class Reader:
             self.screens.update(change.screens)
 
     async def until(self, true: Callable[[], object]) -> None:
-        """Wait for something that the watch, or the world, brings about."""
+        """Wait for something that the monitor or another process brings about."""
         await until(true)
 
 
@@ -148,7 +148,7 @@ async def until(true: Callable[[], object]) -> None:
 
 
 def until_now(true: Callable[[], object]) -> None:
-    """The same outside of an event loop."""
+    """Wait for something outside of an event loop."""
     end = time.monotonic() + LIMIT_S
     while not true():
         assert time.monotonic() < end, "it never happened"
@@ -156,7 +156,7 @@ def until_now(true: Callable[[], object]) -> None:
 
 
 class Programs(Local):
-    """This machine, remembering what programs were started; `here` can be set to False, as if it were another one."""
+    """This machine, with a list of the programs that were started; `here=False` makes it look like another machine."""
 
     def __init__(self, *, here: bool = True) -> None:
         self.here = here
@@ -169,12 +169,12 @@ class Programs(Local):
 
 @contextlib.asynccontextmanager
 async def watching(tmux: Tmux, pace: Pace = BRISK, executor: Executor | None = None) -> AsyncIterator[Reader]:
-    """A watch of this server, read all the time, and alive when the block begins."""
-    async with Watch(executor or Local(), tmux.socket, pace=pace) as watch:
+    """A monitor of this server, read all the time, and alive when the block begins."""
+    async with ServerMonitor(executor or Local(), tmux.socket, pace=pace) as watch:
         reader = Reader(watch)
         reading = asyncio.create_task(reader.read())
         try:
-            await reader.until(lambda: watch.standing.liveness == "alive" and not watch.standing.degraded)
+            await reader.until(lambda: watch.health.liveness == "alive" and not watch.health.degraded)
             yield reader
         finally:
             await watch.aclose()
@@ -184,7 +184,7 @@ async def watching(tmux: Tmux, pace: Pace = BRISK, executor: Executor | None = N
 def play(
     tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRISK, executor: Executor | None = None
 ) -> None:
-    """Run a body with a watch that is closed in the end."""
+    """Run a body with a monitor that is closed in the end."""
 
     async def main() -> None:
         async with watching(tmux, pace, executor) as reader:
@@ -195,7 +195,7 @@ def play(
 
 @pytest.fixture
 def tmux() -> Iterator[Tmux]:
-    """A server that is not there yet. Its path is short: a Unix socket's must be."""
+    """A server that is not started yet. Its path is short, as that of a Unix socket must be."""
     folder = Path(tempfile.mkdtemp(prefix="cv-"))
     server = Tmux(folder)
     yield server
@@ -204,7 +204,10 @@ def tmux() -> Iterator[Tmux]:
 
 
 class Sshd:
-    """A real sshd on loopback with a key of its own, and the ssh configuration that reaches it by an alias. `variables` are set for all who log in."""
+    """A real sshd on loopback with a key of its own, and the ssh configuration that reaches it by an alias.
+
+    `variables` are set for all logins.
+    """
 
     def __init__(self, folder: Path, alias: str = "loop", **variables: str) -> None:
         program = shutil.which("sshd") or "/usr/sbin/sshd"
@@ -216,14 +219,16 @@ class Sshd:
                 ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True, timeout=LIMIT_S
             )
         shutil.copy(folder / "user.pub", folder / "authorized")
+        exported = {"PATH": os.environ["PATH"], **variables}  # in one line: of two SetEnv lines sshd takes the first
         (folder / "sshd_config").write_text(
-            f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\nPidFile none\n"
-            "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
-            f"SetEnv {' '.join(f'{name}={value}' for name, value in {'PATH': os.environ['PATH'], **variables}.items())}\n"  # of two lines sshd takes the first
+            f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n"
+            "PidFile none\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
+            f"SetEnv {' '.join(f'{name}={value}' for name, value in exported.items())}\n"
         )
         (folder / "ssh_config").write_text(
-            f"Host {alias}\n HostName 127.0.0.1\n Port {port}\n IdentityFile {folder}/user\n IdentitiesOnly yes\n IdentityAgent none\n"
-            f" UserKnownHostsFile {folder}/known\n GlobalKnownHostsFile none\n StrictHostKeyChecking accept-new\n LogLevel ERROR\n"
+            f"Host {alias}\n HostName 127.0.0.1\n Port {port}\n IdentityFile {folder}/user\n IdentitiesOnly yes\n"
+            f" IdentityAgent none\n UserKnownHostsFile {folder}/known\n GlobalKnownHostsFile none\n"
+            " StrictHostKeyChecking accept-new\n LogLevel ERROR\n"
         )
         if os.getuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where a root sshd goes to be nobody
@@ -236,12 +241,12 @@ class Sshd:
         until_now(lambda: b"listening" in (folder / "log").read_bytes())
 
     def children(self) -> list[int]:
-        """The processes that serve connections."""
+        """Return the processes that serve connections."""
         pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
         return [pid for pid in pids if self.process.pid in _ancestors(pid)[1:] and b"sshd" in _name(pid)]
 
     def signal(self, number: int) -> None:
-        """To every connection."""
+        """Send a signal to the process of every connection."""
         for pid in self.children():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)

@@ -1,4 +1,4 @@
-"""The ways to ask a server: what each answers, when it leaves the server alone, and which one is taken."""
+"""The transports to a server: what each answers, when it leaves the server alone, and which one is chosen."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ import pytest
 
 from covey.hosts.executor import Local, run
 from covey.tmux import client
-from covey.tmux.access import Access, find
+from covey.tmux.access import Access, open_access
 from covey.tmux.errors import TmuxGoneError, TmuxReplacedError
 from covey.tmux.listing import Question
+from covey.tmux.monitor import ServerMonitor
 from covey.tmux.server import Address
-from covey.tmux.watch import Watch
 from tests.covey.tmux.conftest import BRISK, Programs, Tmux, until, watching
 
-WAYS = ("socket", "program", "shell")
+TRANSPORTS = ("socket", "program", "shell")
 
 
 @asynccontextmanager
-async def reached(tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Access, Programs]]:
-    executor = Programs(here=way != "shell")
-    if way == "program":
+async def reached(
+    tmux: Tmux, transport: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[Access, Programs]]:
+    executor = Programs(here=transport != "shell")
+    if transport == "program":
         monkeypatch.setattr(client, "VERSIONS", frozenset())
-    access = await find(Address(executor, tmux.socket))
+    access = await open_access(Address(executor, tmux.socket))
     try:
         yield access, executor
     finally:
@@ -43,14 +45,14 @@ def everything() -> Question:
     return question
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_every_way_gives_the_same_answer_and_a_server_that_has_not_run_is_not_asked(
-    tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch
+    tmux: Tmux, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = tmux.start("one", "two")
 
     async def main() -> None:
-        async with reached(tmux, way, monkeypatch) as (access, _):
+        async with reached(tmux, transport, monkeypatch) as (access, _):
             found = await access.listing(everything())
             assert found
             listing, ran = found
@@ -58,7 +60,7 @@ def test_every_way_gives_the_same_answer_and_a_server_that_has_not_run_is_not_as
             assert listing.panes
             assert [pane.session_name for pane in listing.panes.values()] == ["one", "two"]
             assert listing.head.pid == access.identity.pid == server
-            assert access.way.counts
+            assert access.transport.detects_idle
 
             async def still() -> bool:
                 return await access.listing(everything(), if_ran=True) is None
@@ -76,14 +78,14 @@ def test_every_way_gives_the_same_answer_and_a_server_that_has_not_run_is_not_as
     asyncio.run(main())
 
 
-@pytest.mark.parametrize(("way", "started"), [("socket", 1), ("program", 4), ("shell", 1)])
+@pytest.mark.parametrize(("transport", "started"), [("socket", 1), ("program", 4), ("shell", 1)])
 def test_only_versions_that_were_not_tried_cost_a_process_for_each_question(
-    tmux: Tmux, way: str, started: int, monkeypatch: pytest.MonkeyPatch
+    tmux: Tmux, transport: str, started: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tmux.start()
 
     async def main() -> None:
-        async with reached(tmux, way, monkeypatch) as (access, executor):
+        async with reached(tmux, transport, monkeypatch) as (access, executor):
             for _ in range(3):
                 assert await access.listing(everything())
             assert len(executor.started) == started
@@ -91,14 +93,14 @@ def test_only_versions_that_were_not_tried_cost_a_process_for_each_question(
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_server_that_was_replaced_or_is_gone_is_not_taken_for_the_former(
-    tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch
+    tmux: Tmux, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = tmux.start()
 
     async def main() -> None:
-        async with reached(tmux, way, monkeypatch) as (access, _):
+        async with reached(tmux, transport, monkeypatch) as (access, _):
             os.kill(server, signal.SIGKILL)
             await until(lambda: Local().listening(tmux.socket) is False)
             with pytest.raises(TmuxGoneError):
@@ -110,16 +112,16 @@ def test_a_server_that_was_replaced_or_is_gone_is_not_taken_for_the_former(
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_server_without_sessions_has_no_panes_and_is_no_error(
-    tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_server_without_sessions_has_no_panes_and_is_not_an_error(
+    tmux: Tmux, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tmux.start("user")
     tmux.run("set-option", "-s", "exit-empty", "off")
     tmux.run("kill-session", "-t", "user")
 
     async def main() -> None:
-        async with reached(tmux, way, monkeypatch) as (access, _):
+        async with reached(tmux, transport, monkeypatch) as (access, _):
             found = await access.listing(everything())
             assert found
             assert found[0].panes == {}
@@ -166,29 +168,29 @@ def test_an_answer_that_cannot_be_read_makes_the_server_degraded_with_the_reason
     monkeypatch.setenv("PATH", f"{odd}:{os.environ['PATH']}")
 
     async def main() -> None:
-        async with Watch(Programs(here=False), tmux.socket, pace=BRISK) as watch:
+        async with ServerMonitor(Programs(here=False), tmux.socket, pace=BRISK) as watch:
             change = await anext(watch)
-            assert change.standing.degraded
-            assert change.standing.liveness == "alive"
-            assert "asked for who it is and printed" in change.standing.reason
-            assert "(tmux " in change.standing.reason
+            assert change.health.degraded
+            assert change.health.liveness == "alive"
+            assert "asked for who it is and printed" in change.health.reason
+            assert "(tmux " in change.health.reason
             await asyncio.sleep(1)  # several tries
-            assert watch.standing == change.standing
+            assert watch.health == change.health
             with pytest.raises(Exception, match="was asked for"):
                 await watch.capture("%0")
 
     asyncio.run(main())
-    assert len([record for record in caplog.records if record.message == "a tmux server cannot be watched"]) == 1
+    assert len([record for record in caplog.records if record.message == "tmux server cannot be monitored"]) == 1
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_question_alone_does_not_make_the_server_count_as_having_run(
-    tmux: Tmux, way: str, monkeypatch: pytest.MonkeyPatch
+    tmux: Tmux, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tmux.start("one")
 
     async def main() -> None:
-        async with reached(tmux, way, monkeypatch) as (access, _):
+        async with reached(tmux, transport, monkeypatch) as (access, _):
             found = []
             for _ in range(20):
                 await access.listing(everything())

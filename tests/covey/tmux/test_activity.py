@@ -1,4 +1,4 @@
-"""Whether a process has run: a real one."""
+"""Whether a real process has run."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def test_a_process_that_waits_has_not_run_and_one_that_did_something_has() -> No
         assert process.stdout
         activity = Activity(process.pid)
         try:
-            assert activity.ran()  # nothing is known yet
+            assert activity.has_run()  # nothing is known yet
 
             def still() -> bool:
-                asyncio.run(activity.settle())
-                return not any(activity.ran() for _ in range(100))
+                asyncio.run(activity.mark_seen())
+                return not any(activity.has_run() for _ in range(100))
 
             process.stdin.write(b"x")
             process.stdin.flush()
@@ -29,7 +29,7 @@ def test_a_process_that_waits_has_not_run_and_one_that_did_something_has() -> No
             until_now(still)
             process.stdin.write(b"y")
             process.stdin.flush()
-            until_now(activity.ran)
+            until_now(activity.has_run)
         finally:
             activity.close()
         process.kill()
@@ -38,16 +38,16 @@ def test_a_process_that_waits_has_not_run_and_one_that_did_something_has() -> No
 def test_a_process_that_has_ended_counts_as_having_run() -> None:
     process = subprocess.Popen(["sleep", "1000"])
     activity = Activity(process.pid)
-    asyncio.run(activity.settle())
+    asyncio.run(activity.mark_seen())
     assert activity.known
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    assert activity.ran()
+    assert activity.has_run()
     activity.close()
 
 
-def test_where_nothing_is_told_everything_counts_as_having_run() -> None:
+def test_where_the_system_provides_nothing_everything_counts_as_having_run() -> None:
     activity = Activity(0)
-    asyncio.run(activity.settle())
-    assert activity.ran()
+    asyncio.run(activity.mark_seen())
+    assert activity.has_run()
     assert not activity.known

@@ -1,4 +1,4 @@
-"""What a slow reader gets."""
+"""The changes that a slow reader gets."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.tmux.changes import Changes, Liveness, Standing
+from covey.tmux.changes import Changes, Liveness, ServerHealth
 from covey.tmux.listing import Pane
 
-ALIVE, GONE = Standing(liveness=Liveness.ALIVE), Standing(liveness=Liveness.GONE)
+ALIVE, GONE = ServerHealth(liveness=Liveness.ALIVE), ServerHealth(liveness=Liveness.GONE)
 PANE = Pane(
-    id="%0", pid=1, tty="", session_id="$0", session_name="s", window_id="@0", window_index=0, window_name="w", pane_index=0, dead=False, in_mode=False,
-    alternate=False, width=80, height=24, cursor_x=0, cursor_y=0, activity=0, history_bytes=0, attached=0, command="sh", path="/", title="",
+    id="%0", pid=1, tty="", session_id="$0", session_name="s", window_id="@0", window_index=0, window_name="w",
+    pane_index=0, dead=False, in_mode=False, alternate=False, width=80, height=24, cursor_x=0, cursor_y=0, activity=0,
+    history_bytes=0, attached=0, command="sh", path="/", title="",
 )  # fmt: skip
 
 
@@ -32,7 +33,7 @@ STEPS = st.lists(
 
 
 async def read_all(changes: Changes, known: dict[str, Pane]) -> None:
-    while changes._news.is_set():
+    while changes._pending.is_set():
         change = await changes.next()
         assert change
         if change.kind == "server":

@@ -1,4 +1,4 @@
-"""Questions over the socket of a real server, and of things that are none."""
+"""Commands over the socket of a real server, and over sockets of other programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from covey.tmux import client, message
-from covey.tmux.client import ask, fits
+from covey.tmux.client import ask, supports
 from covey.tmux.errors import TmuxError, TmuxGoneError, TmuxProtocolError, TmuxReplacedError, TmuxTimeoutError
 from tests.covey.tmux.conftest import LIMIT_S, Tmux, until
 
@@ -32,7 +32,7 @@ def open_files() -> int:
 
 @contextmanager
 def listening(path: str, serve: Callable[[socket.socket], None]) -> Iterator[None]:
-    """Somebody who is no tmux server behind a socket."""
+    """A socket behind which a program listens that is not a tmux server."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()
@@ -50,7 +50,7 @@ def listening(path: str, serve: Callable[[socket.socket], None]) -> Iterator[Non
 
 def test_the_installed_version_is_asked_over_the_socket() -> None:
     """A newer one is to be tried and added."""
-    assert fits(VERSION)
+    assert supports(VERSION)
 
 
 def test_output_complaints_and_code_are_those_of_the_program(tmux: Tmux) -> None:
@@ -134,7 +134,7 @@ def test_a_stopped_server_does_not_keep_us_and_is_well_afterwards(tmux: Tmux) ->
     assert asked(tmux.socket, server, "display-message", "-p", "x").out == "x\n"
 
 
-def test_whoever_is_cancelled_while_asking_leaves_nothing_open(tmux: Tmux) -> None:
+def test_a_caller_that_is_cancelled_while_asking_leaves_nothing_open(tmux: Tmux) -> None:
     server = tmux.start("user")
 
     async def main() -> None:
@@ -181,7 +181,7 @@ def test_whatever_answers_in_place_of_tmux_is_an_error(tmux: Tmux, sent: bytes, 
         asked(tmux.socket, os.getpid(), "list-panes")
 
 
-def test_somebody_who_accepts_and_says_nothing_is_a_timeout(tmux: Tmux) -> None:
+def test_a_server_that_accepts_and_does_not_answer_is_a_timeout(tmux: Tmux) -> None:
     with listening(tmux.socket, _drain), pytest.raises(TmuxTimeoutError):
         asked(tmux.socket, os.getpid(), "list-panes", deadline_s=0.2)
 
@@ -220,4 +220,4 @@ def _drain(connection: socket.socket) -> None:
     ],
 )
 def test_only_versions_that_were_tried_are_asked_over_the_socket(version: str, *, fit: bool) -> None:
-    assert fits(version) is fit
+    assert supports(version) is fit

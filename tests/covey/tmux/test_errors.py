@@ -1,4 +1,4 @@
-"""What tmux and ssh say when they end, and what it means."""
+"""The errors that follow from the output and the exit code of tmux and ssh."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of panes, out of a real tmux and out of thin air."""
+"""Lines of panes, from a real tmux and invented."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ COUNT = st.integers(0, 2**40)
 ANY_PANE = st.builds(
     Pane,
     id=st.integers(0, 9999).map("%{}".format),
-    pid=COUNT, tty=TEXT, session_id=TEXT, session_name=TEXT, window_id=TEXT, window_index=COUNT, window_name=TEXT, pane_index=COUNT, dead=st.booleans(),
-    in_mode=st.booleans(), alternate=st.booleans(), width=COUNT, height=COUNT, cursor_x=COUNT, cursor_y=COUNT, activity=COUNT, history_bytes=COUNT,
-    attached=COUNT, command=TEXT, path=TEXT, title=st.text(),
+    pid=COUNT, tty=TEXT, session_id=TEXT, session_name=TEXT, window_id=TEXT, window_index=COUNT, window_name=TEXT,
+    pane_index=COUNT, dead=st.booleans(), in_mode=st.booleans(), alternate=st.booleans(), width=COUNT, height=COUNT,
+    cursor_x=COUNT, cursor_y=COUNT, activity=COUNT, history_bytes=COUNT, attached=COUNT, command=TEXT, path=TEXT,
+    title=st.text(),
 )  # fmt: skip
 
 
@@ -37,14 +38,14 @@ def test_what_tmux_prints_is_what_is_read(pane: Pane) -> None:
 
 
 @given(st.text())
-def test_any_other_line_is_no_pane(line: str) -> None:
+def test_any_other_line_is_not_a_pane(line: str) -> None:
     assert parse_pane(line) is None
 
 
 def listed(tmux: Tmux) -> dict[str, Pane]:
     question = Question()
     question.all_panes()
-    found = question.read(tmux.run(*question.words))
+    found = question.parse(tmux.run(*question.words))
     assert found
     assert found.complete
     assert found.panes is not None
@@ -80,7 +81,7 @@ def test_a_folder_and_a_program_with_line_breaks_and_separators_stay_on_their_li
     assert found["%1"].path == f"{tmux.folder}/a?b?c?d"
 
 
-def test_a_pane_tells_what_it_is(tmux: Tmux) -> None:
+def test_a_pane_is_listed_with_all_its_fields(tmux: Tmux) -> None:
     tmux.start("user", command="exec cat")
     tmux.run("rename-window", "work")
     tmux.run("select-pane", "-T", "Titel ✳ | x")
@@ -94,9 +95,8 @@ def test_a_pane_tells_what_it_is(tmux: Tmux) -> None:
         0,
         "work",
     )
-    size = tmux.run(
-        "display-message", "-p", "#{pane_width} #{pane_height}"
-    ).split()  # 3.2a does not heed the one that it was given
+    # 3.2a ignores the size that it was given.
+    size = tmux.run("display-message", "-p", "#{pane_width} #{pane_height}").split()
     assert ([str(pane.width), str(pane.height)], pane.command, pane.title) == (size, "cat", "Titel ✳ | x")
     assert (pane.dead, pane.in_mode, pane.alternate, pane.attached) == (False, False, False, 0)
     tmux.run("copy-mode")
@@ -113,7 +113,7 @@ def test_only_the_panes_asked_for_are_felt_and_those_that_are_gone_do_not_matter
     until_now(lambda: listed(tmux)["%1"].cursor_x == 3)
     question = Question()
     question.pulses(["%1", "%11", "%99"], of=of)
-    found = question.read(tmux.run(*question.words))
+    found = question.parse(tmux.run(*question.words))
     assert found
     felt = found.pulses
     now = listed(tmux)
@@ -125,7 +125,7 @@ def test_only_the_panes_asked_for_are_felt_and_those_that_are_gone_do_not_matter
 @given(ANY_PANE, ANY_PANE)
 def test_a_pulse_makes_of_a_pane_what_it_is_now(before: Pane, after: Pane) -> None:
     pulse = Pulse(after.activity, after.alternate, after.cursor_x, after.cursor_y, after.history_bytes, after.title)
-    now = pulse.of(before)
+    now = pulse.applied_to(before)
     assert not pulse.differs(now)
     assert (now.cursor_x, now.title) == (after.cursor_x, after.title)
     assert (now.id, now.path, now.command) == (before.id, before.path, before.command)
@@ -133,7 +133,7 @@ def test_a_pulse_makes_of_a_pane_what_it_is_now(before: Pane, after: Pane) -> No
 
 
 @given(st.text())
-def test_a_line_that_is_no_pulse_is_none(line: str) -> None:
+def test_a_line_that_is_not_a_pulse_is_none(line: str) -> None:
     assert parse_pulse(line) is None
 
 
@@ -145,10 +145,10 @@ def test_an_answer_whose_separators_were_changed_is_an_error_and_not_an_empty_li
     question.all_panes()
     out = tmux.run(*question.words)
     with pytest.raises(TmuxUnreadableError, match="who it is"):
-        question.read(out.replace("\t", escaped))
+        question.parse(out.replace("\t", escaped))
     head, *rest = out.split("\n")
     with pytest.raises(TmuxUnreadableError, match="its panes"):
-        question.read(
+        question.parse(
             "\n".join(
                 [
                     head,
@@ -160,8 +160,8 @@ def test_an_answer_whose_separators_were_changed_is_an_error_and_not_an_empty_li
 
 def test_an_answer_without_our_mark_is_none(tmux: Tmux) -> None:
     tmux.start()
-    assert Question().read(tmux.run("list-panes", "-a")) is None
-    assert ScreenQuestion(["%0"], escapes=False).read(tmux.run("capture-pane", "-p", "-t", "%0")) is None
+    assert Question().parse(tmux.run("list-panes", "-a")) is None
+    assert ScreenQuestion(["%0"], escapes=False).parse(tmux.run("capture-pane", "-p", "-t", "%0")) is None
 
 
 def test_sessions_are_the_users_whatever_they_are_called(tmux: Tmux) -> None:
@@ -173,7 +173,7 @@ def test_a_glance_differs_when_a_pane_moves_to_another_window(tmux: Tmux) -> Non
     def glance() -> str | None:
         question = Question()
         question.glance()
-        found = question.read(tmux.run(*question.words))
+        found = question.parse(tmux.run(*question.words))
         assert found
         return found.glance
 

@@ -1,4 +1,7 @@
-"""What a person meets in a tmux server that Covey watches: the same as without it, whatever command they type and even after Covey was killed."""
+"""A tmux server that Covey monitors behaves for its user as it does without Covey.
+
+That holds for every command that the user types, and after Covey was killed.
+"""
 
 from __future__ import annotations
 
@@ -52,12 +55,12 @@ UNTARGETED = (
 WATCHER = """
 import asyncio, sys
 from covey.hosts.executor import Local
-from covey.tmux.watch import Watch
+from covey.tmux.monitor import ServerMonitor
 async def main():
-    async with Watch(Local(), sys.argv[1]) as watch:
+    async with ServerMonitor(Local(), sys.argv[1]) as watch:
         async for change in watch:
             watch.follow(watch.panes)
-            if change.standing.liveness == "alive": print("watching", flush=True)
+            if change.health.liveness == "alive": print("watching", flush=True)
 asyncio.run(main())
 """
 
@@ -108,9 +111,8 @@ def test_untargeted_commands_do_what_they_do_without_us(tmux: Tmux, *, attached:
     with another_server() as plain:
         for server in (tmux, plain):
             server.start("alpha", "beta")
-            server.run(
-                "set-option", "-g", "automatic-rename", "off"
-            )  # it comes some time later, and may have come already
+            # A rename comes some time later, and may have come already.
+            server.run("set-option", "-g", "automatic-rename", "off")
             for name in ("alpha", "beta"):
                 server.run("rename-window", "-t", f"{name}:0", "first")
         with watched_by_a_process(tmux) as watcher:
@@ -121,7 +123,7 @@ def test_untargeted_commands_do_what_they_do_without_us(tmux: Tmux, *, attached:
 
 
 def test_nobody_sees_us_in_the_list_of_clients(tmux: Tmux) -> None:
-    """And who is not listed is not killed by others, as agent-deck does with control clients that are not its own."""
+    """A client that is not listed is not killed by other tools: agent-deck kills control clients of others."""
     tmux.start("user")
 
     async def body(reader: Reader) -> None:
@@ -180,7 +182,7 @@ def test_the_server_ends_with_its_last_session(tmux: Tmux, how: str) -> None:
         else:
             tmux.run("kill-session", "-t", "user")
         await until(lambda: not Path(f"/proc/{server}").exists())
-        await until(lambda: reader.heard and reader.heard[-1].standing.liveness == "gone")
+        await until(lambda: reader.heard and reader.heard[-1].health.liveness == "gone")
         assert reader.heard[-1].panes == ()
 
     play(tmux, body, PATIENT)

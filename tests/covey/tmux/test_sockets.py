@@ -1,4 +1,4 @@
-"""Finding the servers of a user."""
+"""The sockets of a user's servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from covey.hosts.executor import Local
 from covey.hosts.shell import Shell
-from covey.tmux.sockets import Sockets, remote, usual
+from covey.tmux.sockets import Sockets, default_pattern, remote_sockets
 from tests.covey.tmux.conftest import Tmux, until_now
 
 
@@ -42,12 +42,12 @@ def test_the_usual_folder_follows_the_environment(tmux: Tmux) -> None:
         )
     try:
         expected = [f"{tmux.folder}/tmux-{os.getuid()}/{name}" for name in ("a", "b")]
-        assert Sockets([usual(env)]).live(Local()) == expected
+        assert Sockets([default_pattern(env)]).live(Local()) == expected
         assert Sockets([expected[0], f"{tmux.folder}/*/b"]).live(Local()) == expected
     finally:
         for name in ("a", "b"):
             subprocess.run(["tmux", "-L", name, "kill-server"], env=env, check=True, timeout=60)
-    assert usual({}) == f"/tmp/tmux-{os.getuid()}/*"
+    assert default_pattern({}) == f"/tmp/tmux-{os.getuid()}/*"
 
 
 def test_a_folder_that_has_not_changed_is_not_read_again(tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ def test_sockets_are_found_through_a_shell_where_nothing_else_reaches(
     async def found() -> list[str]:
         shell = Shell(Local())
         try:
-            return await remote(shell)
+            return await remote_sockets(shell)
         finally:
             await shell.aclose()
 

@@ -1,4 +1,4 @@
-"""The beginning of a watch, when the server has its hands full: tmux must survive it."""
+"""The start of monitoring while the server is busy: tmux must survive it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from contextlib import ExitStack, contextmanager
 from tests.covey.tmux.conftest import BRISK, Tmux, environment, watching
 
 STARTS = 25
-CHURN = 'while tmux -u -S "$0" new-session -d -s "$1" "exec sleep 1000"; do tmux -u -S "$0" rename-session -t "=$1" "$1+"; tmux -u -S "$0" kill-session -t "=$1+"; done'
+CHURN = (
+    'while tmux -u -S "$0" new-session -d -s "$1" "exec sleep 1000"; '
+    'do tmux -u -S "$0" rename-session -t "=$1" "$1+"; tmux -u -S "$0" kill-session -t "=$1+"; done'
+)
 
 
 @contextmanager
 def churning(tmux: Tmux, name: str) -> Iterator[None]:
-    """Sessions are made, renamed and killed, as fast as programs can."""
+    """Create, rename and kill sessions as fast as programs can."""
     churn = subprocess.Popen(
         ["sh", "-c", CHURN, tmux.socket, name], env=environment(), stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -35,8 +38,8 @@ def test_the_server_survives_watches_that_begin_and_end_while_sessions_come_and_
     async def main() -> None:
         for _ in range(STARTS):
             async with watching(tmux, BRISK) as reader:
-                assert reader.watch.standing.identity
-                assert reader.watch.standing.identity.pid == server
+                assert reader.watch.health.identity
+                assert reader.watch.health.identity.pid == server
                 assert "user" in {pane.session_name for pane in reader.watch.panes.values()}
 
     with ExitStack() as all_of_them:

@@ -53,7 +53,7 @@ class Lab:
     address: str
 
     def open(self, name: str, table: dict[str, list[str]]) -> None:
-        self.model.conversations[name] = Conversation(Script.read(table), TOOLS)
+        self.model.conversations[name] = Conversation(Script.parse(table), TOOLS)
 
     def kinds(self, name: str) -> list[str]:
         return [fact.kind for fact in self.model.log.of(name)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from covey.agents.json_values import json_object, parse_object, string, timestamp
 from covey.agents.signals.ids import event_key, pattern_below, safe_id
-from covey.agents.signals.signals import (
+from covey.agents.signals.signals import (, StateReport
     Candidate,
     EventTable,
     LineFollower,
@@ -120,7 +120,7 @@ class CopilotTranscript(LineFollower):
 
     def __init__(self) -> None:
         super().__init__()
-        self._waits: dict[str, tuple[str, str, str]] = {}
+        self._waits: dict[str, StateReport] = {}
         """By id, what is waited for: state, reason, detail."""
         self._calls = False
         """Whether the model's last message calls tools: then the end of its turn is not the end of the work."""

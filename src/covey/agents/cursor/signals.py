@@ -9,10 +9,19 @@ from typing import Any
 
 from covey.agents.json_values import json_list, json_object, string
 from covey.agents.signals.ids import event_key, pattern_below, safe_id
-from covey.agents.signals.signals import Candidate, EventTable, LineFollower, Notice, Owner, Signals, Source
+from covey.agents.signals.signals import (
+    Candidate,
+    EventTable,
+    LineFollower,
+    Notice,
+    Owner,
+    Signals,
+    Source,
+    StateReport,
+)
 from covey.agents.summaries import call_summary, one_line
 
-STOPS = {"error": ("error", "api_error", ""), "aborted": ("idle", "interrupted", "")}
+STOPS: dict[str, StateReport] = {"error": ("error", "api_error", ""), "aborted": ("idle", "interrupted", "")}
 EVENTS: EventTable = {
     "beforeSubmitPrompt": lambda payload: ("running", "prompt_submitted", string(payload.get("prompt"))),
     "preToolUse": lambda payload: (

@@ -66,7 +66,7 @@ def run(
     `own`: files in the user's folder.
     """
     program = real(ours.name)
-    place, environment = lab.place(program, name, {PROMPT: script})
+    place, environment = lab.setup(program, name, {PROMPT: script})
     for file, text in (own or {}).items():
         (place.home / file).write_text(text)
     folder = place.root / "run"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from covey.agents import integration as integrate
-from lab.agents.agent import Launch, Place
+from lab.agents.agent import Launch, RunSetup
 from lab.agents.claude import Claude
 from lab.bench import bench
 from lab.install import program_of
@@ -38,15 +38,15 @@ SCENARIO = read(
 class Integrated(Claude):
     """Claude Code after somebody has integrated it."""
 
-    def __init__(self, integrating: Callable[[Place, Launch], Launch]) -> None:
+    def __init__(self, integrating: Callable[[RunSetup, Launch], Launch]) -> None:
         super().__init__(program_of(Claude))
         self._integrating = integrating
 
-    def prepare(self, place: Place) -> Launch:
+    def prepare(self, place: RunSetup) -> Launch:
         return self._integrating(place, super().prepare(place))
 
 
-def played(integrating: Callable[[Place, Launch], Launch]) -> Run:
+def played(integrating: Callable[[RunSetup, Launch], Launch]) -> Run:
     async def main() -> Run:
         async with bench() as shared:
             return await play(shared, Integrated(integrating), SCENARIO, "integrated")
@@ -59,7 +59,7 @@ def test_what_claude_does_arrives_at_coveys_socket(way: str) -> None:
     # A socket's path may have about a hundred bytes: too few for pytest's folders.
     with tempfile.TemporaryDirectory(prefix="covey-") as folder, listening(Path(folder)) as daemon:
 
-        def integrated(place: Place, launch: Launch) -> Launch:
+        def integrated(place: RunSetup, launch: Launch) -> Launch:
             environ = {**launch.env, "COVEY_HOME": folder}
             if way == "launched":
                 found = integrate.launch("claude", place.home, environ)

@@ -1,4 +1,4 @@
-"""A watched tmux server: what is noticed, and what happens when the way to it breaks."""
+"""A monitored tmux server: which changes are noticed, and what happens when the connection to it breaks."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import pytest
 
 from covey.hosts.executor import Local
 from covey.tmux.errors import TmuxGoneError, TmuxRefusedError
-from covey.tmux.watch import Watch
+from covey.tmux.monitor import ServerMonitor
 from tests.covey.tmux.conftest import BRISK, PATIENT, Reader, Tmux, play, until
 
 
-def test_the_first_change_tells_all_panes_and_which_server_it_is(tmux: Tmux) -> None:
+def test_the_first_change_has_all_panes_and_the_identity_of_the_server(tmux: Tmux) -> None:
     pid = tmux.start("one", "two")
 
     async def body(reader: Reader) -> None:
         await until(lambda: reader.heard)
         first = reader.heard[0]
         assert first.kind == "server"
-        assert first.standing.liveness == "alive"
-        assert first.standing.identity
-        assert first.standing.identity.pid == pid
+        assert first.health.liveness == "alive"
+        assert first.health.identity
+        assert first.health.identity.pid == pid
         assert [pane.session_name for pane in first.panes] == ["one", "two"]
 
     play(tmux, body)
@@ -101,7 +101,7 @@ def test_a_server_that_stays_when_empty_is_watched_on(tmux: Tmux) -> None:
         await until(lambda: not reader.watch.panes)
         tmux.run("new-session", "-d", "-s", "again", "exec sleep 1000")
         await until(lambda: [pane.session_name for pane in reader.watch.panes.values()] == ["again"])
-        assert {change.standing.liveness for change in reader.heard} == {"alive"}
+        assert {change.health.liveness for change in reader.heard} == {"alive"}
 
     play(tmux, body)
 
@@ -134,17 +134,17 @@ def test_a_killed_and_restarted_server_is_another_server(tmux: Tmux) -> None:
     tmux.start("user")
 
     async def body(reader: Reader) -> None:
-        first = reader.watch.standing.identity
+        first = reader.watch.health.identity
         os.kill(tmux.pid, signal.SIGKILL)
-        await until(lambda: reader.watch.standing.liveness == "gone")
+        await until(lambda: reader.watch.health.liveness == "gone")
         assert reader.watch.panes == {}
         with pytest.raises(TmuxGoneError):
             await reader.watch.capture("%0")
         second = tmux.start("new")
-        await until(lambda: reader.watch.standing.liveness == "alive")
-        assert reader.watch.standing.identity != first
-        assert reader.watch.standing.identity
-        assert reader.watch.standing.identity.pid == second
+        await until(lambda: reader.watch.health.liveness == "alive")
+        assert reader.watch.health.identity != first
+        assert reader.watch.health.identity
+        assert reader.watch.health.identity.pid == second
         assert [pane.session_name for pane in reader.watch.panes.values()] == ["new"]
 
     play(tmux, body)
@@ -152,12 +152,12 @@ def test_a_killed_and_restarted_server_is_another_server(tmux: Tmux) -> None:
 
 def test_a_watch_never_starts_a_server(tmux: Tmux) -> None:
     async def main() -> None:
-        async with Watch(Local(), tmux.socket, pace=BRISK) as watch:
+        async with ServerMonitor(Local(), tmux.socket, pace=BRISK) as watch:
             change = await anext(watch)
-            assert change.standing.liveness == "gone"
+            assert change.health.liveness == "gone"
             assert not os.path.exists(tmux.socket)  # noqa: ASYNC240, PTH110 - a moment
             tmux.start("user")
-            assert (await anext(watch)).standing.liveness == "alive"
+            assert (await anext(watch)).health.liveness == "alive"
 
     asyncio.run(main())
 
@@ -169,11 +169,11 @@ def test_a_stopped_server_is_unreachable_and_not_gone(tmux: Tmux, monkeypatch: p
     async def body(reader: Reader) -> None:
         os.kill(server, signal.SIGSTOP)
         try:
-            await until(lambda: reader.watch.standing.liveness == "unreachable")
+            await until(lambda: reader.watch.health.liveness == "unreachable")
             assert list(reader.watch.panes) == ["%0"]
         finally:
             os.kill(server, signal.SIGCONT)
-        await until(lambda: reader.watch.standing.liveness == "alive")
+        await until(lambda: reader.watch.health.liveness == "alive")
 
     play(tmux, body)
 
@@ -241,8 +241,8 @@ def test_the_last_redraw_of_a_second_is_never_missed(tmux: Tmux) -> None:
             await looking
 
     async def main() -> None:
-        async with Watch(Local(), tmux.socket, pace=PATIENT) as watch:
-            await until(lambda: watch.standing.liveness == "alive")
+        async with ServerMonitor(Local(), tmux.socket, pace=PATIENT) as watch:
+            await until(lambda: watch.health.liveness == "alive")
             await body(Reader(watch))
 
     asyncio.run(main())
@@ -270,7 +270,7 @@ def test_the_screens_of_working_panes_come_with_the_looks_while_they_change(tmux
             "what it shows is known"
         )
         assert "%1" not in reader.screens
-        assert {change.standing.degraded for change in reader.heard} == {False}
+        assert {change.health.degraded for change in reader.heard} == {False}
 
     play(tmux, body)
 
@@ -280,9 +280,8 @@ def test_a_capture_has_colours_or_not_and_refuses_a_pane_that_is_not_there(tmux:
 
     async def body(reader: Reader) -> None:
         await until(lambda: "red" in tmux.run("capture-pane", "-p", "-t", "%0"))
-        assert (await reader.watch.capture("%0")).startswith(
-            "\x1b[31mred"
-        )  # newer versions end the colour with the line
+        # Newer versions end the colour with the line.
+        assert (await reader.watch.capture("%0")).startswith("\x1b[31mred")
         assert (await reader.watch.capture("%0", escapes=False)).startswith("red\n")
         with pytest.raises(TmuxRefusedError, match="can't find pane"):
             await reader.watch.capture("%99")
