@@ -6,11 +6,11 @@ It speaks just enough HTTP/1.1 for a server that we wrote ourselves: one request
 from __future__ import annotations
 
 import errno
-import json
 from _socket import AF_UNIX, SOCK_STREAM
 from _socket import socket as Socket  # noqa: N812 - the class, without the module that wraps it
 
 from covey import __version__
+from covey.kernel import quick_json as json
 from murli import EXIT_TIMEOUT, AgentError, permission_denied, tool_error, user_error
 
 TYPE_CHECKING = False
