@@ -1,4 +1,4 @@
-"""`covey replay`: the past of the fleet. The exit code tells whether a check has found a difference."""
+"""`covey replay`: the past of the fleet. The exit code says whether a check has found a difference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def replay(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Exit code 3 if states that were told do not follow from what was heard."""
+    """Show the fleet at a time, or check it: exit code 3 if recorded states do not follow from the recorded signals."""
     from covey.cli.render import render
 
     out = writer()

@@ -1,4 +1,4 @@
-"""`covey target connect`, which may take a while and says so, and `covey target remove`, before which a person is asked."""
+"""`covey target connect`, which shows progress as it may take long, and `covey target remove`, which asks first."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 LONGEST_S = 16
-"""How long the daemon waits for ssh and for the first answer at most."""
+"""How long the daemon waits at most for ssh and for the first answer."""
 
 
 def connect(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Try a target again now, and show how that went."""
+    """Connect to a target now, and show its health."""
     from covey.cli.render import render
 
     out = writer()
@@ -31,7 +31,7 @@ def connect(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 
 def remove(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Forget a target."""
+    """Remove a target; on a terminal, ask first."""
     from covey.cli.render import render
 
     out = writer()
@@ -43,6 +43,7 @@ def remove(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 
 def _agreed(name: str) -> bool:
+    """Ask on the terminal, and return whether the answer was yes."""
     sys.stderr.write(f"Forget the target {name}? Its agents keep running. [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
