@@ -83,5 +83,5 @@ def test_a_run_that_was_withdrawn_is_no_error() -> None:
 def test_history_names_every_run_so_that_it_can_be_shown() -> None:
     text = render_runs.history({"items": [run(outcome="error", error_kind="rate_limit", error="try later")]}, NARROW)
     assert "8PW7T3  rate limit: try later" in text
-    assert text.endswith("covey beats show 8PW7T3  tells what was said and done")
+    assert text.endswith("covey beats show 8PW7T3  shows what was said and done")
     assert render_runs.history({"items": []}, NARROW).startswith("No runs yet\n  covey beat")

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from covey.cli import agents_table, render_fleet
+from covey.cli import text
 
 
 def test_a_time_of_another_day_has_its_date() -> None:
-    assert re.fullmatch(r"20(25-12-31|26-01-01) \d\d:\d\d:\d\d", render_fleet.clock_of("2025-12-31T23:58:55.888Z"))
+    assert re.fullmatch(r"20(25-12-31|26-01-01) \d\d:\d\d:\d\d", text.clock_of("2025-12-31T23:58:55.888Z"))
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,20 @@ def test_a_time_of_another_day_has_its_date() -> None:
     ],
 )
 def test_ages_are_short(milliseconds: int, age: str, ago: str) -> None:
-    assert (agents_table.age(milliseconds), render_fleet.ago(milliseconds)) == (age, ago)
+    assert (text.age(milliseconds), text.ago(milliseconds)) == (age, ago)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (True, "yes"),
+        (False, "no"),
+        (None, ""),
+        ("é", "é"),
+        (1.5, "1.5"),
+        ([1, "é"], '[1, "é"]'),
+        ({"a": None}, '{"a": null}'),
+    ],
+)
+def test_any_value_is_one_line_of_text(value: object, shown: str) -> None:
+    assert text.value_text(value) == shown
