@@ -37,7 +37,7 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
     if out.output == "ndjson" and out.limit is None and not out.fields and operation.name in ROW_A_LINE:
         for item in result.pop("items"):
             out.event(item)
-    out.success(lambda shown: _text(operation, shown, wide=bool(params.get("wide"))), result)
+    show(operation, result, wide=bool(params.get("wide")))
     return 0
 
 
@@ -49,10 +49,16 @@ def _check(operation: Operation, params: dict[str, Any]) -> None:
         validate(operation, {name: value for name, value in params.items() if value is not None})
 
 
-def _text(operation: Operation, result: Any, *, wide: bool) -> str:
-    from covey.cli.render import render
+def show(operation: Operation, result: Any, *, wide: bool = False) -> None:
+    """Write the result of an operation, as text for a person or as JSON for a program."""
+    out = writer()
 
-    return render(operation, result, colour=writer().colour, wide=wide)
+    def text(shown: Any) -> str:
+        from covey.cli.render import render  # only a person needs it
+
+        return render(operation, shown, colour=out.colour, wide=wide)
+
+    out.success(text, result)
 
 
 def ask(home: Home, operation: Operation, params: dict[str, Any]) -> Any:

@@ -84,8 +84,8 @@ def explained(result: dict[str, Any], paint: Paint) -> str:
     """The state that a screen shows, the rule that says so, and the rules that do not hold."""
     state = result["state"]
     sign, colour = SIGNS[state]
-    said = clean(result["detail"]) if result["rule"] else "no rule holds"
-    lines = [f"{paint(f'{sign} {state}', colour)}  {cut(said, paint.columns - len(state) - 4)}".rstrip()]
+    detail = clean(result["detail"]) if result["rule"] else "no rule holds"
+    lines = [f"{paint(f'{sign} {state}', colour)}  {cut(detail, paint.columns - len(state) - 4)}".rstrip()]
     if result["rule"]:
         seen = clean(result["evidence"])
         lines.append(cut(f"  because  rule {clean(result['rule'])}{f': {seen}' if seen else ''}", paint.columns))

@@ -99,10 +99,10 @@ def _what(item: dict[str, Any]) -> str:
         return clean(item["reason"])
     if item["late_s"]:
         return f"should have run {duration(item['late_s'])} ago"
-    said = what(item["last"]) if item["last"] else ""
-    if not said and item["skipped"]:
+    text = what(item["last"]) if item["last"] else ""
+    if not text and item["skipped"]:
         return f"skipped {many(item['skipped'], 'time')}: it was still running"
-    return said
+    return text
 
 
 def _sign(item: dict[str, Any]) -> tuple[str, str]:

@@ -154,10 +154,10 @@ def _refused(run: dict[str, Any], paint: Paint) -> list[str]:
 
 def conversation(turns: list[dict[str, Any]], paint: Paint) -> Iterator[str]:
     """Yield what was said and which tools were called, turn by turn. The final answer is not repeated."""
-    said = ""
+    before = ""
     for number, turn in enumerate(turns, 1):
         text = (turn.get("text") or "").strip()
-        if turn["role"] == "result" and text in {said, ""}:
+        if turn["role"] == "result" and text in {before, ""}:
             continue
         label = paint(f"{number:>3}", DIM)
         for line in _lines(text, paint.columns - 5):
@@ -166,7 +166,7 @@ def conversation(turns: list[dict[str, Any]], paint: Paint) -> Iterator[str]:
         for call in turn.get("toolCalls") or ():
             yield from _call(call, label, paint)
             label = "   "
-        said = text or said
+        before = text or before
 
 
 def _call(call: dict[str, Any], label: str, paint: Paint) -> Iterator[str]:

@@ -49,7 +49,7 @@ def target(result: dict[str, Any], paint: Paint) -> str:
 def added(result: dict[str, Any], paint: Paint) -> str:
     """A target that was added; its health is not known before the first connection."""
     if result["health"] == "degraded" and result["last_seen_at"] is None:
-        return f"Added {clean(result['target'])}; it is being looked at\n  covey target list  shows how that went"
+        return f"Added {clean(result['target'])}; Covey connects to it now\n  covey target list  shows its health"
     return target(result, paint)
 
 

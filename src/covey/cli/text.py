@@ -11,7 +11,7 @@ RED, YELLOW, GREEN, BLUE = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[94m"
 """Bright blue: the normal one cannot be read on black."""
 DIM, RESET = "\x1b[2m", "\x1b[0m"
 TENTHS_BELOW_MS = 10_000
-"""A shorter age is told with tenths of a second."""
+"""A shorter age is shown with tenths of a second."""
 
 
 class Paint:

@@ -169,6 +169,14 @@ def test_no_agents_says_where_we_looked_and_how_to_start_one() -> None:
     ]
 
 
+@pytest.mark.parametrize("columns", [48, 58])
+def test_hints_are_broken_between_words_on_a_narrow_terminal(columns: int) -> None:
+    wide = render_fleet.panes(answer([]), NARROW)
+    narrow = render_fleet.panes(answer([]), Paint(columns, colour=False))
+    assert all(width(line) <= columns for line in narrow.split("\n"))
+    assert narrow.split() == wide.split()
+
+
 def test_no_match_says_what_was_asked_for() -> None:
     filters = Filters(session="api", state=("idle", "running"), needs_action=True)
     assert render_fleet.panes(answer([], filters), NARROW) == (

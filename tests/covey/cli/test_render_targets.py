@@ -42,7 +42,7 @@ def test_a_target_that_was_just_added_is_not_called_degraded() -> None:
     added = {"target": "vm1", "health": "degraded", "reason": "not looked at yet", "last_seen_at": None}
     assert (
         render_targets.added(added, NARROW)
-        == "Added vm1; it is being looked at\n  covey target list  shows how that went"
+        == "Added vm1; Covey connects to it now\n  covey target list  shows its health"
     )
     assert render_targets.added({**added, "health": "ok", "reason": ""}, NARROW) == "● vm1 is ok"
 

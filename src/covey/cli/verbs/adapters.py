@@ -26,8 +26,7 @@ def explain(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     from pathlib import Path
 
     from covey.cli.cells import clean
-    from covey.cli.perform import ask
-    from covey.cli.render import render
+    from covey.cli.perform import ask, show
     from covey.fleet.adapters.explain import explained
     from covey.fleet.adapters.registry import load
 
@@ -43,7 +42,7 @@ def explain(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     for problem in registry.problems:
         out.log(clean(f"left out: {problem}. {problem.suggestion}"), "warning")
     result = explained(registry, {**params, "screen": read_screen(params["screen"])})
-    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    show(operation, result)
     return 0
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from covey.cli.perform import ask
+from covey.cli.perform import ask, show
 from covey.contract import OPERATIONS
 from covey.kernel.client import Client, Interrupted, NotRunning
 from covey.kernel.home import quoted
@@ -200,10 +200,7 @@ def _conversation(done: dict[str, Any], out: Writer) -> str:
 
 
 def _answer(operation: Operation, result: dict[str, Any]) -> int:
-    from covey.cli.render import render
-
-    out = writer()
-    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    show(operation, result)
     return 0
 
 

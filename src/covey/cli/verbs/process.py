@@ -88,7 +88,7 @@ def _ended(home: Home, pid: int, born: str, why: str) -> int:
         return _stopped(pid, "asked", f"Covey has stopped (pid {pid})")
     if not born or holder(home.pid_file) not in (pid, None):
         raise tool_error(
-            f"the daemon does not stop ({why}), and which process it is cannot be told",
+            f"the daemon does not stop ({why}), and which process it is, is not known",
             f"Find it and end it: fuser -v {home.database}; see {home.log_file}",
         )
     for name, patience in (("SIGTERM", TERM_S), ("SIGKILL", KILL_S)):

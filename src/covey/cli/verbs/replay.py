@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from covey.cli.perform import ask
-from murli import EXIT_PARTIAL, writer
+from covey.cli.perform import ask, show
+from murli import EXIT_PARTIAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 def replay(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Show the fleet at a time, or check it: exit code 3 if recorded states do not follow from the recorded signals."""
-    from covey.cli.render import render
-
-    out = writer()
     result = ask(home, operation, params)
-    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    show(operation, result)
     return 0 if result.get("matches", True) else EXIT_PARTIAL

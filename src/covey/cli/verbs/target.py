@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from covey.cli.perform import ask
+from covey.cli.perform import ask, show
 from murli import cancelled, writer
 
 TYPE_CHECKING = False
@@ -21,24 +21,17 @@ LONGEST_S = 16
 
 def connect(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Connect to a target now, and show its health."""
-    from covey.cli.render import render
-
-    out = writer()
-    out.progress(f"connecting to {params['name']}, at most {LONGEST_S} s", stage="connecting")
-    result = ask(home, operation, params)
-    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    writer().progress(f"connecting to {params['name']}, at most {LONGEST_S} s", stage="connecting")
+    show(operation, ask(home, operation, params))
     return 0
 
 
 def remove(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Remove a target; on a terminal, ask first."""
-    from covey.cli.render import render
-
     out = writer()
     if out.is_tty and not out.forced and not _agreed(params["name"]):
         raise cancelled("Nothing was removed.")
-    result = ask(home, operation, params)
-    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    show(operation, ask(home, operation, params))
     return 0
 
 
