@@ -69,3 +69,13 @@ def test_a_line_is_one_line_whatever_is_in_it() -> None:
         "data": {"name": "\u202ec\x07\r\n", "other": {"deep": "\x1b]0;x\x07"}},
     }
     assert readable(event).isprintable()
+
+
+def test_a_kind_that_nothing_has_is_told_with_the_kinds_that_there_are(daemon: Covey) -> None:
+    ran = daemon.run("events", "--kind", "node")
+    assert ran.code == 0
+    said = json.loads(ran.stderr.splitlines()[0])["msg"]
+    assert "No event of the kind node; a kind is a whole name or a prefix such as agent.*" in said
+    assert "node.started" in said
+    assert "node.started" in daemon.run("events", "--kind", "node", "--output", "text").stdout
+    assert daemon.run("events", "--kind", "node.*").stderr == ""

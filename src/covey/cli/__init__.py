@@ -1,4 +1,4 @@
-"""The `covey` command: verbs drawn from the contract, answered by the daemon."""
+"""The `covey` command: verbs from the contract, answered by the daemon."""
 
 from __future__ import annotations
 
@@ -10,23 +10,11 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Entry point of the `covey` executable."""
+    """Run a command line and exit with its code."""
     from covey import __version__
-    from covey.cli.build import build, wanted
-    from murli.argparse import run
+    from covey.cli.commands import ContractAdapter
+    from covey.cli.words import expanded
+    from murli.adapter import execute
 
     words = expanded(sys.argv[1:] if argv is None else argv)
-    run(build(wanted(words)), argv=words, version=__version__)
-
-
-def expanded(words: Sequence[str]) -> list[str]:
-    """What people type, as the parsers have it: `--json` is `--output json`, an alias stands for its verb, and `--agent <type>` filters where kinds of agents can be chosen.
-
-    murli's own `--agent` takes no value, and its frameworks know aliases only beside the verb; so this is done in front of them, in one place.
-    """
-    from covey.cli.words import first_verb, typed_agent, unaliased
-
-    cut = words.index("--") if "--" in words else len(words)
-    head = [part for word in words[:cut] for part in (["--output", "json"] if word == "--json" else [word])]
-    head, verb = unaliased(head, first_verb(head))
-    return [*typed_agent(head, verb), *words[cut:]]
+    raise SystemExit(execute(ContractAdapter(), words, version=__version__))

@@ -1,9 +1,9 @@
-"""The table of agents: how each is named, which columns fit the terminal, and what stands in them."""
+"""The table of agents: the name of each agent, the columns that fit the terminal, and their cells."""
 
 from __future__ import annotations
 
 from covey.cli.cells import clean, cut_middle, width
-from covey.cli.render import duration, short
+from covey.cli.text import age, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,18 +11,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 FOLDER_FROM, PANE_FROM, PATH_FROM = 70, 100, 140
-"""Terminal widths from which the folder, the pane id and the whole path of the folder are shown. Below them WHAT needs the room more."""
+"""Terminal widths from which the folder, the pane id and the whole path of the folder are shown.
+
+Below them the column WHAT needs the room more.
+"""
 LONGEST_PATH = 40
 PLACE_CELLS = range(10, 19)
-"""How narrow the column WHERE may become: the first of these at which its rows can be told apart."""
+"""Widths of the column WHERE when room is scarce: the first one at which its rows differ from each other."""
 DEFAULT_SERVER = "default"
-"""The tmux server that is meant where none is named."""
+"""The name of the tmux server that tmux uses if no other is named."""
 TYPEABLE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/@%+")
-"""Letters that mean nothing to a shell."""
+"""Characters that need no quotes in a shell."""
 
 
 class Names:
-    """How the agents of one answer are named: with their target where there are several, with their tmux server where a target has several."""
+    """Names of the agents of one answer.
+
+    They include the target if there are several, and the tmux server if a target has several.
+    """
 
     def __init__(self, result: dict[str, Any]) -> None:
         items = result["items"]
@@ -33,7 +39,10 @@ class Names:
         self._with_server = {target for target, _ in servers if sum(one == target for one, _ in servers) > 1}
 
     def session(self, item: dict[str, Any], *, whole: bool = False) -> str:
-        """`api`, `vm1/api` or, on another than the default of several tmux servers, `host@work/api`; `whole` names the default one too."""
+        """Return `api`, `vm1/api` or `host@work/api`.
+
+        The tmux server is named if its target has several and it is not the default; with `whole`, the default too.
+        """
         target, session = item["identity"]["target"], item["identity"]["session_name"]
         server = self._server(item)
         if server and (whole or server != DEFAULT_SERVER):
@@ -41,21 +50,21 @@ class Names:
         return clean(f"{target}/{session}" if target is not None and self._with_target else session)
 
     def _server(self, item: dict[str, Any]) -> str:
-        """The name of the tmux server of an item, where its target has several."""
+        """Return the name of the tmux server of an item if its target has several, else what the item itself says."""
         if item["identity"]["target"] not in self._with_server:
             return item.get("server") or ""
         return (item.get("socket") or "").rpartition("/")[2]
 
     def window(self, item: dict[str, Any]) -> str:
-        """`api:2`."""
+        """Return the name of a window, such as `api:2`."""
         return f"{self.session(item)}:{item['window_index']}"
 
     def pane(self, item: dict[str, Any]) -> str:
-        """`api:2.1`."""
+        """Return the name of a pane, such as `api:2.1`."""
         return f"{self.window(item)}.{item['pane_index']}"
 
     def reference(self, items: Sequence[dict[str, Any]], item: dict[str, Any], columns: int) -> str:
-        """What to type for an agent: a name that the table of this width shows, that is nobody else's among the items and needs no quotes."""
+        """Return what to type for an agent: unique among the items, shown in a table of this width, without quotes."""
         pane = clean(item["identity"]["pane_id"])
         alone = [other["identity"]["pane_id"] for other in items].count(item["identity"]["pane_id"]) == 1
         place = f"{self.session(item, whole=True)}:{item['window_index']}.{item['pane_index']}"
@@ -66,7 +75,7 @@ class Names:
 
 
 def table_of(result: dict[str, Any], columns: int, *, wide: bool) -> tuple[list[str], list[list[str]]]:
-    """The heads and the rows of the table for a terminal of so many columns; `wide` has every column whatever the terminal."""
+    """Return the head and the rows of the table for a terminal of this width; with `wide`, every column."""
     items = result["items"]
     names = Names(result)
     whole = wide or columns >= PATH_FROM
@@ -86,7 +95,10 @@ def table_of(result: dict[str, Any], columns: int, *, wide: bool) -> tuple[list[
 
 
 def places(names: Sequence[str], cells: int) -> list[str]:
-    """Names of panes in so many cells: if one is too long, without the target that all share, then without the part that tells least apart."""
+    """Return names of panes that fit into so many cells and still differ from each other, if that is possible.
+
+    If one is too long, the target that all share is left out; then the middle of each name.
+    """
     if all(width(name) <= cells for name in names):
         return list(names)
     different = len(set(names))
@@ -104,13 +116,16 @@ def places(names: Sequence[str], cells: int) -> list[str]:
 
 
 def least_place(names: Sequence[str]) -> int:
-    """The fewest cells in which such names can be told apart, within `PLACE_CELLS`."""
+    """Return the fewest cells, within `PLACE_CELLS`, in which these names still differ from each other."""
     different = len(set(names))
     return next((cells for cells in PLACE_CELLS if len(set(places(names, cells))) == different), PLACE_CELLS[-1])
 
 
 def folders(paths: Sequence[str], *, whole: bool = False) -> list[str]:
-    """The last name of each folder; of two folders that share it, as many names as tell them apart. `whole` paths keep their end."""
+    """Return the last name of each folder; for folders with the same name, as many names as make them differ.
+
+    With `whole`, return the paths; of a long one, its end.
+    """
     shortened = [clean(short(path)) for path in paths]
     if whole:
         return [path if len(path) <= LONGEST_PATH else "…" + path[1 - LONGEST_PATH :] for path in shortened]
@@ -130,18 +145,13 @@ def folders(paths: Sequence[str], *, whole: bool = False) -> list[str]:
 
 
 def version(item: dict[str, Any]) -> str:
-    """The version of the agent program, as far as it is known, and whether Covey was ever tried with it."""
+    """Return the version of the agent program, if known, with a remark if Covey was never measured with it."""
     known = clean(item.get("version") or "")
     return f"{known} (not measured)" if known and item.get("version_note") else known
 
 
 def what(item: dict[str, Any]) -> str:
-    """What is waited for or worked on; for want of that, why nothing is known."""
+    """Return what an agent waits for or works on; if its state is unknown, the reason."""
     if item["state"] == "unknown" and not item["detail"]:
         return clean(item["reason"].replace("_", " "))
     return clean(item["detail"])
-
-
-def age(milliseconds: int) -> str:
-    """One unit is enough: `12s`, `4m`, `3h`, `2d`."""
-    return duration(milliseconds / 1000).partition(" ")[0]

@@ -1,10 +1,12 @@
-"""What `covey watch` shows on a terminal, and what its keys change. Pure: pictures and keys in, lines out."""
+"""The screen of `covey watch`, and what its keys change. Pure: pictures and keys in, lines out."""
 
 from __future__ import annotations
 
 from covey.cli.agents_table import Names, what
 from covey.cli.cells import cut, hanging, width
-from covey.cli.render_fleet import DIM, RENDERERS, YELLOW, Paint, agents, clock_of, nobody, total
+from covey.cli.handlers import renderer_of
+from covey.cli.render_fleet import agents, nobody, total
+from covey.cli.text import DIM, YELLOW, Paint, clock_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 KEYS = ("enter why · n needs you · f state · ? help · q quit", "? help · q quit", "q quit")
-"""The keys that the last line names, as many as fit; the first only where agents are listed."""
+"""Texts for the keys on the last line, the longest first; the first one only if agents are listed."""
 HELP = [
     "q, Ctrl-C      quit",
     "j k, arrows    choose an agent; g and G the first and the last",
@@ -29,14 +31,14 @@ PAGE = 10
 
 
 class Board:
-    """A picture of the fleet with a choice, filters and a page in front of it.
+    """A picture of the fleet, with a selected agent, filters, and a page that may cover it.
 
     `explain` is called with a runtime reference and returns the text that the enter key shows.
     """
 
     def __init__(self, explain: Callable[[str, Paint], str], *, colour: bool) -> None:
         self.closed = False
-        """The person wants to leave."""
+        """Whether a key has asked to quit."""
         self._explain = explain
         self._colour = colour
         self._picture: dict[str, Any] | None = None
@@ -46,11 +48,14 @@ class Board:
         self._page: Callable[[Paint], list[str]] | None = None
 
     def show(self, picture: dict[str, Any]) -> None:
-        """Show another picture: the answer of `list panes`, `list windows` or `list sessions` with its scope; `lost` if it is out of date."""
+        """Replace the picture: the answer of `list panes`, `list windows` or `list sessions`, with its scope.
+
+        A picture with `lost` is out of date, because the daemon does not answer.
+        """
         self._picture = picture
 
     def press(self, key: str) -> None:
-        """Do what a key means."""
+        """Handle a key."""
         if key in {"q", "\x03"}:
             self.closed = True
         elif self._page is not None:
@@ -63,21 +68,21 @@ class Board:
             self._press_on_agents(key)
 
     def lines(self, columns: int, rows: int) -> list[str]:
-        """The screen, never more than `rows` lines."""
+        """Return the lines of the screen, at most `rows`."""
         paint = Paint(columns, colour=self._colour)
         if self._page is not None:
             return [cut(line, columns) if "\x1b" not in line else line for line in self._page(paint)][:rows]
         if self._picture is None:
             return ["Looking …"]
         if self._picture["scope"] != "panes":
-            body = RENDERERS[f"list.{self._picture['scope']}"](self._picture, paint).split("\n")
+            body = renderer_of(f"list.{self._picture['scope']}")(self._picture, paint).split("\n")
             return [*_fitting(body[:-2], max(rows - 2, 1)), body[-1], self._status(paint)][-rows:]
         return self._agents(paint, rows)
 
     def _agents(self, paint: Paint, rows: int) -> list[str]:
         shown = self._shown()
         if not shown["items"]:
-            hint = "No agent matches; escape shows all of them" if self._filtered else nobody(shown)
+            hint = "No agent matches; escape shows all of them" if self._filtered else nobody(shown, paint.columns)
             return [*hint.split("\n"), "", self._status(paint)][:rows]
         head, *body = agents(shown, paint)
         names = [item["runtime_id"] for item in shown["items"]]
@@ -120,7 +125,7 @@ class Board:
             ]
 
     def _shown(self) -> dict[str, Any]:
-        """The picture with those agents that the filters let through."""
+        """Return the picture with the agents that pass the filters."""
         assert self._picture is not None
         items = [
             item
@@ -134,14 +139,14 @@ class Board:
         return self._needs_action or bool(self._state)
 
     def _next_state(self) -> str:
-        """The state after the one that is filtered by, among those that there are; none after the last."""
+        """Return the next state to filter by, among those that agents have; an empty string after the last."""
         assert self._picture is not None
         there = [state for state, count in self._picture["summary"]["by_state"].items() if count]
         later = there[there.index(self._state) + 1 :] if self._state in there else there
         return later[0] if later else ""
 
     def _status(self, paint: Paint) -> str:
-        """The last line: of when this is, what is left out, and the keys."""
+        """Return the last line: the time of the picture, the filters, and the keys."""
         assert self._picture is not None
         if self._picture.get("lost"):
             return paint(cut(LOST, paint.columns), YELLOW)
@@ -158,7 +163,7 @@ class Board:
 
 
 def _full_texts(shown: dict[str, Any], body: list[str], paint: Paint) -> list[str]:
-    """What those wait for who need a person, in full, where the table had to cut it."""
+    """Return in full what agents that need a person wait for, if the table had to cut it."""
     names = Names(shown)
     return [
         line
@@ -169,7 +174,7 @@ def _full_texts(shown: dict[str, Any], body: list[str], paint: Paint) -> list[st
 
 
 def _window(body: list[str], place: int, room: int) -> list[str]:
-    """As many rows as there is room for, the chosen one among them, and how many there are besides."""
+    """Return as many rows as there is room for, the selected one among them, and how many are hidden."""
     if room == 1:
         return body[place : place + 1]
     first = min(max(place - room + 2, 0), len(body) - room + 1)
@@ -178,5 +183,5 @@ def _window(body: list[str], place: int, room: int) -> list[str]:
 
 
 def _fitting(lines: list[str], rows: int) -> list[str]:
-    """Lines that fit: of a long table the end gives way."""
+    """Return the lines that fit; the end of a long table is left out."""
     return lines if len(lines) <= rows else [*lines[: rows - 1], f"  … {len(lines) - rows + 1} more"]

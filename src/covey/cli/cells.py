@@ -1,35 +1,40 @@
-"""Text on a terminal: how many cells it takes, cut and padded by cells, and without anything that would act on the terminal."""
+"""Text in the cells of a terminal: its width, cut and padded by cells, and without escape sequences."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
-_ESCAPES = re.compile(
+_ESCAPES = (
     r"(?:\x1b\]|\x9d).*?(?:\x07|\x1b\\|\x9c|$)"  # titles, links, clipboard: up to their end, or all
     r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f]).*?(?:\x1b\\|\x9c|$)"
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
-    r"|\x1b[ -/]*[0-~]?",
-    re.DOTALL,
+    r"|\x1b[ -/]*[0-~]?"
 )
+HINT_CELLS = 20
+"""Cells beside a command that are enough for what it does; with fewer, that is below it."""
 _JOINER = "\u200d"
 
 
 def clean(text: str) -> str:
-    """One line of what can be seen: no escape sequences, no control or direction characters. Agents, models and file names choose this text, not we."""
+    """Return a text on one line, without escape sequences, control characters and direction marks.
+
+    Texts of agents, models and file names are not ours, and could act on the terminal.
+    """
     if text.isascii() and text.isprintable():
         return text.strip()
-    text = _ESCAPES.sub("", text)
+    import re  # most texts do not need it, and it is slow to import
+
+    text = re.sub(_ESCAPES, "", text, flags=re.DOTALL)
     return " ".join("".join(_shown(letter) for letter in text).split())
 
 
 def width(text: str) -> int:
-    """How many cells a cleaned text takes."""
+    """Return how many cells a cleaned text takes."""
     return len(text) if text.isascii() else sum(_cells(letter) for letter in text)
 
 
 def cut(text: str, cells: int) -> str:
-    """As much of a text as fits, with a sign that there was more."""
+    """Return as much of a text as fits, with `…` if there was more."""
     if width(text) <= cells:
         return text
     if cells <= 0:
@@ -44,7 +49,7 @@ def cut(text: str, cells: int) -> str:
 
 
 def cut_middle(text: str, cells: int, head: int) -> str:
-    """As much of the beginning of a text as `head` cells hold, and as much of its end as fits behind the sign that there was more."""
+    """Return a text without its middle: `head` cells of its beginning, `…`, and as much of its end as fits."""
     if width(text) <= cells:
         return text
     start = cut(text, head + 1)
@@ -58,7 +63,7 @@ def cut_middle(text: str, cells: int, head: int) -> str:
 
 
 def wrapped(text: str, cells: int) -> list[str]:
-    """The lines of a text, broken between words; a word that is longer than a line is broken too, for nothing may be lost."""
+    """Return the lines of a text, broken between words; a word that is longer than a line is broken too."""
     lines = [""]
     for word in text.split():
         if lines[-1] and width(lines[-1]) + 1 + width(word) > cells:
@@ -73,16 +78,24 @@ def wrapped(text: str, cells: int) -> list[str]:
 
 
 def padded(text: str, cells: int) -> str:
-    """A text that takes exactly so many cells."""
+    """Return a text that takes exactly so many cells."""
     text = cut(text, cells)
     return text + " " * (cells - width(text))
 
 
 def hanging(label: str, text: str, cells: int) -> list[str]:
-    """A label, and behind it a text on as many lines as it needs, broken between words and aligned."""
+    """Return a label and after it a text, on as many lines as it needs, broken between words and aligned."""
     lines = wrapped(text, max(cells - width(label) - 1, 16))
     margin = " " * width(label)
     return [cut(f"{label if not number else margin} {line}", cells) for number, line in enumerate(lines)]
+
+
+def hint(command: str, text: str, cells: int) -> list[str]:
+    """Return a command and what it does, such as `  covey ps  shows all of them`, broken between words."""
+    label = f"  {command} "
+    if width(label) + 1 + HINT_CELLS <= cells or width(label) + 1 + width(text) <= cells:
+        return hanging(label, text, cells)
+    return [f"  {command}", *(f"    {line}" for line in wrapped(text, max(cells - 4, 1)))]
 
 
 def _shown(letter: str) -> str:

@@ -1,4 +1,4 @@
-"""Following a stream of the daemon over its restarts."""
+"""The messages of a stream of the daemon, over restarts of the daemon: the one consumer of server-sent events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 PATIENCE_S = 30.0
 """How long a follower waits for a daemon that has gone to come back."""
 PAUSE_S = 0.25
-LOST = "covey.lost"
+GAP, SLOW, ERROR = "covey.gap", "covey.slow", "covey.error"
+"""Messages of the daemon about the stream: events are no longer kept, the reader was too slow, the operation failed."""
+LOST, RESET = "covey.lost", "covey.reset"
+"""Messages of this module: the daemon does not answer; its journal has begun anew."""
 
 
 def following(
@@ -29,22 +32,29 @@ def following(
     patience: float = PATIENCE_S,
     connected: bool = False,
     deadline: float | None = None,
+    resettable: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """The messages of a stream. A broken connection is made again, with the parameters as they are then; so is one that ends, if it is `endless`.
+    """Yield the messages of a stream. A broken connection is made again, with what `params` returns then.
 
-    An error of the daemon in the middle of the stream is raised; a reader that was too slow begins anew. While nobody is there, one message with the
-    event `covey.lost` says so; after `patience` seconds, the error. A daemon that is not there at all is no error for one that was `connected` before.
-    A daemon that is there and silent at the `deadline`, a moment of `time.monotonic`, is an error.
+    So is a connection that ends, if the stream is `endless`, and one whose reader was too slow. While the daemon is
+    away, one message with the event `covey.lost` says so. Raises `NotRunning` or `Interrupted` after `patience`
+    seconds, and at once if there was no connection before; `connected` says that the caller had one. Raises
+    `NotAnswered` if the daemon is silent at the `deadline`, a moment of `time.monotonic`, and the daemon's error if the
+    operation fails.
+
+    A daemon whose journal has begun anew refuses the cursor of the last message. That is an error too; but if the
+    stream is `resettable`, a message with the event `covey.reset` says so, and the caller changes what `params`
+    returns.
     """
     broken_at = 0.0
+    received = False
     while True:
         try:
-            for message in Client(path, deadline=deadline).stream(operation, params()):
+            for message in _connection(Client(path, deadline=deadline), operation, params()):
                 connected, broken_at = True, 0.0
-                if message.get("event") == "covey.slow":
+                if message.get("event") == SLOW:
                     break
-                if message.get("event") == "covey.error":
-                    raise AgentError.from_envelope(message["data"])
+                received = True
                 yield message
             else:
                 if not endless:
@@ -57,3 +67,16 @@ def following(
                 broken_at = time.monotonic()
                 yield {"event": LOST, "data": {}}
             time.sleep(PAUSE_S)
+        except AgentError as error:
+            if not (resettable and received and error.field == "since"):
+                raise
+            received = False
+            yield {"event": RESET, "data": {}}
+
+
+def _connection(client: Client, operation: Operation, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the messages of one connection. Raises the error that the daemon sends in the middle of the stream."""
+    for message in client.stream(operation, params):
+        if message.get("event") == ERROR:
+            raise AgentError.from_envelope(message["data"])
+        yield message

@@ -1,4 +1,4 @@
-"""Keys of a terminal in non-canonical mode: from the bytes that it sends to names."""
+"""The names of keys, from the bytes that a terminal sends in non-canonical mode."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ NAMES = {
 
 
 def keys(data: bytes) -> Iterator[str]:
-    """The names of the keys in one read from the terminal: `up`, `enter`, or the character itself. Unknown escape sequences are left out."""
+    """Yield the names of the keys in one read from the terminal: `up`, `enter`, or the character itself.
+
+    Unknown escape sequences are left out.
+    """
     text = data.decode("utf-8", "ignore")
     place = 0
     while place < len(text):
@@ -41,7 +44,7 @@ def keys(data: bytes) -> Iterator[str]:
 
 
 def _sequence(text: str, place: int) -> str:
-    """The escape sequence that begins at a place; an escape alone is the key of that name."""
+    """Return the escape sequence that begins at an index; an escape character alone is the key of that name."""
     end = place + 1
     if text[end : end + 1] not in {"[", "O"}:
         return text[place:end]

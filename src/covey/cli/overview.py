@@ -1,12 +1,8 @@
-"""The commands of `covey --help`, in groups by what a person wants."""
+"""The commands of `covey --help`, in sections by what a person wants."""
 
 from __future__ import annotations
 
 from covey.contract import GROUPS, OPERATIONS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SECTIONS = {
     "see your agents": ("ps", "watch", "why", "wait", "needs", "attention", "bar", "list", "replay"),
@@ -16,30 +12,22 @@ SECTIONS = {
     "for programs": ("events", "health", "metrics", "openapi", "signals", "completion"),
 }
 OTHERS = "more"
-COLUMN = 15
-"""Where the summaries begin."""
 
 
-def overview(wrapped: Callable[[str], list[str]]) -> str:
-    """Every command with its summary, by section; one that no section names stands at the end. `wrapped` breaks a summary into lines."""
+def sections() -> dict[str, list[tuple[str, str]]]:
+    """Return the commands of each section with their summaries; the last section has those that no other names."""
     summaries = _summaries()
-    others = [name for name in summaries if not any(name in names for names in SECTIONS.values())]
-    lines = []
-    for title, names in {**SECTIONS, OTHERS: tuple(others)}.items():
-        there = [name for name in names if name in summaries]
-        if not there:
-            continue
-        lines += ["", f"{title}:"]
-        for name in there:
-            label, summary = summaries[name]
-            first, *more = wrapped(summary)
-            lines.append(f"  {label}".ljust(COLUMN) + first)
-            lines += [" " * COLUMN + line for line in more]
-    return "\n".join(lines[1:])
+    named = {name for names in SECTIONS.values() for name in names}
+    others = tuple(name for name in summaries if name not in named)
+    found = {
+        title: [summaries[name] for name in names if name in summaries]
+        for title, names in {**SECTIONS, OTHERS: others}.items()
+    }
+    return {title: rows for title, rows in found.items() if rows}
 
 
 def _summaries() -> dict[str, tuple[str, str]]:
-    """The first word of each command, how it is shown, and what it does."""
+    """Return by the first word of each command how it is shown, and its summary."""
     found: dict[str, tuple[str, str]] = {}
     for operation in OPERATIONS:
         if len(operation.cli) == 1:

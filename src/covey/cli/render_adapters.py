@@ -1,23 +1,23 @@
-"""Agent programs, for a person: which are known, how a screen is read, what an integration changes."""
+"""Agent programs for a person: which are known, which rule explains a screen, what an integration changes."""
 
 from __future__ import annotations
 
 from covey.cli.cells import clean, cut, hanging
-from covey.cli.render import short
-from covey.cli.render_fleet import BLUE, DIM, RED, SIGNS, YELLOW, Paint, table
+from covey.cli.render_fleet import SIGNS
+from covey.cli.table import table
+from covey.cli.text import BLUE, DIM, RED, YELLOW, Paint, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 INTEGRATION = {"installed": ("●", BLUE), "outdated": ("▲", YELLOW), "blocked": ("▲", YELLOW)}
 LONGEST_DIFF = 200
-"""Lines of a difference that a person still reads."""
+"""Lines of a difference that are shown at most."""
 
 
 def adapters(result: dict[str, Any], paint: Paint) -> str:
-    """One line for each agent; what is worth knowing of one stands at its end, and what is alike for all nowhere."""
+    """One line for each agent, then versions that were not understood, and problems of descriptions."""
     items = result["items"]
     rows = [
         [
@@ -42,21 +42,21 @@ def adapters(result: dict[str, Any], paint: Paint) -> str:
             ]
     absent = next((row[0] for row in rows if row[1] in {"absent", "outdated"}), "")
     if absent:
-        lines += ["", cut(f"covey integrate {absent}  has it tell Covey itself what it does", paint.columns)]
+        lines += ["", cut(f"covey integrate {absent}  makes it report to Covey itself", paint.columns)]
     for one in result["problems"]:
-        told = hanging("✗", clean(one["problem"]), paint.columns)
-        lines += ["", *(paint(line, RED) for line in told), *hanging(" ", clean(one["suggestion"]), paint.columns)]
+        problem = hanging("✗", clean(one["problem"]), paint.columns)
+        lines += ["", *(paint(line, RED) for line in problem), *hanging(" ", clean(one["suggestion"]), paint.columns)]
     return "\n".join(lines)
 
 
 def _newest(versions: list[str]) -> str:
-    """The newest version that was measured, and how many others were."""
+    """Return the newest version that was measured, and how many others were."""
     others = f" +{len(versions) - 1}" if len(versions) > 1 else ""
     return f"{clean(versions[-1])}{others}" if versions else "-"
 
 
 def _versions(items: list[dict[str, Any]]) -> str:
-    """Versions, each with a mark if it was never measured."""
+    """Return versions, each with a star if it was never measured."""
     return (
         ", ".join(dict.fromkeys(f"{clean(item['version']) or '?'}{'*' if item['note'] else ''}" for item in items))
         or "-"
@@ -81,10 +81,11 @@ def _note(item: dict[str, Any]) -> str:
 
 
 def explained(result: dict[str, Any], paint: Paint) -> str:
+    """The state that a screen shows, the rule that says so, and the rules that do not hold."""
     state = result["state"]
     sign, colour = SIGNS[state]
-    said = clean(result["detail"]) if result["rule"] else "no rule holds"
-    lines = [f"{paint(f'{sign} {state}', colour)}  {cut(said, paint.columns - len(state) - 4)}".rstrip()]
+    detail = clean(result["detail"]) if result["rule"] else "no rule holds"
+    lines = [f"{paint(f'{sign} {state}', colour)}  {cut(detail, paint.columns - len(state) - 4)}".rstrip()]
     if result["rule"]:
         seen = clean(result["evidence"])
         lines.append(cut(f"  because  rule {clean(result['rule'])}{f': {seen}' if seen else ''}", paint.columns))
@@ -100,7 +101,7 @@ def explained(result: dict[str, Any], paint: Paint) -> str:
 
 
 def integrated(result: dict[str, Any], paint: Paint, *, dry_run: bool = False) -> str:
-    """What was done, or would be, to which file; what changes line by line only where that was asked for."""
+    """What was done to which file, or with `dry_run` would be; with the differences if the result has them."""
     agent, files = clean(result["agent"]), result["files"]
     lines = [f"{agent}: {result['state']}" + ("" if result["changed"] else ", nothing to change")]
     if dry_run and result["changed"]:
@@ -113,9 +114,9 @@ def integrated(result: dict[str, Any], paint: Paint, *, dry_run: bool = False) -
             lines += hanging(
                 "         ", f"with a copy of what was there: {short(clean(file['backup']))}", paint.columns
             )
-        told = file["diff"].splitlines()
-        lines += [f"    {_diff(line, paint)}" for line in told[:LONGEST_DIFF]]
-        lines += [paint(f"    … {len(told) - LONGEST_DIFF} more lines", DIM)] if len(told) > LONGEST_DIFF else []
+        diff = file["diff"].splitlines()
+        lines += [f"    {_diff(line, paint)}" for line in diff[:LONGEST_DIFF]]
+        lines += [paint(f"    … {len(diff) - LONGEST_DIFF} more lines", DIM)] if len(diff) > LONGEST_DIFF else []
     for note in result["notes"]:
         lines += hanging(" ", clean(note), paint.columns)
     if dry_run and files and not any(file["diff"] for file in files):
@@ -126,10 +127,3 @@ def integrated(result: dict[str, Any], paint: Paint, *, dry_run: bool = False) -
 def _diff(line: str, paint: Paint) -> str:
     indent = line[: len(line) - len(line[1:].lstrip())] if line[:1] in {"+", "-", " "} else ""
     return paint(cut(indent + clean(line[len(indent) :]), paint.columns - 4), {"+": BLUE, "-": RED}.get(line[:1], DIM))
-
-
-RENDERERS: dict[str, Callable[[Any, Paint], str]] = {
-    "adapters.list": adapters,
-    "adapters.explain": explained,
-    "integrate": integrated,
-}

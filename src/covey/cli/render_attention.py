@@ -1,24 +1,23 @@
-"""What needs a person, for that person."""
+"""The items that need a person, as a list."""
 
 from __future__ import annotations
 
-from covey.cli.agents_table import age
-from covey.cli.cells import clean, cut, hanging, width
-from covey.cli.render_fleet import DIM, YELLOW, Paint, many, table
+from covey.cli.cells import clean, cut, hanging, hint, width
+from covey.cli.table import table
+from covey.cli.text import DIM, YELLOW, Paint, age, many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 MOST = 1000
-"""What a list may hold."""
+"""The largest limit of a list."""
 ID_END = 6
-"""As much of an id as tells it from the others in a list."""
+"""Characters at the end of an id that identify an item in a list."""
 
 
 def listed(result: dict[str, Any], paint: Paint) -> str:
-    """The table, below each item what else is to be said of it, and a line that sums it up."""
+    """The table of items, with details below each, and a line that sums it up."""
     items, count = result["items"], result["open"]
     if not items:
         return "Nothing needs you\n  covey needs --all  shows what did"
@@ -40,17 +39,17 @@ def listed(result: dict[str, Any], paint: Paint) -> str:
     closable = next(
         (item["id"] for item in items if item["closed_at"] is None and item["data"].get("settled_by") != "asker"), ""
     )
-    hints = [f"  covey attention done {closable[-ID_END:]}  puts one away"] if closable else []
-    hints += (
-        [f"  covey needs --limit {min(count, MOST)}  shows {'all' if count <= MOST else 'more'} of them"]
-        if shown < count
-        else []
-    )
-    return "\n".join([*lines, "", total(count), *(paint(hint, DIM) for hint in hints)])
+    hints = []
+    if closable:
+        hints += hint(f"covey attention done {closable[-ID_END:]}", "puts one away", paint.columns)
+    if shown < count:
+        which = "all" if count <= MOST else "more"
+        hints += hint(f"covey needs --limit {min(count, MOST)}", f"shows {which} of them", paint.columns)
+    return "\n".join([*lines, "", total(count), *(paint(line, DIM) for line in hints)])
 
 
 def _below(item: dict[str, Any], columns: int) -> list[str]:
-    """What else is to be said of an item, without what its title ends with: on one line, or each of its lines wrapped, never cut."""
+    """Return the details of an item without what its title already says: on one line, or wrapped, never cut."""
     title = clean(item["title"])
     texts = [clean(text) for text in (item["detail"] if item["closed_at"] is None else item["closed_why"]).splitlines()]
     texts = [text for text in texts if text and not title.endswith(f": {text}")]
@@ -61,11 +60,12 @@ def _below(item: dict[str, Any], columns: int) -> list[str]:
 
 
 def total(count: int) -> str:
-    """`3 things need you`."""
+    """Return the number of open items, such as `3 things need you`."""
     return f"{many(count, 'thing')} need{'s' if count == 1 else ''} you" if count else "Nothing needs you"
 
 
 def done(result: dict[str, Any], paint: Paint) -> str:
+    """The item that was closed."""
     return cut(
         f"Done: {clean(result['title'])}"
         + (f" ({clean(result['closed_why'])})" if result["closed_why"] != "done by hand" else ""),
@@ -74,13 +74,10 @@ def done(result: dict[str, Any], paint: Paint) -> str:
 
 
 def status(result: dict[str, Any], columns: int) -> list[str]:
-    """The queue's lines of `covey status`; none if there is nothing to say."""
+    """Return the lines of `covey status` about open items and notifications; an empty list if there are none."""
     lines = []
     if result["open"]:
         lines.append(cut(f"attention  {total(result['open'])}: {' · '.join(map(clean, result['titles']))}", columns))
     if result["notify_problem"]:
         lines.append(cut(f"notify     {clean(result['notify_problem'])}", columns))
     return lines
-
-
-RENDERERS: dict[str, Callable[[Any, Paint], str]] = {"attention.list": listed, "attention.done": done}

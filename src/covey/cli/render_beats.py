@@ -1,18 +1,16 @@
-"""The beats as a person likes to see them: which there are, when they run next, how they stand, and what they cost."""
+"""Beats for a person: which there are, when they run next, their state, and what they cost."""
 
 from __future__ import annotations
 
 import time
 
-from covey.cli.agents_table import age
-from covey.cli.cells import clean, cut, hanging, width
-from covey.cli.render import duration, short
-from covey.cli.render_fleet import BLUE, DIM, GAP, RED, YELLOW, Paint, many, table
-from covey.cli.render_runs import SIGNS, history, labelled, outcome, price, show, since, what
+from covey.cli.cells import clean, cut, hanging, hint, width
+from covey.cli.render_runs import SIGNS, labelled, outcome, price, since, what
+from covey.cli.table import GAP, table
+from covey.cli.text import BLUE, DIM, RED, YELLOW, Paint, age, duration, many, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 STATES = {
@@ -22,11 +20,11 @@ STATES = {
     "parked": ("▲", YELLOW),
     "broken": ("✗", RED),
 }
-"""Of those that are scheduled, the last outcome says more."""
+"""Signs of states; a beat that is scheduled has the sign of its last outcome."""
 NAME_CELLS = 24
-"""A name so long is shown in full wherever there is room for it at all."""
+"""A name of this length is shown in full if there is room for it at all."""
 WHAT_CELLS = 16
-"""Less than this of WHAT tells nothing."""
+"""Cells that the column WHAT keeps."""
 BUDGETS = {"run": "a run", "day": "a day", "month": "a month"}
 EMPTY = """\
 No beats yet
@@ -36,7 +34,7 @@ No beats yet
 
 
 def beats(result: dict[str, Any], paint: Paint, now: float | None = None) -> str:
-    """The table of beats; what is wrong with those that cannot run; and a line that sums it up."""
+    """The table of beats, the problems of those that cannot run, and a line that sums it up."""
     now = time.time() if now is None else now
     items = result["items"]
     if not items:
@@ -50,7 +48,7 @@ def beats(result: dict[str, Any], paint: Paint, now: float | None = None) -> str
 
 
 def total(result: dict[str, Any], paint: Paint, now: float) -> str:
-    """`5 beats · next api-health in 4m · $0.42 today`, and what to type next."""
+    """Return a summary such as `5 beats · next api-health in 4m · $0.42 today`."""
     parts = [many(result["count"], "beat")]
     if result["running"]:
         parts.append(f"{result['running']} running")
@@ -75,36 +73,36 @@ def _row(item: dict[str, Any], now: float) -> dict[str, str]:
 
 
 def _fitting(rows: list[dict[str, str]], columns: int) -> dict[str, list[str]]:
-    """The columns of the table for a terminal of this width.
+    """Return the columns of the table for a terminal of this width.
 
-    The name is what `pause` and `resume` need: rather than cut it, other columns are left out, and WHAT is cut.
+    `pause` and `resume` need the name: other columns are left out, and WHAT is cut, before it is.
     """
     table_of = {name: [row[name] for row in rows] for name in rows[0]}
 
     def room() -> int:
-        """What is left for WHAT beside the others, with names of a usual length."""
+        """Return the cells that are left for WHAT, with names of a usual length."""
         sizes = {name: max(map(width, (name, *cells))) for name, cells in table_of.items() if name != "WHAT"}
         return columns - 2 - sum(sizes.values()) - len(GAP) * len(sizes) + max(sizes["NAME"] - NAME_CELLS, 0)
 
     for name in ("STREAK", "TODAY", "NEXT"):
         if room() < WHAT_CELLS:
             del table_of[name]
-    table_of["WHAT"] = [cut(said, max(room(), WHAT_CELLS)) for said in table_of["WHAT"]]
+    table_of["WHAT"] = [cut(text, max(room(), WHAT_CELLS)) for text in table_of["WHAT"]]
     return table_of
 
 
 def _what(item: dict[str, Any]) -> str:
-    """What a person should know of it first."""
+    """Return the most important fact about a beat."""
     if item["state"] == "broken":
         return "see below"
     if item["state"] in {"paused", "parked", "queued"}:
         return clean(item["reason"])
     if item["late_s"]:
         return f"should have run {duration(item['late_s'])} ago"
-    said = what(item["last"]) if item["last"] else ""
-    if not said and item["skipped"]:
+    text = what(item["last"]) if item["last"] else ""
+    if not text and item["skipped"]:
         return f"skipped {many(item['skipped'], 'time')}: it was still running"
-    return said
+    return text
 
 
 def _sign(item: dict[str, Any]) -> tuple[str, str]:
@@ -116,13 +114,13 @@ def _sign(item: dict[str, Any]) -> tuple[str, str]:
 
 
 def coming(stamp: str, now: float) -> str:
-    """`in 4m`, `in 2h`, `now`."""
+    """Return when something will be, such as `in 4m`, `in 2h` or `now`."""
     left = -since(stamp, now)
     return "now" if left <= 0 else f"in {age(left)}"
 
 
 def cost(result: dict[str, Any], paint: Paint) -> str:
-    """What each beat has cost and may cost, dearest first; then all of them."""
+    """What each beat has cost and may cost, the most expensive first; then all of them together."""
     items = sorted(
         result["items"], key=lambda item: (-item["month"]["cost_usd"], -item["month"]["tokens"], item["name"])
     )
@@ -146,19 +144,21 @@ def _costs(name: str, spent: dict[str, Any], limits: dict[str, Any]) -> list[str
 
 
 def budget(limits: dict[str, Any]) -> str:
-    """`$2 a day, 50k tokens a run`."""
-    told = []
+    """Return limits such as `$2 a day, 50k tokens a run`."""
+    parts = []
     for name, limit in limits.items():
         span, _, unit = name.partition("_")
         if limit is not None:
-            told.append(f"{f'${limit:g}' if unit == 'usd' else price({'tokens': limit})} {BUDGETS[span]}")
-    return ", ".join(told) or "none"
+            parts.append(f"{f'${limit:g}' if unit == 'usd' else price({'tokens': limit})} {BUDGETS[span]}")
+    return ", ".join(parts) or "none"
 
 
 def paused(result: dict[str, Any], paint: Paint) -> str:
+    """After `covey beats pause`: what it means, and how to resume."""
     name = clean(result["name"])
     still = "; the run that is going on ends by itself" if result["state"] == "running" else ""
-    return f"{paint('▲', YELLOW)} {name} is paused{still}\n  covey beats resume {name}  lets it run again"
+    lines = labelled("▲", YELLOW, f"{name} is paused{still}", paint)
+    return "\n".join([*lines, *hint(f"covey beats resume {name}", "lets it run again", paint.columns)])
 
 
 def resumed(result: dict[str, Any], paint: Paint) -> str:
@@ -173,7 +173,7 @@ def _resumed(result: dict[str, Any], paint: Paint) -> str:
 
 
 def status(result: dict[str, Any], columns: int, now: float | None = None) -> str:
-    """The line of `covey status`."""
+    """Return the line of `covey status` about beats."""
     now = time.time() if now is None else now
     if not result["total"]:
         return "beats      none · covey init  begins one"
@@ -198,14 +198,15 @@ def begun(result: dict[str, Any], paint: Paint) -> str:
 
 
 def added(result: dict[str, Any], paint: Paint) -> str:
-    """After `covey beats add`."""
+    """After `covey beats add`: the folder, and what comes next."""
     label = "On the schedule:" if result["added"] else "On the schedule already:"
     lines = hanging(label, short(clean(result["workspace"])), paint.columns)
-    return "\n".join([*lines, "  covey up  has it run (if the daemon is not up yet); covey beats list  shows when"])
+    lines += hint("covey up", "starts the daemon, which runs it, if it does not run yet", paint.columns)
+    return "\n".join([*lines, *hint("covey beats list", "shows when it runs next", paint.columns)])
 
 
 def imported(result: dict[str, Any], paint: Paint) -> str:
-    """After `covey beats import`."""
+    """After `covey beats import`: the folders that were taken over, and problems."""
     count = len(result["imported"])
     lines = [
         f"Took over {many(count, 'workspace')} into {short(clean(result['file']))}" if count else "Nothing to take over"
@@ -214,17 +215,4 @@ def imported(result: dict[str, Any], paint: Paint) -> str:
     lines += [cut(f"  {short(clean(path))} was there already", paint.columns) for path in result["present"]]
     for problem in result["problems"]:
         lines += labelled("  ▲", YELLOW, clean(problem), paint)
-    return "\n".join([*lines, *(["  covey beats list  shows how they stand"] if count else [])])
-
-
-RENDERERS: dict[str, Callable[[Any, Paint], str]] = {
-    "init": begun,
-    "beats.list": beats,
-    "beats.history": history,
-    "beats.show": show,
-    "beats.cost": cost,
-    "beats.add": added,
-    "beats.import_murmur": imported,
-    "beats.pause": paused,
-    "beats.resume": resumed,
-}
+    return "\n".join([*lines, *(hint("covey beats list", "shows their states", paint.columns) if count else [])])

@@ -1,21 +1,23 @@
-"""The machines whose agents are seen, for a person."""
+"""Targets, the machines whose agents Covey watches, for a person."""
 
 from __future__ import annotations
 
-from covey.cli.cells import clean
-from covey.cli.render_fleet import BLUE, RED, YELLOW, Paint, table
+from covey.cli.cells import clean, hint
+from covey.cli.table import table
+from covey.cli.text import BLUE, RED, YELLOW, Paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 HEALTH = {"ok": ("●", BLUE), "degraded": ("▲", YELLOW), "down": ("✗", RED)}
 
 
 def targets(result: dict[str, Any], paint: Paint) -> str:
+    """The table of targets."""
     if not result["items"]:
-        return "No targets\n  covey target add vm1 --kind ssh  adds one that you reach with: ssh vm1"
+        add = hint("covey target add vm1 --kind ssh", "adds one that you reach with: ssh vm1", paint.columns)
+        return "\n".join(["No targets", *add])
     rows = [
         [
             item["health"],
@@ -38,21 +40,19 @@ def targets(result: dict[str, Any], paint: Paint) -> str:
 
 
 def target(result: dict[str, Any], paint: Paint) -> str:
+    """The health of one target."""
     sign, colour = HEALTH[result["health"]]
     reason = f": {clean(result['reason'])}" if result["reason"] else ""
     return f"{paint(sign, colour)} {clean(result['target'])} is {result['health']}{reason}"
 
 
 def added(result: dict[str, Any], paint: Paint) -> str:
-    """A target that was only just written down says nothing yet about how well it can be reached."""
+    """A target that was added; its health is not known before the first connection."""
     if result["health"] == "degraded" and result["last_seen_at"] is None:
-        return f"Added {clean(result['target'])}; it is being looked at\n  covey target list  shows how that went"
+        return f"Added {clean(result['target'])}; Covey connects to it now\n  covey target list  shows its health"
     return target(result, paint)
 
 
-RENDERERS: dict[str, Callable[[Any, Paint], str]] = {
-    "target.list": targets,
-    "target.add": added,
-    "target.connect": target,
-    "target.remove": lambda result, _: f"{clean(result['target'])} is forgotten; its agents keep running",
-}
+def removed(result: dict[str, Any], _: Paint) -> str:
+    """A target that is no longer watched."""
+    return f"{clean(result['target'])} is forgotten; its agents keep running"

@@ -1,4 +1,4 @@
-"""A terminal of which we take the whole screen for a while, and give it back as it was, however we end."""
+"""The whole screen of a terminal, taken for a while and restored however the program ends."""
 
 from __future__ import annotations
 
@@ -21,15 +21,21 @@ ECHO_FLAGS, CONTROL = 3, 6
 
 
 class Screen:
-    """`with Screen(draw)`: draws what `draw` gives for a size, now and whenever the size changes. Nothing that is typed shows, or is left for the shell."""
+    """Draws the lines that `draw` returns for a size, and again when the size changes: `with Screen(draw)`.
+
+    Typed characters are not echoed, and none are left for the shell.
+    """
 
     def __init__(self, draw: Callable[[int, int], list[str]]) -> None:
         self._draw = draw
         self._modes: list[Any] | None = None
         self._handlers: dict[int, Any] = {}
         self.signals, self._signalled = -1, -1
-        """A descriptor that can be read when a signal has come. Whoever waits must wait for it too: Python handles signals between two steps of the main thread, and one that comes
-        just before the wait begins, or to another thread, does not end it."""
+        """A descriptor that is readable after a signal. A caller that waits must wait for it too.
+
+        Python handles signals between two steps of the main thread; one that arrives just before the wait begins, or in
+        another thread, does not end the wait.
+        """
         self._woken_before = -1
 
     def __enter__(self) -> Self:
@@ -53,11 +59,11 @@ class Screen:
 
     @property
     def keyboard(self) -> int | None:
-        """The descriptor that keys come from, or None where standard input is no terminal."""
+        """Return the descriptor that keys come from, or None if standard input is not a terminal."""
         return 0 if self._modes is not None else None
 
     def draw(self) -> None:
-        """Every line over the old one, so that nothing flickers; what was below is cleared."""
+        """Draw every line over the old one, so that nothing flickers, and clear what was below."""
         try:
             columns, rows = os.get_terminal_size(1)
         except OSError:
@@ -90,7 +96,7 @@ class Screen:
         self.draw()
 
     def _suspended(self, *_: object) -> None:
-        """Ctrl-Z: the shell gets its terminal as it was; when we are woken, we take it again."""
+        """Handle Ctrl-Z: restore the terminal for the shell, and take it again when the process continues."""
         self._give_back()
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)
@@ -104,7 +110,7 @@ def _end(*_: object) -> None:
 
 
 def _write(text: str) -> None:
-    """Past Python's buffers: a signal may draw while we are drawing, and they would not have it."""
+    """Write past Python's buffers: a signal handler may draw during a write, which they do not allow."""
     data = text.encode(sys.stdout.encoding or "utf-8", "murli.similar")
     while data:
         data = data[os.write(1, data) :]

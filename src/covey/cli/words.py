@@ -1,4 +1,4 @@
-"""The words of a command line, before anything parses them."""
+"""Rewrites a command line before murli reads it: `--json`, aliases of verbs with two words, and `--agent TYPE`."""
 
 from __future__ import annotations
 
@@ -11,49 +11,57 @@ if TYPE_CHECKING:
     from covey.contract import Operation
 
 TAKE_A_VALUE = frozenset(("--output", "--input", "--fields", "--limit", "--profile", "--protocol-version"))
-"""Flags that can stand in front of a verb and take the next word."""
+"""Flags that may come before a verb and take the next word."""
 
 
-def first_verb(words: Sequence[str]) -> int:
-    """Where the verb begins."""
+def expanded(words: Sequence[str]) -> list[str]:
+    """Return a command line as murli knows it.
+
+    `--json` becomes `--output json`, an alias becomes its verb, and `--agent TYPE` becomes `--agent-type TYPE` where a
+    command has that filter: murli's own `--agent` takes no value, and murli knows aliases only of one word.
+    """
+    end = words.index("--") if "--" in words else len(words)
+    head = [part for word in words[:end] for part in (["--output", "json"] if word == "--json" else [word])]
+    place = verb_place(head)
+    operation = operation_at(head, place)
+    head = without_alias(head, place, operation)
+    return [*with_agent_type(head, operation), *words[end:]]
+
+
+def verb_place(words: Sequence[str]) -> int:
+    """Return the index of the first word of the verb."""
     place = 0
     while place < len(words) and words[place].startswith("-"):
         place += 2 if words[place] in TAKE_A_VALUE else 1
     return place
 
 
-def named(words: Sequence[str], place: int) -> Operation | None:
-    """The operation whose verb stands at a place, spelt out or as an alias."""
+def operation_at(words: Sequence[str], place: int) -> Operation | None:
+    """Return the operation whose verb or alias begins at an index, or None."""
     for operation in OPERATIONS:
         if operation.cli and tuple(words[place : place + len(operation.cli)]) == operation.cli:
             return operation
-    return next(
-        (
-            operation
-            for operation in OPERATIONS
-            if tuple(words[place : place + 1]) in {(alias,) for alias in operation.aliases}
-        ),
-        None,
-    )
+    alias = words[place] if place < len(words) else ""
+    return next((operation for operation in OPERATIONS if alias in operation.aliases), None)
 
 
-def unaliased(words: Sequence[str], place: int) -> tuple[list[str], Operation | None]:
-    """The words with an alias for a verb of several words replaced by it; those of one word are the parsers' own affair."""
-    operation = named(words, place)
+def without_alias(words: Sequence[str], place: int, operation: Operation | None) -> list[str]:
+    """Return the words with an alias of a verb of two words replaced by it; murli knows those of one word itself."""
     if operation is None or len(operation.cli) == 1 or words[place] not in operation.aliases:
-        return list(words), operation
-    return [*words[:place], *operation.cli, *words[place + 1 :]], operation
+        return list(words)
+    return [*words[:place], *operation.cli, *words[place + 1 :]]
 
 
-def typed_agent(words: Sequence[str], operation: Operation | None) -> list[str]:
-    """`--agent claude` as `--agent-type claude`, for an operation that has such a filter. Alone, or in front of a flag, it is murli's."""
+def with_agent_type(words: Sequence[str], operation: Operation | None) -> list[str]:
+    """Return the words with `--agent claude` as `--agent-type claude`, for an operation that has such a filter.
+
+    Without a value, or before another flag, `--agent` stays as it is: murli's flag for JSON.
+    """
     if operation is None or operation.parameter("agent_type") is None:
         return list(words)
-    follows = [*words[1:], "-"]
-    spelt = []
-    for word, after in zip(words, follows, strict=True):
-        filters = word.startswith("--agent=") or (
-            word == "--agent" and not after.startswith("-") and after not in operation.cli
-        )
-        spelt.append(word.replace("--agent", "--agent-type", 1) if filters else word)
-    return spelt
+    rewritten = []
+    for word, after in zip(words, [*words[1:], "-"], strict=True):
+        has_value = not after.startswith("-") and after not in operation.cli
+        is_filter = word.startswith("--agent=") or (word == "--agent" and has_value)
+        rewritten.append(word.replace("--agent", "--agent-type", 1) if is_filter else word)
+    return rewritten

@@ -7,11 +7,11 @@ connection, bodies with a length or in chunks.
 from __future__ import annotations
 
 import errno
-import json
 from _socket import AF_UNIX, SOCK_STREAM
 from _socket import socket as Socket  # noqa: N812 - the class, without the module that wraps it
 
 from covey import __version__
+from covey.kernel import quick_json as json
 from murli import EXIT_TIMEOUT, AgentError, permission_denied, tool_error, user_error
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.covey.cli.fleet_covey import FleetCovey, serving
+from tests.covey.cli.terminal import Terminal
 
 
 @pytest.fixture(scope="module")
@@ -16,3 +17,11 @@ def seen() -> Iterator[FleetCovey]:
     with serving(covey):
         yield covey
     shutil.rmtree(covey.folder, ignore_errors=True)
+
+
+@pytest.fixture
+def terminals() -> Iterator[list[Terminal]]:
+    opened: list[Terminal] = []
+    yield opened
+    for terminal in opened:
+        terminal.close()

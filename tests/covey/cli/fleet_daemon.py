@@ -1,4 +1,4 @@
-"""A daemon with a small fleet that stands still, and `covey` with its verbs: what the command line needs to be tried without real agents.
+"""A daemon with a small fleet that does not change, and `covey` with its verbs: the command line without real agents.
 
 python fleet_daemon.py serve HOME        the daemon, until it is told to stop
 python fleet_daemon.py covey WORD…       the command line

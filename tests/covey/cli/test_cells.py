@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.cli.cells import clean, cut, cut_middle, hanging, padded, width, wrapped
+from covey.cli.cells import clean, cut, cut_middle, hanging, hint, padded, width, wrapped
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,11 @@ def test_wrapped_lines_fit_and_lose_nothing(text: str, cells: int) -> None:
     lines = wrapped(shown, cells)
     assert all(width(line) <= cells for line in lines)
     assert "".join("".join(lines).split()) == "".join(shown.split())
+
+
+@pytest.mark.parametrize("columns", [30, 40, 58, 80])
+def test_a_hint_breaks_between_words_and_loses_none(columns: int) -> None:
+    text = "changes where Covey looks for servers of tmux -S"
+    lines = hint("covey config set", text, columns)
+    assert all(width(line) <= columns for line in lines)
+    assert " ".join(" ".join(lines).split()) == f"covey config set {text}"

@@ -6,7 +6,7 @@ import pytest
 
 from covey.cli import render_adapters
 from covey.cli.cells import width
-from covey.cli.render_fleet import Paint
+from covey.cli.text import Paint
 
 NARROW = Paint(80, colour=False)
 EXPLAINED = {
@@ -109,7 +109,7 @@ def test_adapters_are_listed_with_what_differs() -> None:
         "▲ codex   outdated     -         -          -        the hook program itself is…",
         "○ mine    none         -         -          -        cannot tell completed",
         "",
-        "covey integrate claude  has it tell Covey itself what it does",
+        "covey integrate claude  makes it report to Covey itself",
         "",
         "✗ mine.toml, line 3: no such key",
         "  Write screens.",

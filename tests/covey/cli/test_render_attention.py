@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from covey.cli.cells import width
-from covey.cli.render import status
 from covey.cli.render_attention import done, listed
 from covey.cli.render_attention import status as status_lines
-from covey.cli.render_fleet import Paint
+from covey.cli.render_daemon import status
+from covey.cli.text import Paint
 
 
 def item(number: int = 1, **changes: Any) -> dict[str, Any]:
@@ -80,7 +80,10 @@ def test_what_a_limit_hides_is_told() -> None:
 
 @pytest.mark.parametrize("columns", [58, 80])
 def test_what_is_to_be_approved_and_what_to_type_are_never_cut(columns: int) -> None:
-    command = "Shell: rm -rf build/output/intermediate && git commit --all --message 'clean up' && git push --force origin main"
+    command = (
+        "Shell: rm -rf build/output/intermediate && git commit --all --message 'clean up' "
+        "&& git push --force origin main"
+    )
     folder = "/srv/" + "long-folder-name/" * 6
     asked = item(
         title=f"codex host/api:0.0 asks for approval: {command}", detail=f"{command}\nin {folder}\ncovey why %3"
@@ -128,6 +131,8 @@ def test_the_status_has_a_line_only_if_there_is_something_to_say() -> None:
         "beats": None,
         "attention": {"open": 0, "titles": [], "notify_problem": ""},
     }
-    assert "attention" not in status(result)
+    assert "attention" not in status(result, Paint(80, colour=False))
     result["attention"] = {"open": 2, "titles": ["rain", "wind"], "notify_problem": "x ended with code 1"}
-    assert "attention  2 things need you: rain · wind\nnotify     x ended with code 1" in status(result)
+    assert "attention  2 things need you: rain · wind\nnotify     x ended with code 1" in status(
+        result, Paint(80, colour=False)
+    )

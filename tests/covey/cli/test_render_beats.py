@@ -1,54 +1,17 @@
+"""Beats for a person."""
+
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
-from covey.cli import beat_wait, render_beats, render_runs
+from covey.cli import render_beats, render_runs
 from covey.cli.cells import width
-from covey.cli.render_fleet import Paint
-from covey.contract.beats import BEAT, BUDGET, RUN
+from covey.cli.text import Paint
+from covey.contract.beats import BEAT
 from covey.kernel.clock import timestamp
-
-NOW = 1_800_000_000.0
-NARROW = Paint(80, colour=False)
-NOTHING = {"runs": 0, "cost_usd": 0.0, "tokens": 0}
-SPENT = {"runs": 12, "cost_usd": 0.125, "tokens": 9000}
-NO_BUDGET = dict.fromkeys(BUDGET["properties"])
-
-
-def run(**fields: Any) -> dict[str, Any]:
-    known = {
-        "run": "01M7FQZYF1XPTTT51AZG8PW7T3",
-        "beat": "api",
-        "workspace": "/src/api",
-        "agent": "claude",
-        "why": "hand",
-        "state": "done",
-        "slot": None,
-        "queued_at": timestamp(NOW - 720),
-        "began_at": timestamp(NOW - 720),
-        "ended_at": timestamp(NOW - 710),
-        "duration_ms": 8200,
-        "outcome": "ok",
-        "summary": "",
-        "error_kind": "",
-        "error": "",
-        "retry_at": None,
-        "probe": "",
-        "denials": [],
-        "cost_usd": 0.0012,
-        "cost_estimated": False,
-        "tokens": 220,
-        "num_turns": 2,
-        "looked_at": None,
-        "missed": 0,
-        "timeout_s": 300.0,
-        **fields,
-    }
-    assert sorted(known) == sorted(RUN["properties"])
-    return known
+from tests.covey.cli.beat_answers import NARROW, NO_BUDGET, NOTHING, NOW, SPENT, TURNS, run
 
 
 def beat(name: str, **fields: Any) -> dict[str, Any]:
@@ -213,130 +176,6 @@ def test_costs_are_told_with_their_budgets() -> None:
     ]
 
 
-def test_an_agent_that_tells_no_cost_is_counted_in_tokens() -> None:
-    assert render_runs.price({"cost_usd": None, "tokens": 1_234_567}) == "1.23M tokens"
-    assert render_runs.price({"cost_usd": 0.0, "tokens": 220}) == "220 tokens"
-    assert render_runs.price({"cost_usd": 3.456}) == "$3.46"
-
-
-TURNS: list[dict[str, Any]] = [
-    {
-        "role": "assistant",
-        "text": "I look.",
-        "toolCalls": [{"name": "Bash", "input": {"command": "seq 5"}, "output": "1\n2\n3\n4\n5", "durationMs": 1200}],
-    },
-    {"role": "assistant", "toolCalls": [{"name": "TodoWrite", "input": {"todos": ["x"]}}]},
-    {"role": "assistant", "text": "ATTENTION: \x1b[2Jbroken"},
-    {"role": "result", "text": "ATTENTION: \x1b[2Jbroken", "costUsd": 0.1, "durationMs": 5, "numTurns": 3},
-]
-
-
-def test_a_conversation_shows_tools_and_answers_and_nothing_twice() -> None:
-    assert list(render_runs.conversation(TURNS, NARROW)) == [
-        "  1  I look.",
-        "     [tool] Bash(seq 5)  1.2s",
-        "       1",
-        "       2",
-        "       3",
-        "       … 2 more lines",
-        '  2  [tool] TodoWrite({"todos": ["x"]})',
-        "  3  ATTENTION: broken",
-    ]
-
-
-def test_a_run_is_shown_with_when_where_and_for_how_much() -> None:
-    shown = {
-        **run(
-            why="schedule",
-            slot=timestamp(NOW - 720),
-            missed=3,
-            denials=["Bash(sudo ls)"],
-            outcome="attention",
-            summary="look",
-        ),
-        "turns": [],
-    }
-    lines = render_runs.show(shown, NARROW).split("\n")
-    assert lines[0] == "▲ attention  api: look"
-    assert lines[1].startswith("  beat     api · claude · due at ")
-    assert "  cost     $0.0012 · 220 tokens · 2 turns" in lines
-    assert "  missed   stands for 3 times that came before and could not be kept" in lines
-    assert lines[-1] == "  refused  Bash(sudo ls)"
-
-
-def test_a_result_is_one_line_when_all_is_well() -> None:
-    assert render_runs.result_line(run(), NARROW) == "✓ ok  api  8.2s · $0.0012 · 2 turns"
-    probed = run(probe="unchanged", cost_usd=None, tokens=None, num_turns=None)
-    assert (
-        render_runs.result_line(probed, NARROW).split("\n")[0]
-        == "✓ ok (probe)  api: the probe found nothing new; no model was asked"
-    )
-
-
-def test_a_probe_that_still_fails_is_not_shown_as_ok() -> None:
-    still = run(probe="unchanged", outcome="attention", summary="2 tests fail", looked_at=timestamp(time.time() - 1810))
-    assert (
-        render_runs.result_line(still, NARROW).split("\n")[0]
-        == "▲ attention  api: still the same, told 30m ago: 2 tests fail"
-    )
-
-
-def test_a_run_that_was_withdrawn_is_no_error() -> None:
-    gone = run(
-        state="done",
-        outcome=None,
-        began_at=None,
-        ended_at=None,
-        duration_ms=None,
-        error_kind="withdrawn",
-        error="it was not begun: it was paused",
-    )
-    line = render_runs.history({"items": [gone]}, NARROW).split("\n")[1]
-    assert line.startswith("○ withdrawn")
-    assert "error" not in line
-
-
-def test_history_names_every_run_so_that_it_can_be_shown() -> None:
-    text = render_runs.history({"items": [run(outcome="error", error_kind="rate_limit", error="try later")]}, NARROW)
-    assert "8PW7T3  rate limit: try later" in text
-    assert text.endswith("covey beats show 8PW7T3  tells what was said and done")
-    assert render_runs.history({"items": []}, NARROW).startswith("No runs yet\n  covey beat")
-
-
-@pytest.mark.parametrize(
-    ("kind", "code", "advice"),
-    [
-        ("agent_missing", 5, "covey doctor"),
-        ("prompt_missing", 5, "covey init /src/api"),
-        ("auth", 6, "start `claude` in a terminal"),
-        ("rate_limit", 8, "try again later"),
-        ("timeout", 4, "timeout: 10m"),
-        ("max_turns", 3, "maxTurns: 10"),
-        ("budget", 3, "covey beats resume api"),
-        ("probe", 2, "by hand in /src/api"),
-        ("api", 2, "try again later"),
-        ("crash", 2, "Run `claude` by hand"),
-        ("interrupted", 9, "covey beats show 8PW7T3"),
-    ],
-)
-def test_every_kind_of_error_has_its_exit_code_and_its_advice(kind: str, code: int, advice: str) -> None:
-    error = beat_wait.failed(run(outcome="error", error_kind=kind, error="so it was"), known=True)
-    assert (error.code, error.error) == (code, f"beat_{kind}")
-    assert advice in error.suggestion
-    assert error.message.startswith("api: ")
-    assert error.message.endswith("so it was (after 8.2s, $0.0012)")
-
-
-def test_a_rate_limit_says_when_the_provider_serves_again() -> None:
-    error = beat_wait.failed(
-        run(outcome="error", error_kind="rate_limit", error="full", retry_at=timestamp(NOW + 7200)),
-        known=False,
-        now=NOW,
-    )
-    assert error.retry_after_ms == 7_200_000
-    assert error.suggestion.endswith(", in 2h.")
-
-
 def test_after_init_the_next_steps_are_told_and_only_those_that_are_left() -> None:
     result = {"workspace": "/src/api", "file": "/src/api/HEARTBEAT.md", "config": "/c/config.toml", "scheduled": False}
     text = render_beats.begun(result, NARROW)
@@ -364,5 +203,5 @@ def test_an_import_tells_what_is_new_what_was_there_and_what_was_left_out() -> N
         "  /a",
         "  /b was there already",
         "  ▲ workspace 3 has no path; it was left out",
-        "  covey beats list  shows how they stand",
+        "  covey beats list  shows their states",
     ]

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from covey.cli import expanded
-from covey.cli.build import build
-from covey.cli.words import first_verb, named, typed_agent, unaliased
+from covey.cli.commands import OperationCommand
+from covey.cli.help import page
+from covey.cli.words import expanded, operation_at, verb_place, with_agent_type, without_alias
 from covey.contract import fleet
 from covey.contract.operation import Operation, Parameter
 
@@ -25,13 +25,13 @@ PANES = next(operation for operation in fleet.OPERATIONS if operation.name == "l
     ],
 )
 def test_agent_with_a_value_filters_and_alone_is_agent_mode(words: list[str], expected: list[str]) -> None:
-    assert typed_agent(words, PANES) == expected
+    assert with_agent_type(words, PANES) == expected
 
 
 def test_where_kinds_of_agents_cannot_be_chosen_agent_stays_what_it_is() -> None:
     other = Operation("x", "X.", cli=["x"], route="/v1/x", parameters=[Parameter("key", "K.", positional=True)])
-    assert typed_agent(["x", "--agent", "value"], other) == ["x", "--agent", "value"]
-    assert typed_agent(["x", "--agent", "value"], None) == ["x", "--agent", "value"]
+    assert with_agent_type(["x", "--agent", "value"], other) == ["x", "--agent", "value"]
+    assert with_agent_type(["x", "--agent", "value"], None) == ["x", "--agent", "value"]
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_where_kinds_of_agents_cannot_be_chosen_agent_stays_what_it_is() -> None
     [(["ps"], 0), (["--agent", "ps"], 1), (["--output", "json", "ps"], 2), (["--output=json", "ps"], 1), ([], 0)],
 )
 def test_the_verb_is_found_behind_flags(words: list[str], place: int) -> None:
-    assert first_verb(words) == place
+    assert verb_place(words) == place
 
 
 def test_an_alias_of_one_word_is_left_to_the_parser() -> None:
     assert expanded(["start", "--foreground"]) == ["start", "--foreground"]
-    words, operation = unaliased(["stop"], 0)
-    assert words == ["stop"]
+    operation = operation_at(["stop"], 0)
+    assert without_alias(["stop"], 0, operation) == ["stop"]
     assert operation is not None
     assert operation.name == "down"
 
@@ -55,11 +55,11 @@ def test_json_is_a_form_of_output_unless_it_stands_behind_the_end_of_flags() -> 
 
 
 def test_words_that_name_nothing_are_left_alone() -> None:
-    assert named(["nonsense"], 0) is None
-    assert named([], 0) is None
+    assert operation_at(["nonsense"], 0) is None
+    assert operation_at([], 0) is None
     assert expanded(["nonsense", "--agent", "x"]) == ["nonsense", "--agent", "x"]
 
 
 def test_help_shows_a_percent_sign_as_it_is() -> None:
     why = next(operation for operation in fleet.OPERATIONS if operation.name == "why")
-    assert "%14" in build([why])._subparsers._group_actions[0].choices["why"].format_help()  # type: ignore[union-attr, index]
+    assert "%14" in page(OperationCommand(why), "covey why")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 
@@ -11,8 +10,8 @@ import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from covey.agents.registry import INTEGRATIONS
-from covey.cli.build import build
-from covey.cli.perform import VERBS
+from covey.cli.commands import ContractAdapter
+from covey.cli.help import page as help_page
 from covey.contract import GROUPS, fleet
 from covey.contract.fleet_shapes import STATES
 from covey.contract.operation import Operation
@@ -21,7 +20,7 @@ from covey.contract.targets import TARGETS
 from covey.fleet import bar, model
 from covey.kernel.openapi import document
 from murli import self_check
-from murli.argparse import describe
+from murli.adapter import Command, describe
 
 OPERATIONS = (*fleet.OPERATIONS, *(operation for operation in TARGETS if operation not in fleet.OPERATIONS))
 
@@ -83,13 +82,15 @@ def test_the_agents_that_can_be_integrated_are_those_that_the_contract_names() -
 @pytest.mark.parametrize("columns", [50, 60, 80])
 def test_help_breaks_between_words_and_tells_choices_and_aliases(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((columns, 24)))
-    root = build(OPERATIONS)
-    page = root.format_help()
+    root = ContractAdapter(OPERATIONS).root
+    page = help_page(root, "covey")
     assert re.search(r"\n  ps +List every agent,", page)
-    commands = next(action for action in root._actions if isinstance(action, argparse._SubParsersAction)).choices
-    waiting = commands["wait"].format_help()
+    wait, watch = root.find("wait"), root.find("watch")
+    assert wait is not None
+    assert watch is not None
+    waiting = help_page(wait, "covey wait")
     assert "needs you, is done or is gone" in " ".join(waiting.split())
-    assert "panes (default), windows" in " ".join(commands["watch"].format_help().split())
+    assert "panes (default), windows" in " ".join(help_page(watch, "covey watch").split())
     for shown in (page, waiting):
         assert all(len(line) <= columns or " " not in line.strip() for line in shown.splitlines())
     told = next(operation for operation in OPERATIONS if operation.name == "wait").description
@@ -113,28 +114,21 @@ def test_only_removing_a_target_needs_a_confirmation_and_reading_changes_nothing
 
 
 @pytest.fixture
-def parser(monkeypatch: pytest.MonkeyPatch) -> argparse.ArgumentParser:
+def root(monkeypatch: pytest.MonkeyPatch) -> Command:
     for name, text in fleet.GROUPS.items():
         monkeypatch.setitem(GROUPS, name, text)
-    return build(OPERATIONS)
+    return ContractAdapter(OPERATIONS).root
 
 
-def test_the_hooks_endpoint_is_for_programs_only(parser: argparse.ArgumentParser) -> None:
+def test_the_hooks_endpoint_is_for_programs_only(root: Command) -> None:
     hooks = by_name("hooks")
     assert (hooks.method, hooks.route, hooks.payload, hooks.cli) == ("POST", "/v1/hooks/{agent}", True, ())
-    assert "\n  hooks" not in parser.format_help()
+    assert "\n  hooks" not in help_page(root, "covey")
 
 
-def test_the_verbs_can_be_built_and_describe_themselves_well(parser: argparse.ArgumentParser) -> None:
-    checked = self_check(describe(parser))
+def test_the_verbs_can_be_built_and_describe_themselves_well(root: Command) -> None:
+    checked = self_check(describe(root))
     assert [check for check in checked["checks"] if check["status"] == "fail"] == []
-
-
-def test_verbs_of_their_own_exist() -> None:
-    for operation in OPERATIONS:
-        if operation.name in VERBS:
-            module = __import__(f"covey.cli.verbs.{VERBS[operation.name]}", fromlist=("_",))
-            assert callable(getattr(module, operation.name.rpartition(".")[2]))
 
 
 def test_the_openapi_document_and_the_reference_page_can_be_drawn() -> None:

@@ -16,8 +16,8 @@ import jsonschema_rs
 import pytest
 
 from covey.cli.cells import width
-from covey.cli.render_fleet import Paint
 from covey.cli.render_replay import replay as rendered
+from covey.cli.text import Paint
 from covey.contract.replay import REPLAY
 from covey.fleet.history import PICTURE_AFTER, History
 from covey.fleet.model import State

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from covey.contract.fleet_events import FLEET_STOPPED, TARGET_ADDED, TARGET_HEALTH, TARGET_REMOVED
 from covey.fleet.judge import Rules
 from covey.fleet.model import DERIVED, SEEN, STATES, SURE, State
 from covey.fleet.picture import Picture, StateSummary, as_of, row_of
@@ -280,9 +281,9 @@ def test_what_is_heard_once_more_is_no_news_but_confirms_the_state() -> None:
 def test_a_removed_target_is_seen_until_it_was_removed_and_no_longer() -> None:
     fleet, picture = Recorded(), Picture()
     health = {"target": "vm1", "health": "degraded", "reason": "not looked at yet"}
-    fleet.write("target.added", "vm1", {**health, "kind": "ssh"})
-    fleet.write("target.health", "vm1", {**health, "health": "ok", "reason": "", "previous": "degraded"})
-    fleet.write("target.removed", "vm1", {"target": "vm1"})
+    fleet.write(TARGET_ADDED, "vm1", {**health, "kind": "ssh"})
+    fleet.write(TARGET_HEALTH, "vm1", {**health, "health": "ok", "reason": "", "previous": "degraded"})
+    fleet.write(TARGET_REMOVED, "vm1", {"target": "vm1"})
     seen = []
     for event in fleet.events:
         picture.add(event)
@@ -292,7 +293,7 @@ def test_a_removed_target_is_seen_until_it_was_removed_and_no_longer() -> None:
 
 def test_when_nobody_looks_any_more_nobody_is_seen() -> None:
     fleet = fleet_with(("running", 100))
-    fleet.write("fleet.stopped", "", {})
+    fleet.write(FLEET_STOPPED, "", {})
     assert as_of(fleet.events, fleet.now) == []
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.cli import render
+from covey.cli import render_daemon as render
+from covey.cli.text import Paint
 from covey.kernel import toml_text
 from covey.kernel.config import Config, ConfigHolder, set_value, unset
 from covey.kernel.config_file import ConfigError
@@ -21,6 +22,7 @@ from covey.node.offline import perform
 from covey.node.settings import SETTINGS
 from murli import AgentError
 
+PAINT = Paint(80, colour=False)
 TWO = """\
 [[beats.workspace]] # the first
 path = "/a"
@@ -135,16 +137,16 @@ def test_a_reload_returns_that_they_changed(home: Home) -> None:
 
 
 def test_they_are_shown_so_that_a_person_and_a_program_can_read_them(home: Home) -> None:
-    empty = render.settings(perform(home, "config.list", {}))
+    empty = render.settings(perform(home, "config.list", {}), PAINT)
     write(home, TWO)
     listed = perform(home, "config.list", {})
     assert json.loads(json.dumps(listed)) == listed
-    text = render.settings(listed)
+    text = render.settings(listed, PAINT)
     assert "beats.workspace" in empty
     assert [line.split()[1:4] for line in text.splitlines() if line.startswith("beats.workspace")] == [
         ["2", "tables", "set"]
     ]
-    assert render.setting(perform(home, "config.get", {"key": "beats.workspace"})).splitlines() == [
+    assert render.setting(perform(home, "config.get", {"key": "beats.workspace"}), PAINT).splitlines() == [
         '{"path": "/a", "interval": "30m", "permissions": {"deny": ["Edit"]}}',
         '{"path": "/b", "maxTurns": 3, "budget": {"day": 2}}',
     ]

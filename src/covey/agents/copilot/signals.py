@@ -11,7 +11,7 @@ from typing import Any
 
 from covey.agents.json_values import json_object, parse_object, string, timestamp
 from covey.agents.signals.ids import event_key, pattern_below, safe_id
-from covey.agents.signals.signals import (, StateReport
+from covey.agents.signals.signals import (
     Candidate,
     EventTable,
     LineFollower,

@@ -1,5 +1,7 @@
-"""`covey adapters explain`: a running agent through the daemon; a saved screen here, with the descriptions as they are now, so that whoever writes one
-sees at once what it does."""
+"""`covey adapters explain`: a running agent through the daemon, a saved screen in this process.
+
+A saved screen is read with the descriptions as they are now, so that an author of one sees at once what it does.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,17 @@ if TYPE_CHECKING:
     from covey.kernel.home import Home
 
 LARGEST = 512 * 1024
-"""Bytes; more is no screen."""
+"""Bytes; a longer text is not a screen."""
 
 
 def explain(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Which state a screen shows, and which pattern says so."""
+    """Show which state a screen shows, and which pattern says so."""
     from pathlib import Path
 
     from covey.agents.screens.explain import explained
     from covey.agents.screens.registry import load
     from covey.cli.cells import clean
-    from covey.cli.perform import ask
-    from covey.cli.render import render
+    from covey.cli.perform import ask, show
 
     out = writer()
     if bool(params["pane"]) == bool(params["screen"]):
@@ -41,19 +42,19 @@ def explain(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     for problem in registry.problems:
         out.log(clean(f"left out: {problem}. {problem.suggestion}"), "warning")
     result = explained(registry, {**params, "screen": read_screen(params["screen"])})
-    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    show(operation, result)
     return 0
 
 
 def _report(result: dict[str, Any]) -> str:
-    """The report with its columns as they are, and nothing in it that would act on a terminal."""
+    """Return the report with its columns as they are, without characters that would act on a terminal."""
     return "\n".join(
         "".join(letter for letter in line if letter.isprintable()) for line in result["report"].split("\n")
     )
 
 
 def read_screen(source: str) -> str:
-    """The text of a file, or of standard input for `-`."""
+    """Return the text of a file, or of standard input for `-`. Raises a user error if it cannot be read."""
     try:
         if source == "-":
             data = sys.stdin.buffer.read(LARGEST + 1)
@@ -67,7 +68,7 @@ def read_screen(source: str) -> str:
         ) from error
     if len(data) > LARGEST:
         raise user_error(
-            f"{source} is larger than {LARGEST} bytes: no screen is",
+            f"{source} is larger than {LARGEST} bytes, and no screen is",
             "Save one with: tmux capture-pane -p > screen.txt",
             field="screen",
         )

@@ -1,4 +1,7 @@
-"""`covey bar`: a status bar shows what is on standard output and nothing else, and an empty one would say that nobody needs you."""
+"""`covey bar`: the fleet on one line for a status bar.
+
+A bar shows standard output and nothing else, and an empty one would mean that no agent needs you.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,11 @@ SILENT = {
     "tmux": "#[dim]covey does not answer#[default]\n",
     "swiftbar": "covey does not answer\n---\nEnd it in a terminal: covey down && covey up\n",
 }
-"""What is shown by bars that would otherwise be empty or vanish; scripts that read the plain form look at the exit code."""
+"""Texts for bars that would otherwise be empty or vanish; scripts that read the plain form have the exit code."""
 
 
 def bar(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """The fleet on one line."""
+    """Print the fleet on one line, or that the daemon is not there."""
     out = writer()
     try:
         result = ask(home, operation, params)
@@ -34,5 +37,5 @@ def bar(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         if params["format"] in shown:
             out.raw(shown[params["format"]])
         raise
-    out.success(lambda told: str(told["text"]), result)
+    out.success(lambda shown: str(shown["text"]), result)
     return 0

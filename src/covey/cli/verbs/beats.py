@@ -1,10 +1,13 @@
-"""`covey init`, `covey beat`, `covey beats add` and `covey beats import`: what touches your own folders and files, and a run that is waited for."""
+"""`covey init`, `covey beat`, `covey beats add` and `covey beats import`.
+
+They change files of the user in this process, or wait for a run.
+"""
 
 from __future__ import annotations
 
 import os
 
-from covey.cli.perform import ask
+from covey.cli.perform import ask, show
 from covey.contract import OPERATIONS
 from covey.kernel.client import Client, Interrupted, NotRunning
 from covey.kernel.quoting import quoted
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def init(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Write a HEARTBEAT.md, and say what is left to do."""
+    """Write a HEARTBEAT.md, and show what is left to do."""
     from covey.beats.template import init as write
 
     _refuse_empty(params)
@@ -31,7 +34,7 @@ def init(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 
 def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Put a folder on the schedule; a daemon that runs has it at once."""
+    """Put a folder on the schedule; a running daemon loads it at once."""
     from covey.beats.enlist import enlist, refuse_what_cannot_run
     from covey.beats.places import FILE, FOLDER
 
@@ -50,7 +53,7 @@ def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 
 def import_murmur(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Take over murmur's workspaces; a daemon that runs has them at once. Exit code 3 if some could not be taken over."""
+    """Take over murmur's workspaces; a running daemon loads them at once. Exit code 3 if some were left out."""
     from covey.beats.murmur import USUAL_FILE, import_file
     from murli import EXIT_PARTIAL
 
@@ -65,23 +68,26 @@ def import_murmur(home: Home, operation: Operation, params: dict[str, Any]) -> i
 
 
 def _refuse_empty(params: dict[str, Any]) -> None:
-    """An empty path is an unset variable in a script, not this folder."""
+    """Raise for an empty path: it is an unset variable in a script, not this folder."""
     if params["path"] == "":
         raise user_error("the path is empty", "Name a folder; `.` is this one.", field="path")
 
 
 def _reload(home: Home) -> None:
-    """Have a daemon that runs read the configuration again."""
+    """Make a running daemon read the configuration again."""
     try:
         Client(home.node.socket).call(_operation("reload"), {})
     except NotRunning:
         pass
     except AgentError as error:
-        writer().log(f"the daemon has not taken it up yet: {error.message}", "warning")
+        writer().log(f"the daemon has not reloaded its configuration: {error.message}", "warning")
 
 
 def beat(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Run a heartbeat and wait for its outcome: in the daemon if there is one, else here. Exit code 0 if it had an answer, whatever it found."""
+    """Run a heartbeat and wait for its outcome: in the daemon if it runs, else in this process.
+
+    Exit code 0 if the run had an answer, whatever it found. Raises the error of a run that failed.
+    """
     from covey.cli.beat_wait import Waiting, failed
 
     _refuse_empty(params)
@@ -95,7 +101,7 @@ def beat(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         done.pop("turns", None)
     if done["outcome"] == "error":
         if out.is_tty and params["verbose"]:
-            out.line(f"\n{_told(done, out)}")
+            out.line(f"\n{_conversation(done, out)}")
         raise failed(done, known=known)
     out.success(lambda shown: _text(shown, out), done)
     return 0
@@ -104,7 +110,7 @@ def beat(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 def _through_daemon(
     home: Home, operation: Operation, params: dict[str, Any], waiting: Waiting
 ) -> dict[str, Any] | None:
-    """The run when it is over; None if there is no daemon."""
+    """Return the run when it has ended; None if no daemon runs."""
     from covey.cli.beat_wait import reference
     from murli import EXIT_CANCELLED
 
@@ -128,23 +134,24 @@ def _through_daemon(
             recoverable=True,
         ) from None
     except (Interrupted, NotRunning) as error:
-        error.message = f"{error.message}: nobody tells how {run['beat']} goes on"
+        error.message = f"{error.message}: the outcome of {run['beat']} is not known"
         error.suggestion = f"Run `covey up`, then: `{see}`"
         raise
 
 
 def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, Any]:
-    """The run when it is over. A daemon that comes back is asked for what came after the last thing we have heard."""
-    from covey.cli.following import LOST, following
+    """Return the run when it has ended. After a restart the daemon is asked for what came after the last event."""
+    from covey.cli.following import GAP, LOST, following
     from covey.contract.beats_events import BEAT_FINISHED, BEAT_STEP
 
-    asked, heard = {"follow": True, "since": cursor, "kind": ["beat.*"]}, 0
+    asked = {"follow": True, "since": cursor, "kind": ["beat.*"]}
+    last_step = 0
     for message in following(home.node.socket, _operation("events"), lambda: asked, connected=True):
         event, name = message["data"], message.get("event")
         if name == LOST:
             waiting.lost()
             continue
-        if name == "covey.gap":  # its end may be among what is no longer kept
+        if name == GAP:  # the end of the run may be among the events that are no longer kept
             shown = Client(home.node.socket).call(_operation("beats.show"), {"run": run})
             if shown["state"] == "done":
                 return dict(shown)
@@ -153,9 +160,9 @@ def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, 
         if event["subject"] != run:
             continue
         if event["kind"] == BEAT_STEP:
-            if event["data"]["number"] <= heard:  # a daemon that has taken the run over begins with its beginning
+            if event["data"]["number"] <= last_step:  # a daemon that has adopted the run starts again at step 1
                 continue
-            heard = event["data"]["number"]
+            last_step = event["data"]["number"]
             waiting.step(event["data"]["kind"], event["data"]["name"], event["data"]["text"])
         elif event["kind"] == BEAT_FINISHED:
             return dict(event["data"])
@@ -180,28 +187,23 @@ def _here(home: Home, params: dict[str, Any], waiting: Waiting) -> dict[str, Any
 
 
 def _text(done: dict[str, Any], out: Writer) -> str:
-    from covey.cli.render import columns
-    from covey.cli.render_fleet import Paint
     from covey.cli.render_runs import result_line
+    from covey.cli.text import Paint, columns
 
-    told = _told(done, out)
-    return (f"\n{told}\n\n" if told else "") + result_line(done, Paint(columns(), colour=out.colour))
+    turns = _conversation(done, out)
+    return (f"\n{turns}\n\n" if turns else "") + result_line(done, Paint(columns(), colour=out.colour))
 
 
-def _told(done: dict[str, Any], out: Writer) -> str:
-    """The conversation, if it is known."""
-    from covey.cli.render import columns
-    from covey.cli.render_fleet import Paint
+def _conversation(done: dict[str, Any], out: Writer) -> str:
+    """Return the conversation of a run, if it is known."""
     from covey.cli.render_runs import conversation
+    from covey.cli.text import Paint, columns
 
     return "\n".join(conversation(done.get("turns") or [], Paint(columns(), colour=out.colour)))
 
 
 def _answer(operation: Operation, result: dict[str, Any]) -> int:
-    from covey.cli.render import render
-
-    out = writer()
-    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    show(operation, result)
     return 0
 
 

@@ -30,7 +30,7 @@ NOT_FOR_STREAMS = ("--fields", "--limit")
 FORMATS = ["json", "ndjson", "text"]
 TAKE_A_VALUE = ["--input", "--fields", "--limit", "--protocol-version"]
 SEVERAL = {"state": STATES}
-"""Values of parameters that take several with commas between, and so have no enumeration."""
+"""Values of parameters that take several with commas between, and therefore have no enumeration."""
 PATHS = ("path", "file", "folder", "screen")
 """Parameters of these names are completed by the shell's own file completion."""
 
@@ -43,14 +43,14 @@ def completion(_: Home, __: Operation, params: dict[str, Any]) -> int:
 
 
 def verbs() -> dict[str, str]:
-    """The first words and what they do."""
+    """Return the first words of all commands, with their summaries."""
     found = {operation.cli[0]: operation.summary for operation in OPERATIONS if len(operation.cli) == 1}
     found |= {alias: operation.summary for operation in OPERATIONS for alias in operation.aliases}
     return {**found, **GROUPS, "describe": "Describe every command of this tool as JSON."}
 
 
 def members(group: str) -> dict[str, str]:
-    """The words that can follow a group's."""
+    """Return the words that can follow the word of a group, with their summaries."""
     return {
         operation.cli[1]: operation.summary
         for operation in OPERATIONS
@@ -59,7 +59,7 @@ def members(group: str) -> dict[str, str]:
 
 
 def spelt() -> Iterator[tuple[str, Operation]]:
-    """Every way to name an operation."""
+    """Yield every spelling of every operation."""
     for operation in OPERATIONS:
         if not operation.cli:
             continue
@@ -69,7 +69,7 @@ def spelt() -> Iterator[tuple[str, Operation]]:
 
 
 def flags(operation: Operation) -> list[str]:
-    """The flags of one verb."""
+    """Return the flags of an operation."""
     own = [
         name
         for parameter in operation.parameters
@@ -87,12 +87,12 @@ def flags(operation: Operation) -> list[str]:
 
 
 def choices(operation: Operation) -> list[str]:
-    """What its arguments can be, where that is known."""
+    """Return the values that the arguments of an operation can have, where they are known."""
     return [choice for parameter in operation.parameters if parameter.positional for choice in parameter.enum]
 
 
 def values(operation: Operation) -> dict[str, list[str]]:
-    """What can follow a flag, where a value must: nothing that is known, or these words."""
+    """Return the values of each flag that takes one; an empty list if they are not known."""
     own = {
         name: list(parameter.enum or SEVERAL.get(parameter.name, ()))
         for parameter in operation.parameters
@@ -168,7 +168,9 @@ def zsh() -> str:
             "_covey() {",
             "    local -a offered",
             '    case "${words[2,CURRENT-1]}" in',
-            f'        "") offered=({_described(verbs())}); _describe -t commands command offered; compadd -- --version --help ;;',
+            f'        "") offered=({_described(verbs())})',
+            "            _describe -t commands command offered",
+            "            compadd -- --version --help ;;",
             *cases,
             "    esac",
             "}",
@@ -217,19 +219,21 @@ def fish() -> str:
             takes = (
                 ""
                 if offered is None
-                else f" -x -a '{' '.join(offered)}'"
-                if offered
-                else " -r"
-                if flag == "--input" or flag_takes_path(operation, flag)
-                else " -x"
+                else _fish_value(offered, path=flag == "--input" or flag_takes_path(operation, flag))
             )
-            told = f" -d {_fish_quoted(help_of[flag])}" if flag in help_of else ""
-            lines.append(f"complete -c covey -n '__covey_in {name}' -l {flag[2:]}{short}{takes}{told}")
+            described = f" -d {_fish_quoted(help_of[flag])}" if flag in help_of else ""
+            lines.append(f"complete -c covey -n '__covey_in {name}' -l {flag[2:]}{short}{takes}{described}")
     return "\n".join(lines)
 
 
+def _fish_value(offered: list[str], *, path: bool) -> str:
+    if offered:
+        return f" -x -a '{' '.join(offered)}'"
+    return " -r" if path else " -x"
+
+
 def _described(words: dict[str, str]) -> str:
-    """Words and what they mean, as zsh's _describe takes them."""
+    """Return words with their summaries, as zsh's _describe takes them."""
     return " ".join("'" + f"{word}:{summary}".replace("'", "'\\''") + "'" for word, summary in words.items())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from covey.contract import OPERATIONS
 from murli import EXIT_PARTIAL, writer
 
 TYPE_CHECKING = False
@@ -37,11 +36,11 @@ def _development() -> list[dict[str, str]]:
 
     if os.environ.get("MURLI_DEV", "0") in ("", "0"):
         return []
-    from covey.cli.build import build
+    from covey.cli.commands import ContractAdapter
     from murli import self_check
-    from murli.argparse import describe
+    from murli.adapter import describe
 
-    checks = self_check(describe(build(OPERATIONS)))["checks"]
+    checks = self_check(describe(ContractAdapter().root))["checks"]
     statuses = {"pass": "ok", "warn": "warn", "fail": "fail"}
     return [
         {

@@ -1,13 +1,13 @@
-"""`covey events`: what has happened, and with --follow what happens, resumed by itself when the connection breaks."""
+"""`covey events`: what has happened, and with --follow what happens, also over a connection that breaks."""
 
 from __future__ import annotations
 
 import time
 
 from covey.cli.cells import clean, cut
-from covey.cli.following import LOST, following
-from covey.cli.render import columns
-from murli import AgentError, writer
+from covey.cli.following import GAP, LOST, RESET, following
+from covey.cli.text import columns
+from murli import writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from murli import Writer
 
 LAST = 50
-"""How many are shown to who does not say how many: a journal may have 256 MB."""
+"""How many are shown unless the caller says how many: a journal may have 256 MB."""
+RECENT = 500
+"""How many of the last events are read to find out which kinds there are."""
 FIRST = (
     "name",
     "beat",
@@ -34,50 +36,59 @@ FIRST = (
     "summary",
     "error",
 )
-"""What matters most in an event, in this order; the rest follows as it comes."""
+"""Fields of an event that are shown first, in this order; the others follow in their own order."""
 MOMENTS = ("slot", "since", "at", "time", "began", "until")
 """Names under which events keep a time in seconds since 1970; also whatever ends with `_at`."""
 YEAR_2001, LAST_MOMENT = 1e9, 2.5e11
 
 
 def events(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Print every event once, in order. A broken connection is resumed where it broke, also over a restart of the daemon."""
+    """Print every event once, in order, also over a restart of the daemon."""
     asked = dict(params)
     chosen = bool(asked["since"]) or asked["limit"] is not None
     if not chosen:
         asked["limit"] = LAST
-    out, count, first, last = writer(), 0, 0, 0
+    out = writer()
+    count = first = last = 0
     for event in _read(home, operation, asked, out):
         _show(event, out)
-        count, last = count + 1, event["cursor"]
+        count += 1
+        last = event["cursor"]
         first = first or last
     earlier = not chosen and count >= LAST and first > 1
-    hint = f"These are the last {LAST}. More: covey events -n 500, or --since 1h; all: --since 0" if earlier else ""
-    out.success(hint if count else "Nothing has happened yet", {"events": count, "cursor": last, "earlier": earlier})
+    text = f"These are the last {LAST}. More: covey events -n 500, or --since 1h; all: --since 0" if earlier else ""
+    if not count:
+        text = _nothing(home, operation, params)
+        if params["kind"] and not out.is_tty:
+            out.log(text)
+    out.success(text, {"events": count, "cursor": last, "earlier": earlier})
     return 0
 
 
 def _read(home: Home, operation: Operation, asked: dict[str, Any], out: Writer) -> Iterator[dict[str, Any]]:
-    """The events, from one connection after the other if need be. A journal that has begun anew is read from its beginning."""
-    seen, params = False, asked.copy
-    while True:
-        try:
-            for message in following(home.node.socket, operation, params, endless=asked["follow"], connected=seen):
-                if message.get("event") == LOST:
-                    continue
-                if message.get("event") == "covey.gap":
-                    out.log(f"events up to cursor {message['data']['until']} are no longer kept", "warning")
-                    continue
-                yield message["data"]
-                seen = True
-                asked |= {"since": str(message["data"]["cursor"]), "limit": None}
-        except AgentError as error:
-            if not (seen and error.field == "since"):
-                raise
+    """Yield the events, and change `asked` to what comes after each, for a connection that is made again."""
+    for message in following(home.node.socket, operation, asked.copy, endless=asked["follow"], resettable=True):
+        event, data = message.get("event"), message["data"]
+        if event == RESET:
             out.log("the journal has begun anew: the database was replaced", "warning")
             asked |= {"since": "0"}
-        else:
-            return
+        elif event == GAP:
+            out.log(f"events up to cursor {data['until']} are no longer kept", "warning")
+        elif event != LOST:
+            asked |= {"since": str(data["cursor"]), "limit": None}
+            yield data
+
+
+def _nothing(home: Home, operation: Operation, params: dict[str, Any]) -> str:
+    """Return why there is no event to show; for kinds that nothing has, the kinds that there are."""
+    if not params["kind"]:
+        return "Nothing has happened yet" if not params["since"] else "Nothing has happened since then"
+    recent = {**params, "since": None, "kind": None, "follow": False, "limit": RECENT}
+    messages = following(home.node.socket, operation, lambda: recent, endless=False)
+    kinds = sorted({message["data"]["kind"] for message in messages if "kind" in message["data"]})
+    wanted = clean(", ".join(params["kind"]))
+    there = f"Recent kinds: {', '.join(kinds)}" if kinds else "Nothing has happened yet"
+    return f"No event of the kind {wanted}; a kind is a whole name or a prefix such as agent.*\n{there}"
 
 
 def _show(event: dict[str, Any], out: Writer) -> None:
@@ -88,14 +99,14 @@ def _show(event: dict[str, Any], out: Writer) -> None:
 
 
 def readable(event: dict[str, Any]) -> str:
-    """One line for a person: what matters first, no value twice."""
+    """Return an event on one line for a person: the most important fields first, no value twice."""
     data, subject = event["data"], event["subject"]
     names = [*(name for name in FIRST if name in data), *(name for name in data if name not in FIRST)]
-    told, parts = {subject}, []
+    shown, parts = {subject}, []
     for name in names:
         value = _value(name, data[name])
-        if value and value not in told:
-            told.add(value)
+        if value and value not in shown:
+            shown.add(value)
             parts.append(value if name in ("name", "beat", "outcome", "state") else f"{name}={value}")
     return (
         clean(f"{event['cursor']:>6}")
@@ -112,5 +123,5 @@ def _value(name: str, value: Any) -> str:
 
 
 def _moment(seconds: float) -> str:
-    """2026-01-31T14:05:11 in the reader's own time zone."""
+    """Return a time such as 2026-01-31T14:05:11, in the reader's own time zone."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(min(max(seconds, 0.0), LAST_MOMENT)))

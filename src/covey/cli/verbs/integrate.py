@@ -1,4 +1,7 @@
-"""`covey integrate`: what would be done is a plan, and looks like one. Done here, where the agent's own environment is known."""
+"""`covey integrate`: adds Covey's hooks to an agent's settings, or removes them.
+
+It runs in this process, which has the environment of the agent's user.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,13 @@ if TYPE_CHECKING:
 
 
 def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
-    """Add Covey's hooks to an agent's settings, or take them out."""
+    """Add Covey's hooks to an agent's settings, or remove them; with --dry-run, show the plan."""
     import os
     from pathlib import Path
 
     from covey.agents import integration
-    from covey.cli.render import columns
     from covey.cli.render_adapters import integrated
-    from covey.cli.render_fleet import Paint
+    from covey.cli.text import Paint, columns
 
     home.node.prepare()
     environment, whose = {**os.environ, "COVEY_HOME": home.path}, Path.home()
@@ -41,7 +43,7 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
         "agent": agent,
         "state": integration.status(agent, whose, environment).state,
         "changed": bool(plan.files),
-        "files": [_told(edit, line_by_line=out.dry_run and params["verbose"]) for edit in plan.files],
+        "files": [_change(edit, line_by_line=out.dry_run and params["verbose"]) for edit in plan.files],
         "notes": [*(notes if plan.files else ()), *plan.notes],
         "programs": [{"path": one.path, "version": one.version} for one in found],
     }
@@ -52,7 +54,10 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
 
 
 def _accepted(agent: str, found: Sequence[Program], *, any_version: bool, dry_run: bool) -> tuple[list[str], list[str]]:
-    """The versions to write hooks for, and what to say about them. A dry run of what would be refused is a plan that says so."""
+    """Return the versions to write hooks for, and notes about them.
+
+    Raises `NotAccepted` for a version that was never measured; a dry run has a note about it instead.
+    """
     from covey.agents import integration
 
     try:
@@ -65,7 +70,7 @@ def _accepted(agent: str, found: Sequence[Program], *, any_version: bool, dry_ru
     return versions, notes
 
 
-def _told(edit: Edit, *, line_by_line: bool) -> dict[str, Any]:
+def _change(edit: Edit, *, line_by_line: bool) -> dict[str, Any]:
     import difflib
 
     change = "create" if edit.before is None else "remove" if edit.after is None else "change"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def logs(home: Home, _: Operation, params: dict[str, Any]) -> int:
-    """The last lines, and with --follow those that come."""
+    """Print the last lines, and with --follow new ones as they come."""
     out = writer()
     if params["follow"]:
         for line in follow(home.node.log_file, last=params["lines"]):
@@ -30,7 +30,7 @@ def logs(home: Home, _: Operation, params: dict[str, Any]) -> int:
 
 
 def _entry(line: str) -> Any:
-    """A line of the log as the object it is; one that is damaged as its text."""
+    """Return a line of the log as an object; a damaged one with its text."""
     import json
 
     try:

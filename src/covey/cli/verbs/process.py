@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from covey.kernel.home import Home
 
 READY_S = 60.0
-"""How long a daemon may take to start. Who needs longer (a very large database on a slow disk) uses `covey up --foreground`, which has no limit."""
+"""How long a daemon may take to start.
+
+A very large database on a slow disk may need longer; `covey up --foreground` has no limit.
+"""
 ANSWER_S = 5.0
 """How long a daemon may take to answer a question that costs it nothing."""
 STOP_S, TERM_S, KILL_S = 20.0, 10.0, 10.0
@@ -31,7 +34,7 @@ HEALTH = next(operation for operation in OPERATIONS if operation.name == "health
 
 
 def up(home: Home, _: Operation, params: dict[str, Any]) -> int:
-    """Start the daemon and come back when it is ready."""
+    """Start the daemon and return when it is ready."""
     home.node.prepare()
     running = holder(home.node.pid_file)
     if params["foreground"]:
@@ -51,7 +54,10 @@ def up(home: Home, _: Operation, params: dict[str, Any]) -> int:
 
 
 def down(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Have the daemon stop: ask it, then SIGTERM, then SIGKILL; come back when it has. Only the process that holds the lock of this home is sent a signal."""
+    """Stop the daemon and return when it has ended: ask it, then SIGTERM, then SIGKILL.
+
+    Only the process that holds the lock of this home is sent a signal.
+    """
     from covey.kernel.process import birth
 
     out, pid = writer(), holder(home.node.pid_file)
@@ -73,7 +79,7 @@ def down(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 
 def _ended(home: Home, pid: int, born: str, why: str) -> int:
-    """End the process that holds the lock of this home by signals."""
+    """End the process that holds the lock of this home with signals, and return 0. Raises if it does not end."""
     import signal
 
     from covey.kernel.process import signal_process
@@ -82,23 +88,24 @@ def _ended(home: Home, pid: int, born: str, why: str) -> int:
         return _stopped(pid, "asked", f"Covey has stopped (pid {pid})")
     if not born or holder(home.node.pid_file) not in (pid, None):
         raise tool_error(
-            f"the daemon does not stop ({why}), and which process it is cannot be told",
+            f"the daemon does not stop ({why}), and which process it is, is not known",
             f"Find it and end it: fuser -v {home.node.database}; see {home.node.log_file}",
         )
     for name, patience in (("SIGTERM", TERM_S), ("SIGKILL", KILL_S)):
         signal_process(pid, born, getattr(signal, name))
-        signal_process(pid, born, signal.SIGCONT)  # one that was stopped (Ctrl-Z, SIGSTOP) hears of nothing else
+        signal_process(pid, born, signal.SIGCONT)  # a stopped process (Ctrl-Z, SIGSTOP) receives no other
         if _gone(home, pid, born, patience):
             how = "terminated" if name == "SIGTERM" else "killed"
             return _stopped(pid, how, f"Covey did not stop by itself ({why}), and was ended with {name} (pid {pid})")
     raise tool_error(
-        f"the daemon (pid {pid}) does not end, even with SIGKILL: it waits for the system, probably for a disk or a network file system",
+        f"the daemon (pid {pid}) does not end, even with SIGKILL: "
+        "it waits for the system, probably for a disk or a network file system",
         f"See what it waits for: ps -o pid,stat,wchan:30,cmd -p {pid}",
     )
 
 
 def _gone(home: Home, pid: int, born: str, seconds: float) -> bool:
-    """Whether a daemon lets go of the lock and ends within some seconds."""
+    """Return whether a daemon releases the lock and ends within some seconds."""
     from covey.kernel.process import birth
 
     limit = time.monotonic() + seconds
@@ -115,7 +122,10 @@ def _stopped(pid: int, how: str, text: str) -> int:
 
 
 def _is_ready(home: Home, pid: int) -> bool:
-    """Wait until a daemon answers that may be starting, or about to make its socket anew. False if it has ended instead, as one that was killed just now."""
+    """Wait until a daemon that may be starting answers. Returns False if it has ended instead.
+
+    Raises if it does not answer.
+    """
     began = time.monotonic()
     while True:
         try:
@@ -134,13 +144,16 @@ def _is_ready(home: Home, pid: int) -> bool:
 
 def _stuck(pid: int, error: AgentError) -> AgentError:
     return tool_error(
-        f"Covey is running already (pid {pid}), but is of no use: {error.message}",
-        "End it and start it anew: covey down && covey up",
+        f"Covey is running already (pid {pid}), but does not work: {error.message}",
+        "Restart it: covey down && covey up",
     )
 
 
 def _spawn(home: Home) -> int | None:
-    """Start a daemon that outlives us, and say that it is up. If another one was faster, return its pid and say nothing."""
+    """Start a daemon that outlives this process, and show that it is up.
+
+    If another daemon has started meanwhile, show nothing and return its pid.
+    """
     import json
     import subprocess
     import sys
@@ -167,31 +180,32 @@ def _spawn(home: Home) -> int | None:
     )
     os.close(errors)
     os.close(theirs)
-    said = _read(ours, READY_S)
+    line = _read(ours, READY_S)
     os.close(ours)
     try:
-        news = json.loads(said)
+        report = json.loads(line)
     except ValueError:
         raise _not_ready(home, process, began) from None
     process.returncode = 0  # it is not ours to wait for any more
-    if "error" in news:
-        raise _as_error(news["error"])
-    if news.get("already_running"):
-        return int(news["pid"])
+    if "error" in report:
+        raise _as_error(report["error"])
+    if report.get("already_running"):
+        return int(report["pid"])
     writer().success(
-        f"Covey is up (pid {news['pid']})", {"pid": news["pid"], "already_running": False, "version": news["version"]}
+        f"Covey is up (pid {report['pid']})",
+        {"pid": report["pid"], "already_running": False, "version": report["version"]},
     )
     return None
 
 
 def _as_error(envelope: dict[str, Any]) -> AgentError:
-    """The error by which a daemon could not start, with its own code."""
+    """Return the error that a daemon reported when it could not start, with its own code."""
     known = ("code", "error", "suggestion", "recoverable", "field")
     return AgentError(envelope["message"], **{name: envelope[name] for name in known if name in envelope})
 
 
 def _not_ready(home: Home, process: Popen[bytes], began: int) -> AgentError:
-    """What to say of a daemon that has not said that it is ready. It does not stay behind."""
+    """Return the error for a daemon that has not reported that it is ready, after ending it."""
     import subprocess
 
     how = f"was not ready after {READY_S:g} s and has been ended"
@@ -210,7 +224,7 @@ def _not_ready(home: Home, process: Popen[bytes], began: int) -> AgentError:
                 continue
     last = _last_lines(_error_file(home), began) or _last_lines(home.node.log_file, 0)
     return tool_error(
-        f"the daemon {how}" + (f"; it last said:\n{last}" if last else ""),
+        f"the daemon {how}" + (f"; its last lines:\n{last}" if last else ""),
         f"See {home.node.log_file} and {_error_file(home)}, or run: covey up --foreground",
     )
 
@@ -220,7 +234,7 @@ def _error_file(home: Home) -> str:
 
 
 def _last_lines(path: str, began: int) -> str:
-    """The last lines of a file, of those after its first `began` bytes; nothing if there are none."""
+    """Return the last lines of a file after its first `began` bytes; an empty string if there are none."""
     from covey.kernel.regular_file import open_regular
 
     try:
@@ -233,15 +247,15 @@ def _last_lines(path: str, began: int) -> str:
 
 
 def _read(fd: int, seconds: float) -> bytes:
-    """Everything that comes through a pipe until it is closed, or what has come by the deadline."""
+    """Return what comes through a pipe until it is closed or a line ends, or until the time is up."""
     import select
 
-    said, limit = b"", time.monotonic() + seconds
+    data, limit = b"", time.monotonic() + seconds
     while (left := limit - time.monotonic()) > 0 and select.select([fd], [], [], left)[0]:
         part = os.read(fd, 4096)
         if not part:
             break
-        said += part
-        if said.endswith(b"\n"):
+        data += part
+        if data.endswith(b"\n"):
             break
-    return said
+    return data

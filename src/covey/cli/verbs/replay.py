@@ -1,9 +1,9 @@
-"""`covey replay`: the past of the fleet. The exit code tells whether a check has found a difference."""
+"""`covey replay`: the past of the fleet. The exit code says whether a check has found a difference."""
 
 from __future__ import annotations
 
-from covey.cli.perform import ask
-from murli import EXIT_PARTIAL, writer
+from covey.cli.perform import ask, show
+from murli import EXIT_PARTIAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 
 def replay(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Exit code 3 if states that were told do not follow from what was heard."""
-    from covey.cli.render import render
-
-    out = writer()
+    """Show the fleet at a time, or check it: exit code 3 if recorded states do not follow from the recorded signals."""
     result = ask(home, operation, params)
-    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    show(operation, result)
     return 0 if result.get("matches", True) else EXIT_PARTIAL

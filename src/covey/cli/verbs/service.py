@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def install(home: Home, _: Operation, __: dict[str, Any]) -> int:
-    """Write the definition, and have the system notice it if it will."""
+    """Write the definition of the service, and make the system load it if it can."""
     out, service = writer(), Service(home)
     if out.dry_run:
         plan = service.plan(executable())
@@ -26,11 +26,11 @@ def install(home: Home, _: Operation, __: dict[str, Any]) -> int:
         }
         out.plan(f"Would write {plan.path} ({plan.change}):\n\n{plan.text}", result)
         return 0
-    return _told(service.install(executable()))
+    return _report(service.install(executable()))
 
 
 def uninstall(home: Home, _: Operation, __: dict[str, Any]) -> int:
-    """Take back what install did."""
+    """Remove what install has written."""
     out, service = writer(), Service(home)
     if out.dry_run:
         there = service.status().installed
@@ -39,11 +39,11 @@ def uninstall(home: Home, _: Operation, __: dict[str, Any]) -> int:
             {"path": service.path, "would_remove": there},
         )
         return 0
-    return _told(service.uninstall())
+    return _report(service.uninstall())
 
 
 def status(home: Home, _: Operation, __: dict[str, Any]) -> int:
-    """Is it installed, and does it run?"""
+    """Show whether the service is installed and running."""
     found = Service(home).status()
     text = (
         f"{found.path}: {found.active}"
@@ -54,8 +54,8 @@ def status(home: Home, _: Operation, __: dict[str, Any]) -> int:
     return 0
 
 
-def _told(outcome: Outcome) -> int:
-    """What was done, and what is left to do by hand."""
+def _report(outcome: Outcome) -> int:
+    """Show what was done, and what is left to do by hand."""
     lines = [
         f"{outcome.path}: {outcome.change}",
         *(["Now run:"] if outcome.todo else []),

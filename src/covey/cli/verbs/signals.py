@@ -1,4 +1,4 @@
-"""`covey signals`: what another Covey runs here over ssh, to hear what cannot be seen from there."""
+"""`covey signals`: another Covey runs it over ssh, to receive signals of agents that it cannot see from there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def signals(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """One line for each thing that is told. It never ends well: whoever listens comes back."""
+    """Print one line for each signal. It always ends with an error, so that the caller connects again."""
     out = writer()
     for message in Client(home.node.socket).stream(operation, params):
         out.event(message["data"])

@@ -1,10 +1,10 @@
-"""`covey target connect`, which may take a while and says so, and `covey target remove`, before which a person is asked."""
+"""`covey target connect`, which shows progress as it may take long, and `covey target remove`, which asks first."""
 
 from __future__ import annotations
 
 import sys
 
-from covey.cli.perform import ask
+from covey.cli.perform import ask, show
 from murli import cancelled, writer
 
 TYPE_CHECKING = False
@@ -16,33 +16,27 @@ if TYPE_CHECKING:
 
 
 LONGEST_S = 16
-"""How long the daemon waits for ssh and for the first answer at most."""
+"""How long the daemon waits at most for ssh and for the first answer."""
 
 
 def connect(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Try a target again now, and show how that went."""
-    from covey.cli.render import render
-
-    out = writer()
-    out.progress(f"connecting to {params['name']}, at most {LONGEST_S} s", stage="connecting")
-    result = ask(home, operation, params)
-    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    """Connect to a target now, and show its health."""
+    writer().progress(f"connecting to {params['name']}, at most {LONGEST_S} s", stage="connecting")
+    show(operation, ask(home, operation, params))
     return 0
 
 
 def remove(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Forget a target."""
-    from covey.cli.render import render
-
+    """Remove a target; on a terminal, ask first."""
     out = writer()
     if out.is_tty and not out.forced and not _agreed(params["name"]):
         raise cancelled("Nothing was removed.")
-    result = ask(home, operation, params)
-    out.success(lambda shown: render(operation, shown, colour=out.colour), result)
+    show(operation, ask(home, operation, params))
     return 0
 
 
 def _agreed(name: str) -> bool:
+    """Ask on the terminal, and return whether the answer was yes."""
     sys.stderr.write(f"Forget the target {name}? Its agents keep running. [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

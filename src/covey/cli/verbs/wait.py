@@ -1,4 +1,4 @@
-"""`covey wait`: until an agent is in a state. The exit code tells how it ended."""
+"""`covey wait`: waits until an agent is in a state. The exit code says how the wait ended."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from covey.kernel.home import Home
 
 GRACE_S = 2.0
-"""How much later than asked for the daemon may say that the time is up."""
+"""How much later than the timeout the daemon may report it."""
 
 
 def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Exit code 0: it is so; 4: the time is up; 5: the agent has ended, or there is none."""
+    """Wait, and return 0 if the state was reached. Raises with code 4 after the timeout, 5 if the agent has ended."""
     from covey.kernel.moments import seconds
 
     out, began = writer(), time.monotonic()
     most = seconds(params["timeout"], "timeout") if params["timeout"] is not None else None
 
     def left() -> dict[str, Any]:
-        """What to ask for: a daemon that comes back is told only what is left of the time."""
+        """Return the parameters, with the time that is left, for a connection that is made again."""
         return params if most is None else {**params, "timeout": f"{max(began + most - time.monotonic(), 0.0):.3f}s"}
 
     wanted = " or ".join(params["state"] or []).replace(",", " or ")
@@ -42,12 +42,12 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
             continue
         if message.get("event") != "done":
             out.progress(
-                f"{told(result['items'])}, waiting {goal}{limit} ({time.monotonic() - began:.0f}s)", stage="waiting"
+                f"{summary(result['items'])}, waiting {goal}{limit} ({time.monotonic() - began:.0f}s)", stage="waiting"
             )
             continue
         if result["outcome"] == "timeout":
             raise timed_out(
-                f"not {wanted or 'done, nor in need of you,'} within {longest}: {told(result['items'])}",
+                f"not {wanted or 'done, nor in need of you,'} within {longest}: {summary(result['items'])}",
                 "Wait longer, or see `covey ps`.",
             )
         if result["outcome"] == "gone":
@@ -55,9 +55,9 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
                 f"{_names(result['items'])} ended before it was {wanted}",
                 code=EXIT_NOT_FOUND,
                 error="E_AGENT_GONE",
-                suggestion="See `covey ps` for those that there are.",
+                suggestion="Run `covey ps` to see the agents that are running.",
             )
-        out.success(told(result["items"]), result)
+        out.success(summary(result["items"]), result)
         return 0
     raise tool_error("the daemon has stopped before it was so", "Run `covey up`, then wait again.")
 
@@ -65,7 +65,7 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 def _until(
     path: str, operation: Operation, left: Callable[[], dict[str, Any]], most: float | None
 ) -> Iterator[dict[str, Any]]:
-    """The messages; a daemon that has gone or is silent is not waited for longer than was asked for."""
+    """Yield the messages. Raises `timed_out` if the daemon is still gone or silent after the timeout."""
     began = time.monotonic()
     patience, deadline = (PATIENCE_S, None) if most is None else (min(PATIENCE_S, most), began + most + GRACE_S)
     try:
@@ -83,7 +83,7 @@ def _until(
 
 
 def _with_unit(duration: str | None) -> str:
-    """A duration as it was given; a bare number is one of seconds."""
+    """Return a duration as it was given; a number without a unit means seconds."""
     return f"{duration}s" if duration and duration[-1].isdigit() else duration or ""
 
 
@@ -93,8 +93,8 @@ def _names(items: list[dict[str, Any]]) -> str:
     return clean(", ".join(f"{item['agent']} {item['identity']['pane_id']}" for item in items)) or "the last agent"
 
 
-def told(items: list[dict[str, Any]]) -> str:
-    """Who is how, in few words."""
+def summary(items: list[dict[str, Any]]) -> str:
+    """Return one line about agents: name, pane and state of a single one, or how many are in each state."""
     from covey.cli.cells import clean
 
     if len(items) == 1:

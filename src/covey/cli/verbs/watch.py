@@ -1,10 +1,10 @@
-"""`covey watch`: a table that stays up to date on a terminal, one JSON object a line for programs."""
+"""`covey watch`: on a terminal a table that stays up to date, for programs one JSON object a line."""
 
 from __future__ import annotations
 
 import os
 
-from covey.cli.following import LOST, following
+from covey.cli.following import GAP, LOST, following
 from covey.contract.fleet_events import AGENT_ENDED
 from murli import writer
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from covey.cli.render_fleet import Paint
+    from covey.cli.text import Paint
     from covey.contract import Operation
     from covey.kernel.home import Home
     from murli import Writer
 
 REDRAWN_EVERY = "2s"
-"""Ages grow, and a target may go down, although no agent does anything."""
+"""Ages grow and targets may go down while no agent changes."""
 
 
 def watch(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """How things are, then what changes, until interrupted. A restart of the daemon is waited out, and nothing is missed."""
+    """Show the fleet and then every change, until interrupted; no change is missed over a restart of the daemon."""
     out = writer()
     if (params["format"] or ("table" if out.is_tty else "jsonl")) == "jsonl":
         return _lines(home, operation, params, out)
@@ -37,15 +37,16 @@ def watch(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 
 def drawn(picture: dict[str, Any], columns: int, *, colour: bool) -> list[str]:
-    """The table of a whole picture, line by line."""
-    from covey.cli.render_fleet import RENDERERS, Paint
+    """Return the lines of the table of a picture."""
+    from covey.cli.handlers import renderer_of
+    from covey.cli.text import Paint
 
-    lines = RENDERERS[f"list.{picture['scope']}"](picture, Paint(columns, colour=colour)).split("\n")
+    lines = renderer_of(f"list.{picture['scope']}")(picture, Paint(columns, colour=colour)).split("\n")
     return [*lines[:-1], "The daemon does not answer; this is how things were"] if picture.get("lost") else lines
 
 
 def different(pictures: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Pictures without those that show what the one before showed, but for ages: they are printed one below the other."""
+    """Yield the pictures that differ from the one before in more than ages; they are printed below each other."""
     before = None
     for picture in pictures:
         items = [
@@ -66,7 +67,7 @@ def _lines(home: Home, operation: Operation, params: dict[str, Any], out: Writer
 
     for message in following(home.node.socket, operation, resumed, endless=not params["once"]):
         line = message["data"]
-        if message.get("event") == "covey.gap":
+        if message.get("event") == GAP:
             out.log(f"changes up to cursor {line['until']} are no longer kept", "warning")
         if "cursor" not in line:  # about the stream, not about the fleet
             continue
@@ -82,7 +83,7 @@ def _lines(home: Home, operation: Operation, params: dict[str, Any], out: Writer
 
 
 def _pictures(messages: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The whole picture after every message: a snapshot, or the last one with a change worked in."""
+    """Yield the whole picture after every message: a snapshot, or the last picture with a change applied."""
     picture: dict[str, Any] | None = None
     for message in messages:
         line = message["data"]
@@ -90,7 +91,7 @@ def _pictures(messages: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             picture = line
         elif message.get("event") == LOST and picture is not None:
             picture = {**picture, "lost": True}
-        elif picture is None or "items" not in line:  # what was before the first picture, or is about the stream
+        elif picture is None or "items" not in line:  # before the first picture, or about the stream
             continue
         else:
             picture = changed(picture, line)
@@ -98,7 +99,10 @@ def _pictures(messages: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def changed(picture: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
-    """A picture with the items of a change in place of the old ones. Until the next snapshot they stay where they are; who needs a person comes to the top."""
+    """Return a picture with the items of a change instead of the old ones.
+
+    Until the next snapshot they keep their order, but agents that need a person come first.
+    """
     news = {_key(item): item for item in line["items"]}
     kept = [news.pop(_key(item), item) for item in picture["items"]]
     items = [item for item in [*kept, *news.values()] if _wanted(item, picture["filters"])]
@@ -111,7 +115,7 @@ def changed(picture: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wanted(item: dict[str, Any], filters: dict[str, Any]) -> bool:
-    """Whether an agent still is in a state that was asked for after it has changed. Windows and sessions are counted by the daemon."""
+    """Return whether an agent that has changed still passes the filters. The daemon counts windows and sessions."""
     if "state" not in item:
         return True
     return (not filters.get("state") or item["state"] in filters["state"]) and (
@@ -120,7 +124,7 @@ def _wanted(item: dict[str, Any], filters: dict[str, Any]) -> bool:
 
 
 def _live(pictures: Iterator[dict[str, Any]], home: Home, out: Writer) -> int:
-    """The table on the whole screen, until a key or a signal ends it."""
+    """Show the table on the whole screen, until a key or a signal ends it."""
     import select
 
     from covey.cli.board import Board
@@ -128,7 +132,7 @@ def _live(pictures: Iterator[dict[str, Any]], home: Home, out: Writer) -> int:
     from covey.cli.screen import Screen
 
     board = Board(lambda reference, paint: _why(home, reference, paint), colour=out.colour)
-    board.show(next(pictures))  # what is wrong is said before the screen is taken
+    board.show(next(pictures))  # an error is shown before the screen is taken
     feed = Feed(pictures)
     try:
         with Screen(board.lines) as screen:
@@ -155,20 +159,20 @@ def _live(pictures: Iterator[dict[str, Any]], home: Home, out: Writer) -> int:
 
 
 class Feed:
-    """Pictures read by a thread of its own, so that keys can be waited for at the same time."""
+    """Reads pictures in a thread, so that the main thread can wait for keys at the same time."""
 
     def __init__(self, pictures: Iterator[dict[str, Any]]) -> None:
         import threading
 
         self.ready, self._wake = os.pipe()
-        """A descriptor that can be read when there is news."""
+        """A descriptor that is readable when there is a new picture."""
         self._pictures = pictures
         self._newest: dict[str, Any] = {}
         self._error: BaseException | None = None
         threading.Thread(target=self._read, daemon=True).start()
 
     def newest(self) -> dict[str, Any]:
-        """The last picture. Raises what ended the stream."""
+        """Return the last picture. Raises what ended the stream."""
         os.read(self.ready, 4096)
         if self._error is not None:
             raise self._error
@@ -186,15 +190,15 @@ class Feed:
 
 
 def _why(home: Home, reference: str, paint: Paint) -> str:
-    """The answer of `covey why`, or what is wrong."""
-    from covey.cli.render_fleet import RENDERERS
+    """Return the text of `covey why`, or of its error."""
+    from covey.cli.render_fleet import why
     from covey.contract import OPERATIONS
     from covey.kernel.client import Client
     from murli import AgentError
 
     operation = next(operation for operation in OPERATIONS if operation.name == "why")
     try:
-        return RENDERERS["why"](Client(home.node.socket).call(operation, {"ref": reference}), paint)
+        return why(Client(home.node.socket).call(operation, {"ref": reference}), paint)
     except AgentError as error:
         return f"{error.message}\n{error.suggestion}"
 
@@ -204,6 +208,6 @@ def _key(item: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _columns() -> int:
-    from covey.cli.render import columns
+    from covey.cli.text import columns
 
     return columns()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import json
 
 from murli._core.errors import SCHEMA_VERSION, tool_error
+from murli._core.json_text import indented
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,10 +22,7 @@ def encode(value: object, *, minified: bool = False) -> bytes:
     A value that has no JSON form is an error that names it, never a partial or empty document.
     """
     try:
-        if minified:
-            text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_convert)
-        else:
-            text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2, default=_convert)
+        text = _minified(value) if minified else indented(value, _convert)
     except (TypeError, ValueError, RecursionError) as error:
         raise tool_error(
             f"the result cannot be written as JSON: {error}",
@@ -37,6 +34,12 @@ def encode(value: object, *, minified: bool = False) -> bytes:
 
         text = json_safe(text)
     return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def _minified(value: object) -> str:
+    import json  # only streams pay for it
+
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_convert)
 
 
 SIMILAR = "murli.similar"
@@ -111,6 +114,8 @@ def encoded(text: str, stream: TextIO) -> bytes:
 
 def as_json_value(value: object) -> Any:
     """Return the value as a reader of its JSON will see it."""
+    import json  # only --fields and --limit pay for it
+
     return json.loads(encode(value, minified=True))
 
 

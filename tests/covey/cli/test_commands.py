@@ -1,0 +1,116 @@
+"""The command tree from the contract, and how a command line becomes the parameters of an operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from covey.cli.commands import ContractAdapter, OperationCommand, parameters
+from covey.contract import OPERATIONS
+from covey.contract.operation import Operation, Parameter
+from murli.adapter import Refused, read
+from tests.covey.conftest import Covey
+
+TRY = Operation(
+    "try",
+    "Try it.",
+    cli=["try"],
+    route="/v1/try",
+    parameters=[
+        Parameter("first", "F.", positional=True),
+        Parameter("rest", "R.", positional=True, multiple=True),
+        Parameter("count", "C.", type="int", short="-n", default=5),
+        Parameter("share", "S.", type="float"),
+        Parameter("state", "S.", multiple=True),
+        Parameter("sort_by", "S.", enum=["age", "name"], default="age"),
+        Parameter("wide", "W.", type="bool"),
+        Parameter("file", "F.", path=True),
+    ],
+)
+
+
+def params_of(*words: str, operation: Operation = TRY) -> dict[str, Any]:
+    invocation = read(ContractAdapter([operation]).root, "covey", [*operation.cli, *words], lambda *_: None)
+    return parameters(operation, invocation.leaf)
+
+
+def test_what_is_not_given_has_its_default() -> None:
+    assert params_of() == {
+        "first": None,
+        "rest": [],
+        "count": 5,
+        "share": None,
+        "state": None,
+        "sort_by": "age",
+        "wide": False,
+        "file": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-n", "7"], {"count": 7}),
+        (["-n7"], {"count": 7}),
+        (["--count=7", "--count", "8"], {"count": 8}),
+        (["--count", "-1"], {"count": -1}),
+        (["--share", "0.5"], {"share": 0.5}),
+        (["--state", "idle", "--state=error"], {"state": ["idle", "error"]}),
+        (["--sort-by", "name"], {"sort_by": "name"}),
+        (["--sort", "name"], {"sort_by": "name"}),
+        (["--wide"], {"wide": True}),
+        (["a", "b", "--wide", "c"], {"first": "a", "rest": ["b", "c"], "wide": True}),
+        (["--", "--wide"], {"first": "--wide", "wide": False}),
+        (["--file", "/srv/../x"], {"file": "/x"}),
+    ],
+)
+def test_words_become_values(words: list[str], expected: dict[str, Any]) -> None:
+    assert expected.items() <= params_of(*words).items()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--bogus"],
+        ["--count"],
+        ["--count", "many"],
+        ["--share", "half"],
+        ["--sort-by", "size"],
+        ["--wide=yes"],
+        ["--wid=yes"],
+        ["--s", "x"],
+    ],
+)
+def test_what_the_contract_does_not_allow_is_refused(words: list[str]) -> None:
+    with pytest.raises(Refused):
+        params_of(*words)
+
+
+def test_a_required_argument_and_one_too_many_are_refused() -> None:
+    one = Operation("one", "O.", cli=["one"], parameters=[Parameter("key", "K.", required=True, positional=True)])
+    assert params_of("a", operation=one) == {"key": "a"}
+    for words in ([], ["a", "b"]):
+        with pytest.raises(Refused):
+            params_of(*words, operation=one)
+
+
+def test_every_operation_is_found_by_its_words() -> None:
+    root = ContractAdapter().root
+    for operation in OPERATIONS:
+        command = root
+        for word in operation.cli:
+            found = command.find(word)
+            assert found is not None
+            command = found
+        if operation.cli:
+            assert isinstance(command, OperationCommand)
+            assert command.operation is operation
+    assert root.find("nonsense") is None
+
+
+def test_a_switch_with_a_value_and_a_missing_argument_say_what_is_wrong(covey: Covey) -> None:
+    assert covey.run("up", "--foreground=true").error["message"] == "--foreground takes no value"
+    assert covey.run("config", "get").error["message"] == "missing argument 'key'"
+    assert covey.run("config", "get", "a", "b").error["message"] == "unexpected argument 'b' for 'covey config get'"
+    assert covey.run("logs", "-n", "many").error["field"] == "lines"

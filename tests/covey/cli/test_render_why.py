@@ -1,0 +1,106 @@
+"""`covey why` for a person."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from covey.cli import render_fleet
+from covey.cli.cells import width
+from covey.cli.text import Paint
+from covey.fleet.judge import Rules, judge
+from covey.fleet.model import SEEN, SURE, Claim
+from covey.fleet.why import why
+from covey.kernel.answer import encode
+from tests.covey.cli.answers import NARROW
+from tests.covey.fleet.fleets import NOW, sketch
+
+
+def test_why_tells_the_whole_story(monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = [
+        Claim(
+            source="hook",
+            state="waiting_approval",
+            at=NOW - 64,
+            level=False,
+            strength=SURE,
+            detail="Bash: rm -rf build/",
+            evidence="hook PermissionRequest",
+        ),
+        Claim(
+            source="screen",
+            state="waiting_approval",
+            at=NOW - 1.3,
+            level=True,
+            strength=SEEN,
+            evidence='dialog "Do you want to proceed?"',
+        ),
+        Claim(source="title", state="running", at=NOW - 120, level=True, strength=SEEN, evidence="title ✳ Working"),
+    ]
+    told = json.loads(encode(why(sketch()[2], judge(claims, NOW, Rules()), NOW)))
+    monkeypatch.setattr(render_fleet, "clock_of", lambda _: "14:05:11")
+    lines = render_fleet.why(told, NARROW).split("\n")
+    assert lines[0] == "waiting_approval, high confidence, since 14:05:11 (1m 4s ago)"
+    assert lines[1] == "  because    hook PermissionRequest            Bash: rm -rf build/  1m 4s ago"
+    assert lines[2:4] == [
+        '  agrees     dialog "Do you want to proceed?"  waiting_approval     1.3s ago',
+        "  overruled  title ✳ Working                   running              2m ago",
+    ]
+    assert lines[4].startswith("             lost: ")
+    assert lines[-2:] == [
+        "  would change it: an answer at the terminal, or the dialog leaving the screen",
+        "  claude in host/api:2.1  %14, runtime:abcd1234abcd1234",
+    ]
+    assert all(width(line) <= 80 for line in lines)
+
+
+@pytest.mark.parametrize("columns", [58, 80])
+def test_why_never_cuts_what_is_to_be_approved(columns: int) -> None:
+    command = (
+        "Shell: rm -rf build/output/intermediate && git commit --all --message 'clean up' "
+        "&& git push --force origin main"
+    )
+    claims = [
+        Claim(
+            source="hook",
+            state="waiting_approval",
+            at=NOW - 64,
+            level=False,
+            strength=SURE,
+            detail=command,
+            evidence="hook PermissionRequest",
+        ),
+        Claim(
+            source="screen",
+            state="waiting_approval",
+            at=NOW - 1.3,
+            level=True,
+            strength=SEEN,
+            evidence='dialog "Do you want to proceed?"',
+        ),
+    ]
+    lines = render_fleet.why(
+        json.loads(encode(why(sketch()[2], judge(claims, NOW, Rules()), NOW))), Paint(columns, colour=False)
+    ).split("\n")
+    assert all(width(line) <= columns for line in lines)
+    assert lines[1] == "  because  hook PermissionRequest, 1m 4s ago"
+    assert command in " ".join(" ".join(lines).split())
+
+
+@pytest.mark.parametrize("columns", [40, 59, 60, 80])
+def test_why_fits_the_terminal_and_loses_no_word_of_what_would_change_it(columns: int) -> None:
+    claim = Claim(
+        source="hook",
+        state="waiting_approval",
+        at=NOW - 64,
+        level=False,
+        strength=SURE,
+        evidence="hook PermissionRequest",
+    )
+    result = json.loads(encode(why(sketch()[2], judge([claim], NOW, Rules()), NOW)))
+    lines = render_fleet.why(result, Paint(columns, colour=False)).split("\n")
+    assert all(width(line) <= columns for line in lines)
+    assert lines[0].startswith("waiting_approval, high confidence")
+    assert lines[0].count("(") == lines[0].count(")")
+    assert result["would_change"] in " ".join(" ".join(lines).split())
