@@ -1,11 +1,13 @@
 """What does the schedule of 200 beats cost, and what does a run?
 
-A look at the clock decides on every beat and finds out when to look again. Side by side, interleaved: the least that such a loop can do (go over the 200
-standings and compare one number of each), and the plain way for cron expressions, which parses the expression and steps with cronsim from the last slot at
-each look. The daemon looks at least every ten seconds; the share of a core follows from that. Then a month of the same beats, as fast as it goes.
+A look at the clock decides on every beat and finds out when to look again. Side by side, interleaved: the least that
+such a loop can do (go over the 200 plans and compare one number of each), and the plain way for cron expressions, which
+parses the expression and steps with cronsim from the last slot at each look. The daemon looks at least every ten
+seconds; the share of a core follows from that. Then a month of the same beats, as fast as it goes.
 
-And what does it cost that a run survives the daemon? Side by side, interleaved: an agent that answers at once, started as a plain child; the same through
-a run's folder and its runner; and a run whose probe says that nothing has changed, beside the probe's command alone.
+And what does it cost that a run survives the daemon? Side by side, interleaved: an agent that answers at once, started
+as a plain child; the same through a run's folder and its runner; and a run whose probe says that nothing has changed,
+beside the probe's command alone.
 
     ./run python bench/beats.py [looks]
 """
@@ -32,9 +34,9 @@ from covey.beats.agents.agent import Command
 from covey.beats.agents.claude import ClaudeReader
 from covey.beats.beat import Beat, Cron, Interval, Probe
 from covey.beats.execution import Execution
-from covey.beats.folder import Folder
-from covey.beats.planner import WAKE_S, Standing, Start, decide, ended, take_up, taken, wake
+from covey.beats.planner import WAKE_S, Plan, Start, after_decision, after_run, decide, next_wake, plan_for
 from covey.beats.preparation import prepare
+from covey.beats.run_folder import RunFolder
 from covey.kernel.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -58,11 +60,11 @@ SCHEDULES = (
 SHARE = 0.001
 """The most of a core that looking may take."""
 
-Pairs = list[tuple[Beat, Standing]]
+Pairs = list[tuple[Beat, Plan]]
 
 
 def beats() -> Pairs:
-    """As they stand when they have just been taken up."""
+    """Return the beats with their first plans."""
     made = [
         Beat(
             name=f"beat-{number}",
@@ -73,36 +75,36 @@ def beats() -> Pairs:
         )
         for number in range(BEATS)
     ]
-    return [(beat, take_up(beat, None, START)) for beat in made]
+    return [(beat, plan_for(beat, None, START)) for beat in made]
 
 
 def settled(pairs: Pairs, now: float) -> Pairs:
     """What was due has run."""
     return [
-        (beat, ended(beat, taken(standing, decision), None, now))
-        if (decision := decide(beat, standing, now))
-        else (beat, standing)
-        for beat, standing in pairs
+        (beat, after_run(beat, after_decision(plan, decision), None, now))
+        if (decision := decide(beat, plan, now))
+        else (beat, plan)
+        for beat, plan in pairs
     ]
 
 
 def ours(pairs: Pairs, now: float) -> None:
-    for beat, standing in pairs:
-        decide(beat, standing, now)
-    wake(pairs, now)
+    for beat, plan in pairs:
+        decide(beat, plan, now)
+    next_wake(pairs, now)
 
 
 def floor(pairs: Pairs, now: float) -> None:
     soonest = now + WAKE_S
-    for _, standing in pairs:
-        if now < standing.anchor < soonest:
-            soonest = standing.anchor
+    for _, plan in pairs:
+        if now < plan.anchor < soonest:
+            soonest = plan.anchor
 
 
 def stepping(pairs: Pairs, now: float) -> None:
     soonest = now + WAKE_S
-    for beat, standing in pairs:
-        last = standing.last_slot or standing.anchor
+    for beat, plan in pairs:
+        last = plan.last_slot or plan.anchor
         if isinstance(beat.schedule, Interval):
             due = last + beat.schedule.seconds
         else:
@@ -129,7 +131,8 @@ def look(looks: int) -> bool:
                 taken_s[name].append(time.perf_counter() - started)
     least = statistics.median(taken_s["a loop that compares"])
     print(
-        f"a look at {BEATS} beats, {looks} of each, interleaved; 1 = a loop that compares one number of each = {least * 1e6:.1f} µs\n"
+        f"a look at {BEATS} beats, {looks} of each, interleaved; "
+        f"1 = a loop that compares one number of each = {least * 1e6:.1f} µs\n"
     )
     print(f"{'':22}{'p50':>9}{'µs':>9}{'share of a core':>18}")
     for name, seconds in taken_s.items():
@@ -137,7 +140,8 @@ def look(looks: int) -> bool:
         print(f"{name:22}{median / least:9.1f}{median * 1e6:9.0f}{median / WAKE_S:18.4%}")
     held = statistics.median(taken_s["decide and wake"]) / WAKE_S <= SHARE
     print(
-        f"\nlimit: decide and wake takes at most {SHARE:.1%} of a core, looking every {WAKE_S:.0f} s: {'held' if held else 'BROKEN'}"
+        f"\nlimit: decide and wake takes at most {SHARE:.1%} of a core, looking every {WAKE_S:.0f} s: "
+        f"{'held' if held else 'BROKEN'}"
     )
     return held
 
@@ -153,17 +157,18 @@ def month() -> None:
         now, number = heappop(agenda)
         if now >= START + MONTH_S:
             continue
-        beat, standing = pairs[number]
-        decision = decide(beat, standing, now)
+        beat, plan = pairs[number]
+        decision = decide(beat, plan, now)
         if isinstance(decision, Start):
             starts += 1
             late += decision.slot != now or decision.missed > 0
-            standing = ended(beat, taken(standing, decision), None, now)
-            pairs[number] = (beat, standing)
-        heappush(agenda, (wake([(beat, standing)], now, most_s=inf), number))
+            plan = after_run(beat, after_decision(plan, decision), None, now)
+            pairs[number] = (beat, plan)
+        heappush(agenda, (next_wake([(beat, plan)], now, most_s=inf), number))
     spent = time.process_time() - began
     print(
-        f"\na month of {BEATS} beats: {starts} starts, {late} not on their slot, {spent:.1f} s of CPU: {MONTH_S / spent:,.0f} times as fast as the clock"
+        f"\na month of {BEATS} beats: {starts} starts, {late} not on their slot, {spent:.1f} s of CPU: "
+        f"{MONTH_S / spent:,.0f} times as fast as the clock"
     )
 
 
@@ -192,10 +197,10 @@ async def through_runner(folder: Path, probe: Probe | None, digest: str) -> None
         schedule=Interval(60),
         probe=probe,
     )
-    run, agent = Folder(folder), Answering()
+    run, agent = RunFolder(folder), Answering()
     prepare(beat, run, agent, START, digest)
-    await Execution(run, agent.reader(), SystemClock(), lambda _: None, lambda _: "").run()
-    assert run.ended
+    await Execution(run, agent.reader(), SystemClock(), lambda _: None, lambda _: "").follow()
+    assert run.exit_record
     run.remove()
 
 

@@ -1,7 +1,7 @@
-"""Secrets in what agents and probes write, replaced before anything of it is kept, logged, shown or sent.
+"""Replaces secrets in what agents and probes write, before anything of it is stored, logged, shown or sent.
 
-Everything that an agent writes passes here before it is cut or put together: half a secret would not be recognised. What
-comes later (the database, events, attention, notifications, the log of heartbeats) can then hold none.
+Everything that an agent writes is redacted here before it is cut or joined: half a secret would not be recognised. The
+later stages (the database, events, attention, notifications, the heartbeat log) can then hold none.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from covey.kernel.logs import redactor
 from covey.kernel.redact import REDACTED, is_sensitive
 
 KEPT_CHARACTERS = 32 * 1024
-"""Of the beginning and of the end of a long text: more is never kept, and searching megabytes takes the daemon's time."""
+"""The length of the beginning and of the end of a long text that are kept: searching megabytes takes too long."""
 
 
 def redacted_text(text: str) -> str:
-    """The text without secrets; of a very long one, its beginning and its end."""
+    """Return a text without secrets; of a very long text, only its beginning and its end."""
     if len(text) <= 2 * KEPT_CHARACTERS:
         return str(redactor.text(text))
     left_out = len(text) - 2 * KEPT_CHARACTERS
-    return f"{redactor.text(text[:KEPT_CHARACTERS])}\n… {left_out} characters left out …\n{redactor.text(text[-KEPT_CHARACTERS:])}"
+    beginning, end = redactor.text(text[:KEPT_CHARACTERS]), redactor.text(text[-KEPT_CHARACTERS:])
+    return f"{beginning}\n… {left_out} characters left out …\n{end}"
 
 
 def redacted(value: Any) -> Any:
-    """A copy of a JSON value without secrets: texts are searched, and a text under a name such as `apiKey` is replaced."""
+    """Return a copy of a JSON value without secrets: texts are searched, and texts named like `apiKey` are replaced."""
     if isinstance(value, str):
         return redacted_text(value)
     if isinstance(value, list):

@@ -18,6 +18,7 @@ from covey.kernel.api import HttpApi
 from covey.kernel.audit import Audit
 from covey.kernel.clock import SystemClock
 from covey.kernel.config import ConfigHolder
+from covey.kernel.config_watch import ConfigWatch
 from covey.kernel.dispatcher import Dispatcher
 from covey.kernel.events import Events
 from covey.kernel.home import Home
@@ -84,6 +85,7 @@ class Daemon:
         """What is kept in place while the daemon runs; none before it listens."""
         self.parts: dict[str, Callable[[], dict[str, Any]]] = {}
         """What subsystems add to `covey status`, by name."""
+        self.config_watch = ConfigWatch(home.config_file, self.reload, self.clock)
         self._stop = asyncio.Event()
 
     @classmethod
@@ -180,6 +182,7 @@ class Daemon:
         async with Tasks(self.clock, self.metrics) as tasks:
             tasks.keep("pruning of events", self._prune)
             tasks.keep("files of the home", self._keep_files)
+            tasks.keep("configuration file", self.config_watch.run)
             tasks.keep("watchdog", lambda: notify.watchdog(self.clock))
             await self._stop.wait()
         notify.notify("STOPPING=1")

@@ -14,10 +14,10 @@ import pytest
 from covey.beats.agents.claude import Claude
 from covey.beats.beat import Beat, Interval
 from covey.beats.execution import Execution
-from covey.beats.folder import Folder
 from covey.beats.permissions import DEFAULT_DENY
 from covey.beats.preparation import prepare
 from covey.beats.report import Report
+from covey.beats.run_folder import RunFolder
 from covey.kernel.clock import SystemClock
 from lab.headless import Headless, headless
 from tests.covey.beats.real import HEARTBEAT, PROMPT, needs, real
@@ -64,9 +64,9 @@ def run(
         schedule=Interval(10),
         deny=deny,
     )
-    folder = Folder(place.root / "runs" / name)
+    folder = RunFolder(place.root / "runs" / name)
     assert prepare(beat, folder, Claude(), 0.0, "") is None
-    finished = asyncio.run(Execution(folder, Claude().reader(), SystemClock(), lambda _: None, lambda _: "").run())
+    finished = asyncio.run(Execution(folder, Claude().reader(), SystemClock(), lambda _: None, lambda _: "").follow())
     return finished.report, called.read_text().splitlines() if called.exists() else []
 
 

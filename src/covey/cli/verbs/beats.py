@@ -32,8 +32,8 @@ def init(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Put a folder on the schedule; a daemon that runs has it at once."""
-    from covey.beats.enlist import enlist, refuse_what_cannot_run
-    from covey.beats.places import FILE, FOLDER
+    from covey.beats.heartbeat_files import FILE, FOLDER
+    from covey.beats.workspaces import add_workspaces, check_workspace
 
     _refuse_empty(params)
     workspace = os.path.realpath(params["path"])
@@ -43,8 +43,8 @@ def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         raise not_found(
             f"there is no HEARTBEAT.md in {workspace}", f"Begin with: covey init {quoted(workspace)}", field="path"
         )
-    refuse_what_cannot_run(_workspaces(home), workspace, os.path.expanduser("~"))
-    added, _ = enlist(home, [{"path": workspace}], os.path.expanduser("~"))
+    check_workspace(_workspaces(home), workspace, os.path.expanduser("~"))
+    added, _ = add_workspaces(home, [{"path": workspace}], os.path.expanduser("~"))
     _reload(home)
     return _answer(operation, {"workspace": workspace, "config": home.config_file, "added": bool(added)})
 
@@ -164,15 +164,15 @@ def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, 
 
 
 def _here(home: Home, params: dict[str, Any], waiting: Waiting) -> dict[str, Any]:
-    from covey.beats.here import run_here
+    from covey.beats.foreground import run_in_foreground
 
-    return run_here(
+    return run_in_foreground(
         home,
         params["path"],
         params["name"],
         verbose=params["verbose"],
-        begins=waiting.for_run,
-        heard=lambda step: waiting.step(step.kind, step.name, step.text),
+        on_start=waiting.for_run,
+        on_step=lambda step: waiting.step(step.kind, step.name, step.text),
     )
 
 

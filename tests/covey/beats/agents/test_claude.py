@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from covey.beats.agents.claude import INHERITED, Claude, resets
 from covey.beats.beat import Budget
+from covey.beats.outcome import classify
 from covey.beats.report import Report, Step
-from covey.beats.verdict import classify
 from tests.covey.beats.agents.running import beat, cases, recorded, report
 from tests.covey.beats.agents.tolerance import damaged
 

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from covey.beats.agents.codex import Codex
 from covey.beats.beat import Budget
+from covey.beats.outcome import classify
 from covey.beats.permissions import DEFAULT_DENY
 from covey.beats.report import Turn
-from covey.beats.verdict import classify
 from lab.headless import Headless, headless
 from tests.covey.beats.agents.running import Ran, beat, recorded, report, run
 from tests.covey.beats.agents.tolerance import bears, damaged

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from covey.beats.agents import guard
 from covey.beats.agents.copilot import Copilot
 from covey.beats.beat import Budget
+from covey.beats.outcome import classify
 from covey.beats.permissions import DEFAULT_DENY
-from covey.beats.verdict import classify
 from lab.headless import Headless, headless
 from tests.covey.beats.agents.commands import ALLOWED, CHAINED, REFUSED
 from tests.covey.beats.agents.running import beat, recorded, report, run

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from covey.beats.agents.gemini import Gemini
 from covey.beats.beat import Budget
+from covey.beats.outcome import classify
 from covey.beats.permissions import DEFAULT_DENY
-from covey.beats.verdict import classify
 from lab.headless import Headless, headless
 from tests.covey.beats.agents.commands import ALLOWED, REFUSED
 from tests.covey.beats.agents.running import beat, recorded, report, run

@@ -10,12 +10,15 @@ import shutil
 import signal
 import sqlite3
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
-from covey.beats import view
-from covey.beats.folder import marked
+from covey.beats import answers
+from covey.beats.run_folder import marked_processes
 from covey.kernel.clock import ManualClock
+from covey.kernel.event import Event
 from covey.kernel.store_errors import StoreError
 from tests.covey.beats.living import DAY_S, Living
 from tests.covey.beats.world import World
@@ -38,7 +41,7 @@ async def running(world: World, node: Living, count: int) -> None:
 async def end(node: Living) -> None:
     """End all runs that go on."""
     for run in list(node.beats.running):
-        for pid in marked(run):
+        for pid in marked_processes(run):
             os.kill(pid, signal.SIGKILL)
     await node.rest()
 
@@ -47,7 +50,7 @@ async def about(node: Living, kind: str, key: str) -> list[str]:
     """What was asked, or settled, about a matter."""
     return [
         event.data.get("title") or event.data["why"]
-        for event in await node.told(f"attention.{kind}")
+        for event in await node.published(f"attention.{kind}")
         if event.subject.startswith(key)
     ]
 
@@ -64,16 +67,16 @@ def test_a_beat_that_still_runs_is_skipped(world: World) -> None:
         for _ in range(3):
             await passes(node, 60)
         assert len(node.beats.running) == 1
-        standing = node.beats.standings[f"{world.folder}/api/HEARTBEAT.md"]
-        assert (standing.skipped, standing.plan.running) == (3, 1)
-        assert [event.data["why"] for event in await node.told("beat.skipped")] == ["overlap"] * 3
+        record = node.beats.records[f"{world.folder}/api/HEARTBEAT.md"]
+        assert (record.skipped, record.plan.running) == (3, 1)
+        assert [event.data["why"] for event in await node.published("beat.skipped")] == ["overlap"] * 3
         await end(node)
         assert len(await node.runs()) == 1
 
     world.live(work)
 
 
-def test_a_beat_that_still_runs_waits_for_one_more_if_it_is_to(world: World) -> None:
+def test_a_beat_that_still_runs_queues_one_more_run_with_overlap_queue(world: World) -> None:
     world.beat("api", "overlap: queue")
     world.agent.wish(seconds=LONG)
 
@@ -89,7 +92,7 @@ def test_a_beat_that_still_runs_waits_for_one_more_if_it_is_to(world: World) -> 
     world.live(work)
 
 
-def test_a_beat_may_run_beside_itself_if_it_is_to(world: World) -> None:
+def test_a_beat_runs_beside_itself_with_overlap_parallel(world: World) -> None:
     world.beat("api", "overlap: parallel")
     world.agent.wish(seconds=LONG)
 
@@ -98,9 +101,9 @@ def test_a_beat_may_run_beside_itself_if_it_is_to(world: World) -> None:
         await passes(node, 60)
         await passes(node, 60)
         await running(world, node, 3)
-        assert node.beats.standings[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 3
+        assert node.beats.records[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 3
         await end(node)
-        assert node.beats.standings[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
+        assert node.beats.records[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
 
     world.live(work)
 
@@ -113,7 +116,7 @@ def test_the_limit_holds_and_can_be_raised_while_runs_wait(world: World) -> None
     async def work(node: Living) -> None:
         await running(world, node, 2)
         assert len(node.beats.queued) == 3
-        shown = await view.listed(node.beats, node.clock.time())
+        shown = await answers.beat_list(node.beats, node.clock.time())
         assert sorted(item["state"] for item in shown["items"]) == ["queued"] * 3 + ["running"] * 2
         node.settings["beats.max_concurrent"] = 4
         await passes(node, 10)
@@ -126,18 +129,18 @@ def test_the_limit_holds_and_can_be_raised_while_runs_wait(world: World) -> None
     world.live(work, max_concurrent=2)
 
 
-def test_what_somebody_wants_comes_before_what_waits(world: World) -> None:
+def test_a_run_by_hand_comes_before_those_that_wait(world: World) -> None:
     for name in ("one", "two", "three"):
         world.beat(name, interval="1h")
     world.agent.wish(seconds=LONG)
 
     async def work(node: Living) -> None:
         await running(world, node, 1)
-        wanted = await node.beats.run_now(node.beats.book.beats["three"], verbose=False)
+        wanted = await node.beats.run_now(node.beats.catalog.beats["three"], verbose=False)
         assert node.beats.queued[0] == wanted
         world.agent.wish()
         await end(node)
-        assert world.agent.starts[1] == wanted.run
+        assert world.agent.starts[1] == wanted.id
 
     world.live(work, max_concurrent=1)
 
@@ -153,7 +156,7 @@ def test_a_pause_also_holds_for_a_run_that_waits(world: World) -> None:
     async def work(node: Living) -> None:
         await running(world, node, 1)
         waits = node.beats.queued[0].beat
-        await node.beats.pause(node.beats.book.beats[waits])
+        await node.beats.pause(node.beats.catalog.beats[waits])
         assert not node.beats.queued
         await end(node)
         (gone,) = [run for run in await node.runs() if run.beat == waits]
@@ -166,8 +169,8 @@ def test_a_pause_also_holds_for_a_run_that_waits(world: World) -> None:
         assert gone.file not in node.beats.latest, "what was never begun is no last run"
         assert [line["beat"] for line in world.log] != [gone.beat], "nor a heartbeat"
         assert len(world.agent.starts) == 1
-        standing = node.beats.standings[gone.file]
-        assert (standing.plan.paused, standing.plan.running, standing.reason) == (True, 0, "paused by hand")
+        record = node.beats.records[gone.file]
+        assert (record.plan.paused, record.plan.running, record.reason) == (True, 0, "paused by hand")
 
     world.live(work, max_concurrent=1)
 
@@ -177,24 +180,24 @@ def test_a_pause_while_the_budget_is_looked_up_is_not_lost(world: World) -> None
 
     async def work(node: Living) -> None:
         await node.rest()
-        beat = node.beats.book.beats["api"]
+        beat = node.beats.catalog.beats["api"]
         due = asyncio.create_task(node.beats._decide(beat, node.clock.time() + 60))
         await asyncio.sleep(0)  # it waits for the database now
         assert not due.done()
         await asyncio.gather(node.beats.pause(beat), due)
-        assert node.beats.standings[beat.file].plan.paused
+        assert node.beats.records[beat.file].plan.paused
         assert not node.beats.queued
         assert len(await node.runs()) == 1
 
     world.live(work)
 
 
-def test_whoever_asks_for_a_run_may_leave_at_once(world: World) -> None:
+def test_a_run_is_queued_even_if_its_caller_is_cancelled(world: World) -> None:
     world.beat("api", interval="1h")
 
     async def work(node: Living) -> None:
         await node.rest()
-        asked = asyncio.create_task(node.beats.run_now(node.beats.book.beats["api"], verbose=False))
+        asked = asyncio.create_task(node.beats.run_now(node.beats.catalog.beats["api"], verbose=False))
         await asyncio.sleep(0)
         asked.cancel()
         await node.until(lambda: bool(node.beats.queued) or bool(node.beats.running) or len(world.agent.starts) == 2)
@@ -221,13 +224,13 @@ def test_a_beat_that_changes_while_it_runs_is_concluded_all_the_same(world: Worl
         else:
             shutil.rmtree(workspace)
         await passes(node, 10)
-        assert ("api" in node.beats.book.beats) is False
+        assert ("api" in node.beats.catalog.beats) is False
         await end(node)
         run, *others = await node.runs()
         assert [other.error_kind for other in others] == (["prompt_missing"] if what == "gone" else [])
         assert (run.beat, run.outcome) == ("api", "error")
-        assert node.beats.standings[run.file].plan.running == 0
-        assert [line["run"] for line in world.log] == [run.run, *(other.run for other in others)]
+        assert node.beats.records[run.file].plan.running == 0
+        assert [line["run"] for line in world.log] == [run.id, *(other.id for other in others)]
         asked = await about(node, "asked", "beat-broken:")
         assert len(asked) == (what in {"broken", "gone"})
 
@@ -271,7 +274,7 @@ def test_attention_stays_open_while_nothing_changes_and_is_settled_by_ok(world: 
             "it is broken",
             look.ended_at,
         )
-        assert node.beats.standings[still.file].streak == 2
+        assert node.beats.records[still.file].streak == 2
         assert await about(node, "settled", "beat:") == []
         assert len(await about(node, "asked", "beat:")) == 1, "nobody is told again of what has not changed"
         (workspace / "state").write_text("")
@@ -287,14 +290,14 @@ def test_attention_stays_open_while_nothing_changes_and_is_settled_by_ok(world: 
     world.live(work)
 
 
-def test_runs_that_end_well_side_by_side_settle_the_matter(world: World) -> None:
+def test_parallel_runs_that_end_well_settle_the_attention_item(world: World) -> None:
     world.beat("api", "overlap: parallel")
     world.agent.wish(says="ATTENTION: it is broken")
 
     async def work(node: Living) -> None:
         await node.rest()
         world.agent.wish()
-        beat = node.beats.book.beats["api"]
+        beat = node.beats.catalog.beats["api"]
         await asyncio.gather(*(node.beats.run_now(beat, verbose=False) for _ in range(4)))
         await node.until(lambda: len(world.agent.starts) == 5)
         await node.rest()
@@ -303,25 +306,25 @@ def test_runs_that_end_well_side_by_side_settle_the_matter(world: World) -> None
     world.live(work)
 
 
-def test_what_happens_is_told_in_order(world: World) -> None:
+def test_events_of_a_run_come_in_order(world: World) -> None:
     world.beat("api")
 
     async def work(node: Living) -> None:
         await node.rest()
-        kinds = [event.kind for event in await node.told() if event.kind.startswith("beat.")]
+        kinds = [event.kind for event in await node.published() if event.kind.startswith("beat.")]
         assert kinds == ["beat.queued", "beat.started", "beat.step", "beat.finished"]
 
     world.live(work)
 
 
-def test_who_wants_no_news_gets_none(world: World) -> None:
+def test_a_beat_that_notifies_never_asks_for_no_attention(world: World) -> None:
     world.beat("api", "notify: never")
     world.agent.wish(says="ATTENTION: it is broken")
 
     async def work(node: Living) -> None:
         await node.rest()
         assert (await node.runs())[0].outcome == "attention"
-        assert await node.told("attention") == []
+        assert await node.published("attention") == []
 
     world.live(work)
 
@@ -342,7 +345,7 @@ def test_a_program_that_is_missing_is_an_error_of_its_own_and_is_backed_off_from
         runs = await node.runs()
         assert {run.error_kind for run in runs} == {"agent_missing"}
         assert len(runs) == 4, "at once, after one period, after two more and after four more"
-        assert node.beats.standings[runs[0].file].reason.startswith("agent missing: claude is not installed")
+        assert node.beats.records[runs[0].file].reason.startswith("agent missing: claude is not installed")
 
     world.live(work)
 
@@ -361,7 +364,7 @@ def test_a_run_whose_instructions_have_gone_while_it_waited_is_an_error(world: W
         else:
             shutil.rmtree(waits.workspace)
         await end(node)
-        (run,) = [run for run in await node.runs() if run.run == waits.run]
+        (run,) = [run for run in await node.runs() if run.id == waits.id]
         assert run.error_kind == "prompt_missing"
 
     world.live(work, max_concurrent=1)
@@ -420,12 +423,13 @@ def test_a_rate_limit_parks_the_beat_until_the_reset(world: World) -> None:
     limit = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1_800_003_600}}
     result = {"type": "result", "is_error": True, "api_error_status": 429, "result": "no"}
     (world.agent.folder / "claude").write_text(
-        f"#!/bin/sh\necho x >> {world.folder}/bin/starts\necho '{json.dumps(limit)}'\necho '{json.dumps(result)}'\nexit 1\n"
+        f"#!/bin/sh\necho x >> {world.folder}/bin/starts\n"
+        f"echo '{json.dumps(limit)}'\necho '{json.dumps(result)}'\nexit 1\n"
     )
 
     async def work(node: Living) -> None:
         await node.rest()
-        (item,) = (await view.listed(node.beats, clock.time()))["items"]
+        (item,) = (await answers.beat_list(node.beats, clock.time()))["items"]
         assert (item["state"], item["reason"], item["next_at"]) == (
             "parked",
             "rate limit: no",
@@ -453,7 +457,7 @@ def test_a_run_over_its_budget_pauses_the_beat_and_somebody_is_told_until_it_is_
         assert (run.outcome, run.error_kind, run.cost_usd) == ("error", "budget", 0.25)
         assert await about(node, "asked", "") == ["api: a run went over its budget ($0.2)"]
         world.agent.wish(cost=0.1)
-        await node.beats.resume(node.beats.book.beats["api"])
+        await node.beats.resume(node.beats.catalog.beats["api"])
         await node.advance(60)
         assert [run.outcome for run in await node.runs()] == ["error", "ok"]
         assert await about(node, "settled", "beat-budget:") == ["it is well again"]
@@ -479,7 +483,7 @@ def test_a_run_that_ends_before_it_tells_its_cost_counts_against_a_dollar_budget
             360.0,
             True,
         )
-        (item,) = (await view.listed(node.beats, node.clock.time()))["items"]
+        (item,) = (await answers.beat_list(node.beats, node.clock.time()))["items"]
         assert item["state"] == "paused"
         assert world.log[0]["costEstimated"]
 
@@ -511,7 +515,7 @@ def test_resuming_counts_from_now(world: World) -> None:
         for _ in range(3):
             await node.advance(60)
         assert len(world.agent.starts) == 2
-        (item,) = (await view.listed(node.beats, node.clock.time()))["items"]
+        (item,) = (await answers.beat_list(node.beats, node.clock.time()))["items"]
         assert (item["state"], item["reason"]) == ("paused", "daily budget reached: $0.5 of $0.5")
         node.clock.set_wall(node.clock.time() + DAY_S)  # what is spent from here on is measured by the real clock
         await passes(node, 10)
@@ -522,7 +526,7 @@ def test_resuming_counts_from_now(world: World) -> None:
     world.live(work)
 
 
-def test_a_budget_for_all_is_one_matter_however_many_beats_it_stops(world: World) -> None:
+def test_a_budget_for_all_is_one_alert_however_many_beats_it_stops(world: World) -> None:
     for number in range(3):
         world.beat(f"w{number}")
 
@@ -553,7 +557,7 @@ def test_resuming_lets_beats_run_on_though_the_budget_for_all_is_used_up(world: 
         await node.advance(60)
         assert len(world.agent.starts) == 2
         node.clock.set_wall(time.time())  # runs are dated by the real clock
-        for beat in list(node.beats.book.beats.values()):
+        for beat in list(node.beats.catalog.beats.values()):
             await node.beats.resume(beat)
         await node.advance(120)
         assert len(world.agent.starts) == 4
@@ -627,7 +631,9 @@ def test_a_beat_that_waits_too_long_is_late_and_somebody_is_told(world: World) -
         for _ in range(7):
             await passes(node, 60)
         assert list(node.beats.late()) == [waits]
-        late = {item["name"]: item["late_s"] for item in (await view.listed(node.beats, node.clock.time()))["items"]}
+        late = {
+            item["name"]: item["late_s"] for item in (await answers.beat_list(node.beats, node.clock.time()))["items"]
+        }
         assert late[waits] == 420.0
         assert await about(node, "asked", "beat-late:") == [f"{waits} should have run and has not"]
         world.agent.wish()
@@ -724,21 +730,21 @@ def test_a_database_that_cannot_be_written_for_a_while_loses_no_run_and_stops_no
         with contextlib.closing(sqlite3.connect(world.folder / "node.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             for run in node.beats.running:
-                for pid in marked(run):
+                for pid in marked_processes(run):
                     os.kill(pid, signal.SIGKILL)
-            await node.until(lambda: node.clock.sleepers == 2)  # the schedule, and the run that cannot be concluded
+            await node.until(lambda: node.clock.sleepers == 2)  # the scheduler, and the run that cannot be recorded
             other.execute("ROLLBACK")
         world.agent.wish()
         await node.advance(10)
         await node.advance(60)
         assert [run.state for run in await node.runs()] == ["done", "done"]
-        assert node.beats.standings[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
+        assert node.beats.records[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
         assert len(world.log) == 2
 
     world.live(work)
 
 
-def test_a_start_that_cannot_be_written_down_is_none_and_comes_later(world: World) -> None:
+def test_a_start_that_cannot_be_stored_does_not_happen_and_comes_later(world: World) -> None:
     world.beat("api")
 
     async def work(node: Living) -> None:
@@ -746,11 +752,87 @@ def test_a_start_that_cannot_be_written_down_is_none_and_comes_later(world: Worl
         with contextlib.closing(sqlite3.connect(world.folder / "node.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StoreError):
-                await node.beats._decide(node.beats.book.beats["api"], node.clock.time() + 60)
+                await node.beats._decide(node.beats.catalog.beats["api"], node.clock.time() + 60)
             other.execute("ROLLBACK")
-        assert node.beats.standings[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
+        assert node.beats.records[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
         assert len(world.agent.starts) == 1
         await node.advance(60)
         assert len(world.agent.starts) == 2
 
     world.live(work)
+
+
+# The background task.
+
+
+def test_a_tick_that_raises_is_counted_and_the_scheduler_goes_on(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.beat("api")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        reload, failed = node.beats.catalog.reload, 0
+
+        def fail_twice(workspaces: Sequence[Mapping[str, Any]]) -> bool:
+            nonlocal failed
+            failed += 1
+            if failed <= 2:
+                raise RuntimeError("the catalog is broken")
+            return reload(workspaces)
+
+        node.beats.catalog.reload = fail_twice  # type: ignore[method-assign] - a defect that nobody foresaw
+        for _ in range(8):
+            await passes(node, 10)
+        await node.rest()
+        assert failed > 2
+        assert 'covey_task_failures_total{task="beat scheduler"} 2' in node.metrics.text()
+        assert len(await node.runs()) == 2
+
+    world.live(work)
+    assert [record.message for record in caplog.records].count("a background task failed") == 2
+
+
+def test_a_step_that_cannot_be_published_is_counted_and_later_ones_are_published(world: World) -> None:
+    world.beat("api")
+
+    async def work(node: Living) -> None:
+        await node.rest()
+        append = node.events.append
+
+        async def fail_once(kind: str, **event: Any) -> Event:
+            if kind == "beat.step":
+                node.events.append = append  # type: ignore[method-assign] - as it was
+                raise RuntimeError("the journal is broken")
+            return await append(kind, **event)
+
+        node.events.append = fail_once  # type: ignore[method-assign, assignment] - a defect that nobody foresaw
+        await node.advance(60)
+        assert 'covey_task_failures_total{task="beat steps"} 1' in node.metrics.text()
+        await node.advance(60)
+        assert len(await node.published("beat.finished")) == 3
+        assert len(await node.published("beat.step")) == 2
+
+    world.live(work)
+
+
+def test_a_run_that_cannot_be_recorded_is_counted_and_recorded_by_the_next_daemon(world: World) -> None:
+    world.beat("api")
+
+    async def broken(node: Living) -> None:
+        async def fail(*_: object) -> None:
+            raise RuntimeError("a defect")
+
+        await running(world, node, 1)
+        node.beats.ledger.finish = fail  # type: ignore[method-assign, assignment] - a defect that nobody foresaw
+        world.agent.let_go()
+        await node.until(lambda: not node.beats.running)
+        await node.until(lambda: 'covey_task_failures_total{task="beat run"} 1' in node.metrics.text())
+
+    async def mended(node: Living) -> None:
+        await node.rest()
+        assert [run.outcome for run in await node.runs()] == ["ok"]
+
+    world.agent.wish(waits=True)
+    world.live(broken)
+    world.live(mended)
