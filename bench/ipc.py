@@ -32,10 +32,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
 
-    from covey.kernel.call import Call, Handler
-    from covey.kernel.daemon import Daemon
+    from covey.kernel.call import Call
+    from covey.kernel.subsystem import Context, Opened
 
 SLOWER, FASTER = 1.5, 2.0
 GETS, WRITES, EVENTS, RESUMED = 400, 640, 20, 2000
@@ -50,9 +50,9 @@ def serve_covey(folder: str) -> None:
     import uvloop  # noqa: PLC0415 - the clients do without
 
     from covey.contract import Operation, Parameter  # noqa: PLC0415
-    from covey.contract.kernel import OPERATIONS  # noqa: PLC0415
     from covey.kernel.daemon import Daemon  # noqa: PLC0415
     from covey.kernel.home import Home  # noqa: PLC0415
+    from covey.kernel.subsystem import Opened, Subsystem  # noqa: PLC0415
 
     write = Operation(
         "bench.write", "Write a row.", cli=["bench"], method="POST", route="/v1/bench/write", mutating=True
@@ -67,7 +67,8 @@ def serve_covey(folder: str) -> None:
         parameters=[Parameter("count", "How many.", type="int")],
     )
 
-    def more(daemon: Daemon) -> dict[str, Handler]:
+    @contextlib.asynccontextmanager
+    async def opened(daemon: Context) -> AsyncIterator[Opened]:
         async def written(_: Call) -> dict[str, Any]:
             return {
                 "row": await daemon.store.write(
@@ -80,12 +81,12 @@ def serve_covey(folder: str) -> None:
                 await daemon.events.append("bench.event", data={"text": "x" * 100})
             return {"cursor": daemon.events.cursor}
 
-        return {"bench.write": written, "bench.emit": emitted}
+        yield Opened({"bench.write": written, "bench.emit": emitted})
 
     async def live() -> None:
         home = Home(folder)
-        home.prepare()
-        async with Daemon.running(home, operations=[*OPERATIONS, write, emit], more=more) as daemon:
+        home.node.prepare()
+        async with Daemon.running(home.node, [Subsystem("bench", opened, operations=[write, emit])]) as daemon:
             await daemon.store.write(
                 lambda connection: (
                     connection.execute("CREATE TABLE bench (id INTEGER PRIMARY KEY, text TEXT) STRICT") and None

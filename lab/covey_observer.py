@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TextIO
 from covey.kernel.config import set_value
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
-from covey.kernel.settings import SETTINGS
-from covey.node import subsystems
+from covey.node.settings import SETTINGS
+from covey.node.subsystems import SUBSYSTEMS
 from lab.observer import HOME, SOCKET, TIMELINE
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def line(event: Event) -> str:
 async def observe(home: Home, out: TextIO) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with Daemon.running(home, subsystems=subsystems()) as daemon:
+    async with Daemon.running(home.node, subsystems=SUBSYSTEMS) as daemon:
         following = asyncio.create_task(_follow(daemon, out))
         await stop.wait()
         following.cancel()
@@ -54,7 +54,7 @@ async def _follow(daemon: Daemon, out: TextIO) -> None:
 
 def main() -> None:
     home = Home(os.environ[HOME])
-    set_value(home, SETTINGS, "fleet.sockets", json.dumps([os.environ[SOCKET]]))
+    set_value(home.node, SETTINGS, "fleet.sockets", json.dumps([os.environ[SOCKET]]))
     with Path(os.environ[TIMELINE]).open("a", encoding="utf-8", buffering=1) as out:
         asyncio.run(observe(home, out))
 

@@ -17,8 +17,8 @@ from covey.kernel.config import set_value
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 from covey.kernel.openapi import document
-from covey.kernel.settings import SETTINGS
-from covey.node import subsystems
+from covey.node.settings import SETTINGS
+from covey.node.subsystems import SUBSYSTEMS
 from tests.covey.conftest import TIME_LIMIT, Covey
 
 REFUSED = {"code", "error", "message", "suggestion", "recoverable", "schema_version", "tool_version"}
@@ -42,12 +42,12 @@ def mistake(
 async def handled_by_a_node(path: Path) -> set[str]:
     """A daemon whose operations and handlers do not match does not start."""
     home = Home(str(path))
-    home.prepare()
-    set_value(home, SETTINGS, "fleet.sockets", json.dumps([str(path / "none")]))
-    async with Daemon.running(home, subsystems=subsystems()):
+    home.node.prepare()
+    set_value(home.node, SETTINGS, "fleet.sockets", json.dumps([str(path / "none")]))
+    async with Daemon.running(home.node, subsystems=SUBSYSTEMS):
         return {
             operation.name
-            for operations in (KERNEL, *(subsystem.operations for subsystem in subsystems()))
+            for operations in (KERNEL, *(subsystem.operations for subsystem in SUBSYSTEMS))
             for operation in operations
             if operation.route
         }

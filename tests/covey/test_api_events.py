@@ -26,7 +26,7 @@ LIMIT = 60
 def home() -> Iterator[Home]:
     folder = Path(tempfile.mkdtemp(prefix="cv-"))
     found = Home(str(folder / "home"))
-    found.prepare()
+    found.node.prepare()
     yield found
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -43,7 +43,7 @@ class Stream:
 
     @classmethod
     async def open(cls, home: Home, query: str = "follow=true", **headers: str) -> Stream:
-        reader, writer = await asyncio.open_unix_connection(home.socket, limit=1 << 20)
+        reader, writer = await asyncio.open_unix_connection(home.node.socket, limit=1 << 20)
         lines = [
             f"GET /v1/events?{query} HTTP/1.1",
             "Host: covey",
@@ -109,7 +109,7 @@ async def until(true: Any) -> None:
 
 def test_a_reader_that_reconnects_while_events_come_misses_none_and_sees_none_twice(home: Home) -> None:
     async def scenario() -> None:
-        async with Daemon.running(home) as daemon:
+        async with Daemon.running(home.node) as daemon:
             seen: list[int] = []
             total, turn = 3000, 0
             first = daemon.events.cursor
@@ -134,7 +134,10 @@ def test_a_reader_that_reconnects_while_events_come_misses_none_and_sees_none_tw
 
 def test_an_event_carries_its_cursor_kind_and_envelope(home: Home) -> None:
     async def scenario() -> None:
-        async with Daemon.running(home) as daemon, reading(home, f"follow=true&since={daemon.events.cursor}") as stream:
+        async with (
+            Daemon.running(home.node) as daemon,
+            reading(home, f"follow=true&since={daemon.events.cursor}") as stream,
+        ):
             appended = await daemon.events.append(
                 "fleet.state", "agent-1", {"text": "line\nbreak \u2028 ünïcode"}, source="fleet"
             )
@@ -154,7 +157,10 @@ def test_a_silent_stream_sends_heartbeats(home: Home, monkeypatch: pytest.Monkey
     monkeypatch.setattr(operations, "HEARTBEAT_S", 0.02)
 
     async def scenario() -> None:
-        async with Daemon.running(home) as daemon, reading(home, f"follow=true&since={daemon.events.cursor}") as stream:
+        async with (
+            Daemon.running(home.node) as daemon,
+            reading(home, f"follow=true&since={daemon.events.cursor}") as stream,
+        ):
             comments = [await stream.block() for _ in range(4)]
             assert all(block is not None and list(block) == ["comment"] for block in comments)
             await daemon.events.append("test.after")
@@ -165,7 +171,7 @@ def test_a_silent_stream_sends_heartbeats(home: Home, monkeypatch: pytest.Monkey
 
 def test_kinds_are_filtered_by_name_and_by_family_in_history_and_live(home: Home) -> None:
     async def scenario() -> None:
-        async with Daemon.running(home) as daemon:
+        async with Daemon.running(home.node) as daemon:
             for kind in ("a.one", "a.two", "ab.three", "b.four"):
                 await daemon.events.append(kind)
             async with reading(home, "follow=true&kind=a.*&kind=b.four") as stream:
@@ -201,7 +207,7 @@ def test_the_last_event_id_is_stronger_than_since(daemon: Covey) -> None:
 
 def test_a_reader_that_stops_reading_slows_nobody_is_told_why_it_ended_and_resumes_by_cursor(home: Home) -> None:
     async def scenario() -> None:
-        async with Daemon.running(home) as daemon:
+        async with Daemon.running(home.node) as daemon:
             first = daemon.events.cursor
             total, data = 4000, {"text": "x" * 500}
             async with (
@@ -236,7 +242,7 @@ def test_a_reader_that_stops_reading_slows_nobody_is_told_why_it_ended_and_resum
 
 def test_two_hundred_readers_all_get_every_event(home: Home) -> None:
     async def scenario() -> None:
-        async with Daemon.running(home) as daemon, contextlib.AsyncExitStack() as stack:
+        async with Daemon.running(home.node) as daemon, contextlib.AsyncExitStack() as stack:
             first, total = daemon.events.cursor, 50
             streams = [await stack.enter_async_context(reading(home, f"follow=true&since={first}")) for _ in range(200)]
             await until(lambda: daemon.events.subscribers == 200)
@@ -256,7 +262,7 @@ def test_a_reader_that_leaves_is_forgotten_also_with_another_request_behind_its_
     )  # with a request waiting nothing more is read: leaving is noticed when writing
 
     async def scenario() -> None:
-        async with Daemon.running(home) as daemon:
+        async with Daemon.running(home.node) as daemon:
             for extra in (b"", b"GET /v1/health HTTP/1.1\r\nHost: covey\r\n\r\n"):
                 stream = await Stream.open(home)
                 await until(lambda: daemon.events.subscribers == 1)
@@ -271,7 +277,7 @@ def test_a_reader_that_leaves_is_forgotten_also_with_another_request_behind_its_
 
 def test_all_streams_end_properly_at_shutdown(home: Home) -> None:
     async def scenario() -> None:
-        async with Daemon.running(home) as daemon:
+        async with Daemon.running(home.node) as daemon:
             streams = [await Stream.open(home) for _ in range(20)]
             await until(lambda: daemon.events.subscribers == 20)
         for stream in streams:
@@ -286,9 +292,9 @@ def test_all_streams_end_properly_at_shutdown(home: Home) -> None:
 
 def test_a_reader_that_never_reads_does_not_keep_the_daemon_from_stopping(home: Home) -> None:
     async def scenario() -> None:
-        async with Daemon.running(home) as daemon:
+        async with Daemon.running(home.node) as daemon:
             with socket.socket(socket.AF_UNIX) as sock:
-                sock.connect(home.socket)
+                sock.connect(home.node.socket)
                 sock.sendall(b"GET /v1/events?follow=true HTTP/1.1\r\nHost: covey\r\n\r\n")
                 await until(lambda: daemon.events.subscribers == 1)
                 for _ in range(3000):

@@ -13,16 +13,18 @@ from typing import Any
 
 from covey.beats.offline import OFFLINE as BEATS_OFFLINE
 from covey.contract import GROUPS, OPERATIONS, Operation, Parameter
-from covey.contract.kernel import OPERATIONS as KERNEL
 from covey.contract.operation import shape
 from covey.contract.reference import page
 from covey.kernel.call import Call
 from covey.kernel.client import Client
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
-from covey.kernel.offline import OFFLINE
+from covey.kernel.offline import OfflineOperations
+from covey.node.settings import SETTINGS
+from covey.node.subsystems import SUBSYSTEMS
 from murli.conformance import assert_conforms
 from tests.covey.conftest import COMMAND, Covey
+from tests.covey.subsystems import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "covey"
@@ -49,7 +51,10 @@ def test_every_operation_has_a_surface_and_every_local_one_a_reason() -> None:
         assert operation.summary.endswith("."), operation.name
         assert len(operation.cli) < 2 or operation.cli[0] in GROUPS, operation.name
     assert len({operation.cli for operation in OPERATIONS}) == len(OPERATIONS)
-    assert {operation.name for operation in OPERATIONS if operation.offline} == {*OFFLINE, *BEATS_OFFLINE}
+    assert {operation.name for operation in OPERATIONS if operation.offline} == {
+        *OfflineOperations(Home("/nowhere").node, SETTINGS, OPERATIONS, lambda: SUBSYSTEMS).handlers(),
+        *BEATS_OFFLINE,
+    }
 
 
 def test_describe_tells_the_whole_contract() -> None:
@@ -143,9 +148,9 @@ def test_an_operation_is_added_in_under_twenty_lines(tmp_path: Path) -> None:
     async def check() -> None:
         with tempfile.TemporaryDirectory(prefix="cv-") as folder:
             home = Home(f"{folder}/home")
-            home.prepare()
-            async with Daemon.running(home, operations=(*KERNEL, greet), more=lambda _: {"greet": handle_greet}):
-                client = Client(home.socket)
+            home.node.prepare()
+            async with Daemon.running(home.node, [serving([greet], lambda _: {"greet": handle_greet})]):
+                client = Client(home.node.socket)
                 result = await asyncio.to_thread(client.call, greet, {"name": "wren & co/1", "loud": True})
                 assert result == {"greeting": "HELLO WREN & CO/1"}
 

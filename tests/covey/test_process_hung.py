@@ -22,18 +22,19 @@ from tests.covey.fleet.room import until
 
 HUNG_DAEMON = """
 import asyncio, contextlib, sys, time
-from covey.kernel.daemon import Subsystem, main
+from covey.kernel.daemon_process import run
 from covey.kernel.home import Home
-from covey.node import subsystems
+from covey.kernel.subsystem import Opened, Subsystem
+from covey.node.subsystems import SUBSYSTEMS
 
 @contextlib.asynccontextmanager
-async def blocked(daemon):
+async def blocked(context):
     asyncio.get_running_loop().call_later(0.5, time.sleep, 600)
-    yield {}
+    yield Opened()
 
 home = Home(sys.argv[1])
-home.prepare()
-main(home, lambda news: print(news, flush=True), [*subsystems(), Subsystem([], [], blocked)])
+home.node.prepare()
+run(home.node, [*SUBSYSTEMS, Subsystem("blocked", blocked)], lambda news: print(news, flush=True))
 """
 HUNG_START = """
 import sys

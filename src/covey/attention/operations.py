@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from covey.attention import queue, reader
+from covey.attention import doctor, queue, reader
 from covey.attention.item import ASKER, SETTLED_BY
 from covey.attention.notify import Notifier
 from covey.attention.queue import Queue
+from covey.attention.settings import SETTINGS
 from covey.contract.attention import OPERATIONS
-from covey.kernel.daemon import Subsystem
+from covey.kernel.subsystem import Opened, Subsystem
 from covey.kernel.tasks import Tasks
 from murli import not_found, user_error
 
@@ -20,27 +21,27 @@ if TYPE_CHECKING:
     from covey.attention.item import Item
     from covey.kernel.call import Call, Handler
     from covey.kernel.clock import Clock
-    from covey.kernel.daemon import Daemon
+    from covey.kernel.subsystem import Context
 
 TITLES = 3
 
 
 @contextlib.asynccontextmanager
-async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
-    """The queue while the daemon lives, and its handlers."""
+async def opened(context: Context) -> AsyncIterator[Opened]:
+    """Run the queue while the daemon lives."""
 
     def command() -> Sequence[str]:
-        found: list[str] = daemon.config.current.get("attention.notify")
+        found: list[str] = context.config.current.get("attention.notify")
         return found
 
     async with (
-        Queue(daemon.store, daemon.events, daemon.clock) as items,
-        Tasks(daemon.clock, daemon.metrics) as tasks,
+        Queue(context.store, context.events, context.clock) as items,
+        Tasks(context.clock, context.metrics) as tasks,
     ):
-        notifier = Notifier(items, daemon.store, daemon.events, daemon.clock, command)
+        notifier = Notifier(items, context.store, context.events, context.clock, command)
         tasks.keep("notifications", notifier.live)
 
-        def part() -> dict[str, Any]:
+        def status() -> dict[str, Any]:
             latest = sorted(items.open.values(), key=lambda item: item.updated_at, reverse=True)
             return {
                 "open": len(latest),
@@ -48,12 +49,19 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
                 "notify_problem": notifier.problem,
             }
 
-        daemon.parts["attention"] = part
-        daemon.metrics.gauge("covey_attention_open", "Things that need a person.", lambda: len(items.open))
-        yield AttentionOperations(items, daemon.clock).handlers()
+        context.metrics.gauge("covey_attention_open", "Things that need a person.", lambda: len(items.open))
+        yield Opened(AttentionOperations(items, context.clock).handlers(), status)
 
 
-ATTENTION = Subsystem(OPERATIONS, migrations=(reader.MIGRATION, queue.MIGRATION), open=opened)
+ATTENTION = Subsystem(
+    "attention",
+    opened,
+    operations=OPERATIONS,
+    migrations=(reader.MIGRATION, queue.MIGRATION),
+    settings=SETTINGS,
+    checks=doctor.checks,
+    findings=doctor.findings,
+)
 
 
 class AttentionOperations:

@@ -25,7 +25,6 @@ from covey.beats.run_folder import RunFolder, prune_handovers
 from covey.kernel.clock import SystemClock
 from covey.kernel.config import Config
 from covey.kernel.ids import Ulids
-from covey.kernel.settings import SETTINGS
 from murli import AgentError
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from covey.beats.beat import Beat
     from covey.beats.report import Step, Usage
     from covey.kernel.home import Home
+    from covey.kernel.settings import Settings
 
 
 KEPT_RUNS = 100
@@ -42,6 +42,7 @@ KEPT_RUNS = 100
 
 def run_in_foreground(
     home: Home,
+    settings: Settings,
     path: str,
     name: str | None,
     *,
@@ -54,8 +55,8 @@ def run_in_foreground(
     `on_start` is called with the run before its first step. Interrupting the process ends the agent. Raises
     `AgentError` if there is no such beat.
     """
-    beat = find_beat(path, name, Config.load(home, SETTINGS).get("beats.workspace"), str(Path.home()))
-    home.prepare()
+    beat = find_beat(path, name, Config.load(home.node, settings).get("beats.workspace"), str(Path.home()))
+    home.node.prepare()
     root = Path(home.path) / "beats"
     run = Run(
         id=Ulids(time.time)(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

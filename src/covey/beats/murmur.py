@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from covey.beats import options
 from covey.beats.heartbeat_files import LARGEST_FILE, expand_path
 from covey.beats.workspaces import add_workspaces
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 from murli import not_found, user_error
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def import_file(home: Home, source: str, user_home: str) -> dict[str, Any]:
     added, present = add_workspaces(home, murmur.tables, user_home)
     return {
         "source": source,
-        "file": home.config_file,
+        "file": home.node.config_file,
         "imported": added,
         "present": present,
         "problems": murmur.problems,

@@ -24,7 +24,6 @@ from covey.beats.queries import Queries
 from covey.beats.records import RUN_COLUMNS, Run, to_row
 from covey.beats.run_folder import run_folders
 from covey.kernel.config import Config
-from covey.kernel.settings import SETTINGS
 from murli import tool_error
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from covey.beats.records import BeatRecord
     from covey.kernel.home import Home
+    from covey.kernel.settings import Settings
 
 T = TypeVar("T")
 
@@ -75,58 +75,58 @@ class _Connection:
 def open_queries(home: Home) -> Iterator[Queries]:
     """Yield queries about the beats of a home. Raises `AgentError` if its database cannot be read."""
     try:
-        with contextlib.closing(_open_database(Path(home.database))) as connection:
+        with contextlib.closing(_open_database(Path(home.node.database))) as connection:
             _add_handovers(connection, Path(home.path) / "beats" / "runs")
             yield Queries(_Connection(connection))
     except sqlite3.Error as error:
         raise tool_error(
-            f"{home.database} cannot be read: {error}",
+            f"{home.node.database} cannot be read: {error}",
             "Run `covey up`: it brings the file up to date, or says what is wrong with it.",
         ) from None
 
 
-def beats_list(home: Home, _: dict[str, Any]) -> dict[str, Any]:
+def beats_list(home: Home, settings: Settings, _: dict[str, Any]) -> dict[str, Any]:
     """Return all beats; none has a next time, because nothing runs."""
 
     async def answer(beats: StoredBeats, _: Config) -> dict[str, Any]:
         listed = await answers.beat_list(beats, time.time())
         return {**listed, "items": [{**item, "next_at": None} for item in listed["items"]], "next": None}
 
-    return _with_beats(home, answer)
+    return _with_beats(home, settings, answer)
 
 
-def beats_cost(home: Home, _: dict[str, Any]) -> dict[str, Any]:
+def beats_cost(home: Home, settings: Settings, _: dict[str, Any]) -> dict[str, Any]:
     async def answer(beats: StoredBeats, config: Config) -> dict[str, Any]:
         return await answers.cost(beats, time.time(), answers.limits(config.get))
 
-    return _with_beats(home, answer)
+    return _with_beats(home, settings, answer)
 
 
-def beats_history(home: Home, params: dict[str, Any]) -> dict[str, Any]:
+def beats_history(home: Home, settings: Settings, params: dict[str, Any]) -> dict[str, Any]:
     async def answer(beats: StoredBeats, _: Config) -> dict[str, Any]:
         return await answers.history(beats, params)
 
-    return _with_beats(home, answer)
+    return _with_beats(home, settings, answer)
 
 
-def beats_show(home: Home, params: dict[str, Any]) -> dict[str, Any]:
+def beats_show(home: Home, _: Settings, params: dict[str, Any]) -> dict[str, Any]:
     with open_queries(home) as queries:
         return asyncio.run(answers.one_run(queries, params["run"]))
 
 
-OFFLINE: Mapping[str, Callable[[Home, dict[str, Any]], dict[str, Any]]] = {
+OFFLINE: Mapping[str, Callable[[Home, Settings, dict[str, Any]], dict[str, Any]]] = {
     "beats.list": beats_list,
     "beats.cost": beats_cost,
     "beats.history": beats_history,
     "beats.show": beats_show,
 }
-"""The operations that the command line performs itself without a daemon, as in `covey.kernel.offline.OFFLINE`."""
+"""The operations that the command line performs itself without a daemon, by name."""
 
 
 def _with_beats(
-    home: Home, answer: Callable[[StoredBeats, Config], Coroutine[Any, Any, dict[str, Any]]]
+    home: Home, settings: Settings, answer: Callable[[StoredBeats, Config], Coroutine[Any, Any, dict[str, Any]]]
 ) -> dict[str, Any]:
-    config = Config.load(home, SETTINGS)
+    config = Config.load(home.node, settings)
     catalog = BeatCatalog.load(config.get("beats.workspace"), str(Path.home()), AGENTS)
     with open_queries(home) as queries:
         beats = StoredBeats(catalog, queries, config.get)

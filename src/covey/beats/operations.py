@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from covey.beats import answers
+from covey.beats import answers, doctor
 from covey.beats.agents.registry import AGENTS
 from covey.beats.beat_events import BeatEvents
 from covey.beats.catalog import BeatCatalog
@@ -17,8 +17,9 @@ from covey.beats.ledger import MIGRATIONS, Ledger
 from covey.beats.lookup import find_beat
 from covey.beats.run_folder import make_private
 from covey.beats.scheduler import BeatScheduler
+from covey.beats.settings import SETTINGS
 from covey.contract.beats import OPERATIONS
-from covey.kernel.daemon import Subsystem
+from covey.kernel.subsystem import Opened, Subsystem
 from murli import user_error
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
     from covey.beats.beat import Beat
     from covey.beats.catalog import CatalogEntry
     from covey.kernel.call import Call, Handler
-    from covey.kernel.daemon import Daemon
+    from covey.kernel.subsystem import Context
 
 
 @contextlib.asynccontextmanager
-async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
-    """Run the scheduler while the daemon lives, and yield the handlers."""
-    folder = Path(daemon.home.path) / "beats"
+async def opened(context: Context) -> AsyncIterator[Opened]:
+    """Run the scheduler while the daemon lives."""
+    folder = Path(context.seat.home) / "beats"
     home = str(Path.home())
     for private in (folder, folder / "runs"):
         with contextlib.suppress(OSError):  # reported where it is needed
@@ -41,35 +42,41 @@ async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
             private.chmod(0o700)  # earlier versions made them readable by all
 
     def setting(key: str) -> Any:
-        return daemon.config.current.get(key)
+        return context.config.current.get(key)
 
     async with (
-        BeatEvents(daemon.events, daemon.clock, daemon.metrics) as events,
+        BeatEvents(context.events, context.clock, context.metrics) as events,
         BeatScheduler(
             catalog=BeatCatalog(home, AGENTS),
-            ledger=Ledger(daemon.store, daemon.events),
+            ledger=Ledger(context.store, context.events),
             events=events,
-            clock=daemon.clock,
-            metrics=daemon.metrics,
+            clock=context.clock,
+            metrics=context.metrics,
             heartbeats=HeartbeatLog(folder),
             folder=folder / "runs",
             agents=AGENTS,
             setting=setting,
         ) as beats,
     ):
-        operations = BeatOperations(daemon, beats, home)
-        daemon.parts["beats"] = lambda: answers.summary(beats, daemon.clock.time())
-        yield operations.handlers()
+        operations = BeatOperations(context, beats, home)
+        yield Opened(operations.handlers(), lambda: answers.summary(beats, context.clock.time()))
 
 
-BEATS = Subsystem(tuple(operation for operation in OPERATIONS if operation.route), migrations=MIGRATIONS, open=opened)
+BEATS = Subsystem(
+    "beats",
+    opened,
+    operations=tuple(operation for operation in OPERATIONS if operation.route),
+    migrations=MIGRATIONS,
+    settings=SETTINGS,
+    findings=doctor.findings,
+)
 
 
 class BeatOperations:
     """The handlers: each is a method that takes a call and returns a result."""
 
-    def __init__(self, daemon: Daemon, beats: BeatScheduler, home: str) -> None:
-        self._daemon = daemon
+    def __init__(self, context: Context, beats: BeatScheduler, home: str) -> None:
+        self._context = context
         self._beats = beats
         self._home = home
 
@@ -91,7 +98,7 @@ class BeatOperations:
                 "The daemon has no folder of its own: give the whole path.",
                 field="path",
             )
-        workspaces = self._daemon.config.current.get("beats.workspace")
+        workspaces = self._context.config.current.get("beats.workspace")
         beat = await asyncio.to_thread(find_beat, call.params["path"], call.params["name"], workspaces, self._home)
         return (await self._beats.run_now(beat, verbose=call.params["verbose"])).as_dict()
 
@@ -108,7 +115,7 @@ class BeatOperations:
         return await answers.one_run(self._beats.queries, call.params["run"])
 
     async def cost(self, _: Call) -> dict[str, Any]:
-        return await answers.cost(self._beats, self._now, answers.limits(self._daemon.config.current.get))
+        return await answers.cost(self._beats, self._now, answers.limits(self._context.config.current.get))
 
     async def pause(self, call: Call) -> dict[str, Any]:
         entry, beat = await self._beat_named(call.params["name"])
@@ -141,12 +148,12 @@ class BeatOperations:
 
     async def _scan(self) -> None:
         """Read edited files now, so that the answer shows them; the configuration first, which names them."""
-        await self._daemon.config_watch.check()
+        await self._context.reload.reload_if_edited()
         await self._beats.scan(self._now)
 
     @property
     def _now(self) -> float:
-        return self._daemon.clock.time()
+        return self._context.clock.time()
 
     async def _beat_named(self, name: str) -> tuple[CatalogEntry, Beat]:
         await self._scan()

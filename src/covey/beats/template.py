@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from covey.beats.heartbeat_files import FILE
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 from murli import conflict, not_found, permission_denied, tool_error, user_error
 
 TEMPLATE = """\

@@ -10,7 +10,7 @@ from covey.beats.catalog import BeatCatalog
 from covey.beats.heartbeat_files import expand_path
 from covey.kernel import toml_text
 from covey.kernel.config_file import flat, locked, parse_text, read_text, replace_text
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 from murli import user_error
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ def add_workspaces(home: Home, tables: list[dict[str, Any]], user_home: str) -> 
 
     Returns the paths that were added, and those that were there. Repeating it changes nothing.
     """
-    home.prepare()
+    home.node.prepare()
     with locked(home.path):
-        before = read_text(home.config_file)
-        document = parse_text(home.config_file, before)
+        before = read_text(home.node.config_file)
+        document = parse_text(home.node.config_file, before)
         after, added, present = append_workspaces(before, tables, user_home)
         expected = {**flat(document), KEY: [*_workspaces(document), *added]} if added else flat(document)
-        replace_text(home.config_file, before, after, expected, ".".join(KEY))
+        replace_text(home.node.config_file, before, after, expected, ".".join(KEY))
     return [table["path"] for table in added], present
 
 

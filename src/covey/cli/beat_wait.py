@@ -9,7 +9,7 @@ from covey.cli.cells import clean, cut
 from covey.cli.render import columns, duration
 from covey.cli.render_fleet import clock_of
 from covey.cli.render_runs import REFERENCE, found, price, since, took, tool
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 from murli import (
     EXIT_CANCELLED,
     EXIT_NOT_FOUND,

@@ -55,7 +55,7 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
     """Run a verb and return its exit code."""
     home = Home.locate()
     if operation.name != "doctor":  # which is there to tell what is wrong with it
-        home.check()
+        home.node.check()
     if not operation.route:
         _check(operation, params)
     if operation.name in VERBS:
@@ -87,7 +87,8 @@ def _text(operation: Operation, result: Any, *, wide: bool) -> str:
 
 def ask(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
     """The result of an operation, from the daemon, or made here if it is not running and the operation works without it."""
-    client = Client(home.socket, timeout=QUICK_S) if operation.name in QUICK else Client(home.socket)
+    socket = home.seat(operation.served_by).socket
+    client = Client(socket, timeout=QUICK_S) if operation.name in QUICK else Client(socket)
     try:
         result = client.call(operation, params, idempotency_key=_key() if operation.mutating else "")
     except NotRunning:
@@ -100,18 +101,15 @@ def ask(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
 
 def _offline(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
     """The result of an operation that works without a daemon."""
-    if operation.name.startswith("beats."):
-        from covey.beats.offline import OFFLINE as BEATS
+    from covey.node.offline import perform as perform_offline
 
-        result = BEATS[operation.name](home, params)
+    result = perform_offline(home, operation.name, params)
+    if operation.name.startswith("beats."):
         writer().log(
             "the daemon is not running: this is what was written down last, and nothing runs until `covey up`",
             "warning",
         )
-        return result
-    from covey.kernel.offline import OFFLINE
-
-    return OFFLINE[operation.name](home, params)
+    return result
 
 
 def _key() -> str:

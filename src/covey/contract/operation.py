@@ -88,6 +88,7 @@ class Operation:
         mcp: bool = True,
         aliases: Sequence[str] = (),
         examples: Sequence[tuple[str, str, int]] = (),
+        served_by: str = "node",
     ) -> None:
         self.name = name
         self.summary = summary
@@ -115,6 +116,8 @@ class Operation:
         self.aliases = tuple(aliases)
         self.examples = tuple(examples)
         """Each a command line, what it shows, and the exit code to expect."""
+        self.served_by = served_by
+        """The kind of daemon that serves it. Every kind serves the operations of the kernel."""
 
     @property
     def audited(self) -> bool:

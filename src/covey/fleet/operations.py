@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 
 from covey.contract.fleet import OPERATIONS
 from covey.contract.replay import REPLAY
-from covey.fleet import integrate, saved_agents
+from covey.fleet import doctor, integrate, saved_agents
 from covey.fleet.adapters.explain import explained
 from covey.fleet.adapters.registry import load
 from covey.fleet.bar import bar
@@ -24,6 +24,7 @@ from covey.fleet.integrate.spool import Spool
 from covey.fleet.judge import Rules
 from covey.fleet.live_screen import live_screen
 from covey.fleet.references import resolve
+from covey.fleet.settings import SETTINGS
 from covey.fleet.target_operations import TargetOperations, places
 from covey.fleet.targets import MIGRATION, Targets
 from covey.fleet.telling import Telling
@@ -31,8 +32,8 @@ from covey.fleet.view import Filters, panes, sessions, summary, windows
 from covey.fleet.wait import Wait
 from covey.fleet.watch import Watch
 from covey.fleet.why import why
-from covey.kernel.daemon import Subsystem
 from covey.kernel.operations import check_cursor
+from covey.kernel.subsystem import Opened, Subsystem
 from covey.kernel.tasks import Tasks
 from murli import EXIT_CANCELLED, AgentError
 
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from covey.kernel.call import Call, Handler
-    from covey.kernel.daemon import Daemon
     from covey.kernel.metrics import Labels
     from covey.kernel.stream import Batch
+    from covey.kernel.subsystem import Context
 
 DRIFT = "covey_drift_total"
 
@@ -50,47 +51,54 @@ log = logging.getLogger("covey.fleet")
 
 
 @contextlib.asynccontextmanager
-async def opened(daemon: Daemon) -> AsyncIterator[Mapping[str, Handler]]:
-    """The fleet while the daemon lives, and its handlers."""
-    get = daemon.config.current.get
-    registry = load(Path(daemon.home.path) / "adapters")
+async def opened(context: Context) -> AsyncIterator[Opened]:
+    """Watch the fleet while the daemon lives."""
+    get = context.config.current.get
+    registry = load(Path(context.seat.home) / "adapters")
     for problem in registry.problems:
         log.warning("an adapter was left out", extra={"problem": str(problem), "suggestion": problem.suggestion})
     rules = Rules(completed_for=float(get("fleet.completed_s")))
-    place = places(get("fleet.sockets"), os.environ, get("fleet.ssh_config"), Path(daemon.home.node_dir) / "ssh")
-    integrate.refresh(Path.home(), {**os.environ, "COVEY_HOME": daemon.home.path})
-    book = await Targets.open(daemon.store, daemon.clock)
-    saved = await daemon.store.read(saved_agents.load)
+    place = places(get("fleet.sockets"), os.environ, get("fleet.ssh_config"), Path(context.seat.directory) / "ssh")
+    integrate.refresh(Path.home(), {**os.environ, "COVEY_HOME": context.seat.home})
+    book = await Targets.open(context.store, context.clock)
+    saved = await context.store.read(saved_agents.load)
     async with (
-        History.kept(daemon.events, daemon.clock, rules, book, saved) as history,
-        Fleet(registry, daemon.events, daemon.clock, rules=rules, book=book, place=place, saved=saved) as fleet,
-        Tasks(daemon.clock, daemon.metrics) as tasks,
+        History.kept(context.events, context.clock, rules, book, saved) as history,
+        Fleet(registry, context.events, context.clock, rules=rules, book=book, place=place, saved=saved) as fleet,
+        Tasks(context.clock, context.metrics) as tasks,
     ):
-        spool = Spool(Path(daemon.home.node_dir) / "spool")
-        operations = FleetOperations(daemon, fleet, history, spool)
+        spool = Spool(Path(context.seat.directory) / "spool")
+        operations = FleetOperations(context, fleet, history, spool)
         tasks.keep("spool", lambda: fleet.hooks.replay(spool))
         tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
-        daemon.parts["fleet"] = operations.status
-        yield operations.handlers()
+        yield Opened(operations.handlers(), operations.status)
 
 
-FLEET = Subsystem((*OPERATIONS, REPLAY), migrations=(MIGRATION, saved_agents.MIGRATION), open=opened)
+FLEET = Subsystem(
+    "fleet",
+    opened,
+    operations=(*OPERATIONS, REPLAY),
+    migrations=(MIGRATION, saved_agents.MIGRATION),
+    settings=SETTINGS,
+    checks=doctor.checks,
+    findings=doctor.findings,
+)
 
 
 class FleetOperations:
     """The handlers, each a method that takes a call and returns a result."""
 
-    def __init__(self, daemon: Daemon, fleet: Fleet, history: History, spool: Spool) -> None:
-        self._daemon = daemon
+    def __init__(self, context: Context, fleet: Fleet, history: History, spool: Spool) -> None:
+        self._context = context
         self._fleet = fleet
         self._history = history
         self._spool = spool
-        daemon.metrics.counter(DRIFT, "What could not be understood, by agent, version and kind.")
-        fleet.drift.on_count = lambda agent, version, kind: daemon.metrics.count(
+        context.metrics.counter(DRIFT, "What could not be understood, by agent, version and kind.")
+        fleet.drift.on_count = lambda agent, version, kind: context.metrics.count(
             DRIFT, agent=agent, version=version, kind=kind
         )
-        daemon.metrics.gauges("covey_agents", "Agents that are seen, by state, kind and target.", self._count_agents)
-        daemon.metrics.gauges("covey_targets", "Targets by health.", self._count_targets)
+        context.metrics.gauges("covey_agents", "Agents that are seen, by state, kind and target.", self._count_agents)
+        context.metrics.gauges("covey_targets", "Targets by health.", self._count_targets)
 
     def _count_agents(self) -> Counter[Labels]:
         return Counter(
@@ -138,23 +146,23 @@ class FleetOperations:
 
     def _asked(self, call: Call) -> tuple[Any, Any, Filters, float]:
         targets = self._fleet.targets()
-        return self._fleet.rows(), targets, Filters.of(call.params, targets), self._daemon.clock.time()
+        return self._fleet.rows(), targets, Filters.of(call.params, targets), self._context.clock.time()
 
     async def watch(self, call: Call) -> AsyncIterator[Batch]:
         if call.resume_after is not None:
-            await check_cursor(self._daemon, call.resume_after)
-        return Watch(self._fleet, self._daemon.events, self._daemon.clock, call.params, call.resume_after).batches()
+            await check_cursor(self._context.events, self._context.store, call.resume_after)
+        return Watch(self._fleet, self._context.events, self._context.clock, call.params, call.resume_after).batches()
 
     async def wait(self, call: Call) -> AsyncIterator[Batch]:
-        return Wait(self._fleet, self._daemon.events, self._daemon.clock, call.params).batches()
+        return Wait(self._fleet, self._context.events, self._context.clock, call.params).batches()
 
     async def why(self, call: Call) -> dict[str, Any]:
         row = resolve(call.params["ref"], self._fleet.rows())
         told = self._fleet.target(row.target).target.node.startswith("ok")
-        return why(row, self._fleet.verdict(row.runtime_id), self._daemon.clock.time(), in_full=told)
+        return why(row, self._fleet.verdict(row.runtime_id), self._context.clock.time(), in_full=told)
 
     async def signals(self, call: Call) -> AsyncIterator[Batch]:
-        return Telling(self._fleet, self._daemon.events, self._daemon.clock, call.params).batches()
+        return Telling(self._fleet, self._context.events, self._context.clock, call.params).batches()
 
     async def bar(self, call: Call) -> dict[str, Any]:
         targets = self._fleet.targets()
@@ -177,7 +185,7 @@ class FleetOperations:
         fleet, adapter = self._fleet, self._fleet.registry.adapters[name]
         state, file, detail, installed = "none", "", "it has no way to tell", []
         if name in integrate.NAMES:
-            environment = {**os.environ, "COVEY_HOME": self._daemon.home.path}
+            environment = {**os.environ, "COVEY_HOME": self._context.seat.home}
             found = integrate.status(name, Path.home(), environment)
             state, file, detail = found.state, str(found.file), found.detail
             installed = integrate.programs(name, environment, fleet.versions.programs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from covey.kernel import toml_text
@@ -15,14 +16,14 @@ from covey.kernel.config_file import (
     read_text,
     replace_text,
 )
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 from covey.kernel.settings import Tables
 from murli import AgentError, user_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from covey.kernel.home import Home
+    from covey.kernel.seat import Seat
     from covey.kernel.settings import Setting, Settings
 
 _LONGEST_EXCERPT = 60
@@ -65,15 +66,15 @@ class Config:
         self._given = {key: settings[key].normal(value) for key, value in (given or {}).items()}
 
     @classmethod
-    def load(cls, home: Home, settings: Settings) -> Config:
-        """The configuration of a home; a missing file means the defaults. Raises `ConfigError` with all that is wrong."""
-        text = read_text(home.config_file)
-        document = parse_text(home.config_file, text)
+    def load(cls, seat: Seat, settings: Settings) -> Config:
+        """The configuration of a daemon; a missing file means the defaults. Raises `ConfigError` with all that is wrong."""
+        text = read_text(seat.config_file)
+        document = parse_text(seat.config_file, text)
         given, wrong = _checked(document, settings)
         problems = [Problem(_dotted(path), toml_text.line_of(text, path), message) for path, message in wrong]
         problems += _faults(text, given, settings)
         if problems:
-            raise ConfigError(home.config_file, problems)
+            raise ConfigError(seat.config_file, problems)
         return cls(settings, given)
 
     def get(self, key: str) -> Any:
@@ -108,10 +109,10 @@ class Config:
 class ConfigHolder:
     """The configuration of a running daemon: always a good one. A broken edit is remembered in `problems` until the file is good again."""
 
-    def __init__(self, home: Home, settings: Settings) -> None:
-        self._home = home
-        self._settings = settings
-        self.current = Config.load(home, settings)
+    def __init__(self, seat: Seat, settings: Settings) -> None:
+        self._seat = seat
+        self.settings = settings
+        self.current = Config.load(seat, settings)
         self._at_start = self.current
         self.generation = 1
         self.problems: tuple[str, ...] = ()
@@ -119,7 +120,7 @@ class ConfigHolder:
     def reload(self) -> Reload:
         """Read the file again. If it is broken, raise what is wrong with it and keep what we have."""
         try:
-            fresh = Config.load(self._home, self._settings)
+            fresh = Config.load(self._seat, self.settings)
         except ConfigError as error:
             self.problems = tuple(str(problem) for problem in error.problems)
             raise
@@ -127,7 +128,7 @@ class ConfigHolder:
             self.problems = (error.message,)
             raise
         before, self.current, self.problems = self.current, fresh, ()
-        changed = tuple(setting.key for setting in self._settings if before.get(setting.key) != fresh.get(setting.key))
+        changed = tuple(setting.key for setting in self.settings if before.get(setting.key) != fresh.get(setting.key))
         self.generation += bool(changed)
         return Reload(self.generation, changed, self.needs_restart)
 
@@ -136,31 +137,31 @@ class ConfigHolder:
         """The settings that were changed and will be in force only when the daemon is started anew."""
         return tuple(
             setting.key
-            for setting in self._settings
+            for setting in self.settings
             if setting.restart and self._at_start.get(setting.key) != self.current.get(setting.key)
         )
 
 
-def set_value(home: Home, settings: Settings, key: str, text: str) -> Change:
+def set_value(seat: Seat, settings: Settings, key: str, text: str) -> Change:
     """Write one setting to the file. The rest of the file stays as it is, byte for byte; problems elsewhere in it do not stand in the way."""
     setting = settings[key]
     if isinstance(setting, Tables):
         raise user_error(
             f"{key} is a list of tables, which can only be changed in the file itself",
-            f"Edit it: ${{EDITOR:-vi}} {quoted(home.config_file)}   and add: [[{key}]], with {', '.join(setting.required)} on the lines below",
+            f"Edit it: ${{EDITOR:-vi}} {quoted(seat.config_file)}   and add: [[{key}]], with {', '.join(setting.required)} on the lines below",
             error="invalid_value",
             field="value",
         )
     new = _meant(setting, text)
-    home.prepare()
-    with locked(home.path):
-        before = read_text(home.config_file)
-        document = parse_text(home.config_file, before)
-        _check_sections(home.config_file, before, document, setting)
+    seat.prepare()
+    with locked(os.path.dirname(seat.config_file)):
+        before = read_text(seat.config_file)
+        document = parse_text(seat.config_file, before)
+        _check_sections(seat.config_file, before, document, setting)
         old = _looked_up(document, setting.path, setting.default)
         if old != new or _looked_up(document, setting.path, None) is None:
             replace_text(
-                home.config_file,
+                seat.config_file,
                 before,
                 toml_text.put(before, setting.path, new),
                 {**flat(document), setting.path: new},
@@ -169,26 +170,26 @@ def set_value(home: Home, settings: Settings, key: str, text: str) -> Change:
     return Change(key, setting.shown(old), setting.shown(new), setting.restart and old != new)
 
 
-def unset(home: Home, settings: Settings, key: str) -> Change:
+def unset(seat: Seat, settings: Settings, key: str) -> Change:
     """Take a setting out of the file, so that its default holds. Works on keys that are no settings as well: that is how a typing error is mended."""
     setting = next((one for one in settings if one.key == key), None)
     path = tuple(key.split("."))
-    before = read_text(home.config_file)
-    old = _looked_up(parse_text(home.config_file, before), path, None)
+    before = read_text(seat.config_file)
+    old = _looked_up(parse_text(seat.config_file, before), path, None)
     if setting is None and old is None:
         raise settings.unknown(key)
     default = setting.default if setting else None
     if old is None:
         return Change(key, default, default, needs_restart=False)
-    with locked(home.path):
-        before = read_text(home.config_file)
+    with locked(os.path.dirname(seat.config_file)):
+        before = read_text(seat.config_file)
         expected = {
-            at: value for at, value in flat(parse_text(home.config_file, before)).items() if at[: len(path)] != path
+            at: value for at, value in flat(parse_text(seat.config_file, before)).items() if at[: len(path)] != path
         }
         after = toml_text.remove(before, path)
         if after == before:
-            raise not_editable(home.config_file, key)
-        replace_text(home.config_file, before, after, expected, key)
+            raise not_editable(seat.config_file, key)
+        replace_text(seat.config_file, before, after, expected, key)
     if setting is None:
         return Change(key, None, None, needs_restart=False)
     return Change(key, setting.shown(old), setting.shown(default), setting.restart and old != default)

@@ -13,7 +13,8 @@ import stat
 import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from covey.kernel.home import quoted, write_file
+from covey.kernel.atomic_file import write_file
+from covey.kernel.quoting import quoted
 from covey.kernel.regular_file import NotRegularError, read_regular
 from murli import AgentError, permission_denied, tool_error, user_error
 

@@ -1,6 +1,6 @@
 """`covey doctor`: what is here, what is missing, what is wrong, and the command that mends it.
 
-Every look has a deadline and a thread of its own: one that hangs is reported as hanging, and none waits for another.
+Every check has a deadline and a thread of its own: one that hangs is reported as hanging, and none waits for another.
 """
 
 from __future__ import annotations
@@ -10,71 +10,129 @@ import sys
 import textwrap
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from covey.contract.kernel import OPERATIONS
+from covey.kernel.client import Client
 from covey.kernel.clock import SystemClock
-from covey.kernel.doctor_home import HomeDoctor
-from covey.kernel.doctor_programs import AGENTS, Programs
-from covey.kernel.doctor_targets import targets
+from covey.kernel.doctor_seat import SeatDoctor
 from covey.kernel.finding import FAIL, OK, WARN, Finding
 from covey.kernel.probe import run_program
+from murli import AgentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from covey.kernel.clock import Clock
-    from covey.kernel.home import Home
     from covey.kernel.probe import Run
+    from covey.kernel.seat import Seat
     from covey.kernel.settings import Settings
-
-    Look = Callable[[], Finding | Iterable[Finding]]
+    from covey.kernel.subsystem import Subsystem
 
 DEADLINE_S = 3.0
 _GRACE_S = 0.5
+_ANSWER_S = 2.0
+"""How long a daemon is asked for its status; less than the deadline, so that the check can say that it is silent."""
 _OLDEST_PYTHON = (3, 11)
 _WIDTH = 78
+_SECTIONS = ("system", "tools", "home", "daemon")
 _MARKS = {FAIL: ("✗", "\x1b[31m"), WARN: ("▲", "\x1b[33m"), OK: ("✓", "")}
+_STATUS = next(operation for operation in OPERATIONS if operation.name == "status")
+
+
+class Check(NamedTuple):
+    """One thing that is examined: where it is listed, and the function that examines it."""
+
+    section: str
+    name: str
+    examine: Callable[[], Finding | Iterable[Finding]]
+
+
+class Examination:
+    """What checks may use: the seat, its configuration, the caller's environment, and how long a check may take."""
+
+    def __init__(
+        self,
+        seat: Seat,
+        settings: Settings,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        run: Run = run_program,
+        deadline: float = DEADLINE_S,
+    ) -> None:
+        self.seat = seat
+        self.settings = settings
+        self.environ = environ
+        self.run = run
+        self.deadline = deadline
+
+    def client(self) -> Client:
+        """Return a client of the daemon that is examined; it gives up before the deadline."""
+        return Client(self.seat.socket, timeout=min(self.deadline * 0.8, _ANSWER_S))
+
+    def status(self) -> dict[str, Any] | None:
+        """Return the status of the daemon, or None if it does not answer."""
+        try:
+            found: dict[str, Any] = self.client().call(_STATUS, {})
+        except AgentError:  # the check of the socket says why
+            return None
+        return found
 
 
 def examine(
-    home: Home,
+    seat: Seat,
     settings: Settings,
+    subsystems: Sequence[Subsystem],
     *,
     environ: Mapping[str, str] = os.environ,
     run: Run = run_program,
     clock: Clock | None = None,
     deadline: float = DEADLINE_S,
 ) -> list[Finding]:
-    """Everything there is to know about this installation, in a few seconds at most. It changes nothing."""
-    at_home = HomeDoctor(home, settings, clock or SystemClock(), deadline)
-    programs = Programs(environ, run, deadline)
-    looks: list[tuple[str, str, Look]] = [
-        ("system", "python", _python),
-        ("system", "clock", at_home.clock),
-        ("system", "disk", at_home.disk),
-        ("tools", "tmux", programs.tmux),
-        ("tools", "ssh", programs.ssh),
-        ("tools", "notify", lambda: programs.notifier(at_home.given("attention.notify"))),
-        ("home", "directory", at_home.directory),
-        ("home", "files", at_home.files),
-        ("home", "config", at_home.config),
-        ("home", "socket", at_home.socket),
-        ("home", "database", at_home.database),
-        ("home", "targets", lambda: targets(home, deadline)),
-        *(("agents", name, lambda name=name: programs.agent(name)) for name in AGENTS),
+    """Return everything there is to know about this installation, in a few seconds at most. It changes nothing."""
+    examination = Examination(seat, settings, environ=environ, run=run, deadline=deadline)
+    own = SeatDoctor(seat, settings, clock or SystemClock(), deadline)
+    checks = [
+        Check("system", "python", _python),
+        Check("system", "clock", own.clock),
+        Check("system", "disk", own.disk),
+        Check("home", "directory", own.directory),
+        Check("home", "files", own.files),
+        Check("home", "config", own.config),
+        Check("home", "socket", own.socket),
+        Check("home", "database", own.database),
+        Check("daemon", "status", lambda: _of_daemon(examination, subsystems)),
+        *(check for subsystem in subsystems for check in subsystem.checks(examination)),
     ]
-    found = _side_by_side(looks, deadline)
-    if not any(one.section == "agents" and one.detail != "not installed" for one in found):
-        found.append(
-            Finding(
-                "agents",
-                "agents",
-                WARN,
-                "none found on PATH, so that there is nothing to look after",
-                AGENTS["claude"][1],
-            )
-        )
-    return found
+    return sorted(_side_by_side(checks, deadline), key=lambda one: _rank(one.section))
+
+
+def _rank(section: str) -> int:
+    """Return the place of a section in the list; those of subsystems come last, in their own order."""
+    return _SECTIONS.index(section) if section in _SECTIONS else len(_SECTIONS)
+
+
+def _of_daemon(examination: Examination, subsystems: Sequence[Subsystem]) -> Iterable[Finding]:
+    """Return what a running daemon says is broken; nothing if none answers."""
+    status = examination.status()
+    return [] if status is None else findings_of(status, subsystems)
+
+
+def findings_of(status: dict[str, Any], subsystems: Sequence[Subsystem]) -> Iterator[Finding]:
+    """Yield what a daemon and each of its subsystems say is broken in the answer of the operation `status`."""
+    for problem in status["problems"]:
+        yield Finding("daemon", "files", FAIL, problem)
+    waiting = status["config"]["needs_restart"]
+    if waiting:
+        verb = "has" if len(waiting) == 1 else "have"
+        detail = f"{', '.join(waiting)} {verb} been changed and will be in force after a restart"
+        yield Finding("daemon", "config", WARN, detail, "covey down && covey up")
+    for problem in status["config"]["problems"]:
+        yield Finding("daemon", "config", FAIL, f"not in force: {problem}", "covey reload")
+    for subsystem in subsystems:
+        part = status.get(subsystem.name)
+        if part:
+            yield from subsystem.findings(part)
 
 
 def readable(findings: list[Finding], *, colour: bool = False) -> str:
@@ -112,25 +170,27 @@ def _wrapped(section: str, items: list[str]) -> list[str]:
     return [*lines, line]
 
 
-def _side_by_side(looks: list[tuple[str, str, Look]], deadline: float) -> list[Finding]:
+def _side_by_side(checks: list[Check], deadline: float) -> list[Finding]:
     results: dict[int, list[Finding]] = {}
 
-    def work(number: int, section: str, name: str, look: Look) -> None:
+    def work(number: int, check: Check) -> None:
         try:
-            found = look()
-        except Exception as error:  # noqa: BLE001 - a look that fails is itself a finding
-            found = Finding(section, name, WARN, f"could not be looked at: {type(error).__name__}: {error}")
-        results[number] = [found] if isinstance(found, Finding) else list(found)
+            examined = check.examine()
+            found = [examined] if isinstance(examined, Finding) else list(examined)
+        except Exception as error:  # noqa: BLE001 - a check that fails is itself a finding
+            detail = f"could not be looked at: {type(error).__name__}: {error}"
+            found = [Finding(check.section, check.name, WARN, detail)]
+        results[number] = found
 
-    threads = [threading.Thread(target=work, args=(number, *look), daemon=True) for number, look in enumerate(looks)]
+    threads = [threading.Thread(target=work, args=(number, check), daemon=True) for number, check in enumerate(checks)]
     for thread in threads:
         thread.start()
     until = time.monotonic() + deadline + _GRACE_S
     for thread in threads:
         thread.join(max(until - time.monotonic(), 0))
     late = {
-        number: [Finding(section, name, WARN, f"did not answer within {deadline:g} s")]
-        for number, (section, name, _) in enumerate(looks)
+        number: [Finding(check.section, check.name, WARN, f"did not answer within {deadline:g} s")]
+        for number, check in enumerate(checks)
     }
     return [one for number in late for one in results.get(number, late[number])]
 

@@ -1,44 +1,31 @@
-"""Covey's home directory: where everything lives, with which modes, and whether it is safe to use.
+"""Covey's home directory: where it is, and the seats of the daemons in it.
 
 On the start path of the command line, so it imports `os` and nothing heavy.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
-import sys
 
-from murli import permission_denied, tool_error, user_error
+from covey.kernel.seat import Seat
+from murli import user_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from murli import AgentError
-
-LONGEST_SOCKET_PATH = 104 if sys.platform == "darwin" else 108
-"""Bytes of `sun_path`, the final NUL included: what the kernel takes as the address of a Unix socket."""
-_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-
 
 class Home:
-    """The files of one user's Covey. Making one looks at nothing; `prepare` makes it real and `check` says whether it can be trusted.
-
-    The socket lives here and not under `XDG_RUNTIME_DIR`, so that cron, ssh and systemd, which disagree about that variable, all find the same daemon.
-    """
+    """The directory of one user's Covey. Making a `Home` reads nothing."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.config_file = os.path.join(path, "config.toml")
-        self.node_dir = os.path.join(path, "node")
-        self.pid_file = os.path.join(self.node_dir, "pid")
-        self.socket = os.path.join(self.node_dir, "sock")
-        self.port_file = os.path.join(self.node_dir, "http.port")
-        self.token_file = os.path.join(self.node_dir, "http.token")
-        self.database = os.path.join(self.node_dir, "node.db")
-        self.log_file = os.path.join(self.node_dir, "daemon.log")
+        self.node = Seat(path)
+        """The seat of the node, the daemon that each user has one of."""
+
+    def seat(self, kind: str, name: str = "") -> Seat:
+        """Return the seat of a daemon; `name` tells several of one kind apart."""
+        return Seat(self.path, kind, name)
 
     def __repr__(self) -> str:
         return f"Home({self.path!r})"
@@ -63,89 +50,6 @@ class Home:
         """Whether this is the home that is found when `COVEY_HOME` is not set."""
         return self.path == os.path.join(_user_directory(environ), ".covey")
 
-    @property
-    def modes(self) -> dict[str, int]:
-        """The mode of each file the daemon keeps. `config.toml` is the user's and stays as they made it."""
-        private, readable = 0o600, 0o644
-        return {
-            self.pid_file: private,
-            self.socket: private,
-            self.port_file: readable,
-            self.token_file: private,
-            self.database: private,
-            self.log_file: private,
-        }
-
-    def prepare(self) -> None:
-        """Make the directories that are missing, closed to everybody else (0700), and refuse those that `check` refuses. Doing it twice changes nothing."""
-        self.check()
-        try:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            for directory in (self.path, self.node_dir):
-                _make_private(directory)
-            if os.stat(self.node_dir).st_mode & 0o077:
-                os.chmod(self.node_dir, 0o700)  # ours alone; the home itself may be readable if its owner likes it so
-        except OSError as error:
-            raise _cannot_use(error, str(error.filename or self.path)) from error
-        self.check()
-
-    def check(self) -> None:
-        """Raise what is wrong with the home, with the command that mends it. A home that does not exist yet is fine."""
-        for directory in (self.path, self.node_dir):
-            _check_link(directory)
-            try:
-                found = os.stat(directory)
-            except FileNotFoundError:
-                if os.path.islink(directory):
-                    raise user_error(
-                        f"{directory} is a link to {os.readlink(directory)}, which does not exist",
-                        f"Make the directory it points to: mkdir -p {quoted(os.path.realpath(directory))}",
-                        error="unsafe_home",
-                    ) from None
-                break
-            except OSError as error:
-                raise _cannot_use(error, directory) from error
-            _check_directory(directory, found)
-        self.check_socket()
-
-    def check_socket(self) -> None:
-        """Raise if the address of the socket is longer than the platform takes."""
-        length = len(os.fsencode(self.socket)) + 1
-        if length > LONGEST_SOCKET_PATH:
-            raise user_error(
-                f"the path of Covey's socket is {length} bytes long and this system takes {LONGEST_SOCKET_PATH}: {self.socket}",
-                f"Set a home with a path at least {length - LONGEST_SOCKET_PATH} bytes shorter, for example: export COVEY_HOME=$HOME/.covey",
-                error="home_path_too_long",
-            )
-
-
-def write_file(path: str, data: bytes, mode: int) -> None:
-    """Replace a file in one step: whoever looks sees the old content or the new, never a part, also after a power cut.
-
-    A symbolic link stays and the file it points to is replaced. The mode is set as given, whatever the umask. Raises `OSError` and leaves the old file alone.
-    """
-    target = os.path.realpath(path)
-    directory = os.path.dirname(target)
-    beside = os.path.join(directory, f".{os.path.basename(target)[:64]}.{os.urandom(6).hex()}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            os.fchmod(descriptor, mode)
-            while data:
-                data = data[os.write(descriptor, data) :]
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.rename(beside, target)
-    except BaseException:
-        os.unlink(beside)
-        raise
-    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
 
 def _user_directory(environ: Mapping[str, str]) -> str:
     named = environ.get("HOME", "")
@@ -159,105 +63,3 @@ def _user_directory(environ: Mapping[str, str]) -> str:
         raise user_error(
             "HOME is not set and this user has no home directory", "Name one: export COVEY_HOME=/a/directory/of/yours"
         ) from None
-
-
-def _make_private(directory: str) -> None:
-    try:
-        os.mkdir(directory, 0o700)
-    except FileExistsError:
-        return
-    os.chmod(directory, 0o700)  # a umask may have taken bits away
-
-
-def _check_link(directory: str) -> None:
-    """Refuse a symbolic link that another user has made, and could point elsewhere at any time. Root's are the system's."""
-    try:
-        found = os.lstat(directory)
-    except OSError:
-        return  # `os.stat` says it better
-    if stat.S_ISLNK(found.st_mode) and found.st_uid not in (os.geteuid(), 0):
-        raise permission_denied(
-            f"{directory} is a link that belongs to {_user_name(found.st_uid)}, who could lead Covey elsewhere",
-            f"Name the directory itself: export COVEY_HOME={quoted(os.path.realpath(directory))}",
-        )
-
-
-def _check_directory(directory: str, found: os.stat_result) -> None:
-    if not stat.S_ISDIR(found.st_mode):
-        raise user_error(
-            f"{directory} is not a directory, and Covey keeps its files in it",
-            f"Move it away: mv {quoted(directory)} {quoted(directory)}.old   or use another home: export COVEY_HOME=/a/directory/of/yours",
-            error="unsafe_home",
-        )
-    if found.st_uid != os.geteuid():
-        raise _owned_by_another(directory, found.st_uid)
-    if found.st_mode & _WRITABLE_BY_OTHERS:
-        raise permission_denied(
-            f"{directory} can be written by other users (mode {stat.S_IMODE(found.st_mode):04o}), who could take over your agents",
-            f"Close it: chmod 700 {quoted(directory)}",
-        )
-    if os.statvfs(directory).f_flag & os.ST_RDONLY:
-        raise _read_only(directory)
-
-
-def _owned_by_another(directory: str, owner: int) -> AgentError:
-    message = f"{directory} belongs to {_user_name(owner)} and you are {_user_name(os.geteuid())}"
-    if os.geteuid() == 0:
-        return permission_denied(
-            message, "Run covey as its owner, without sudo, or use a home of your own: export COVEY_HOME=~root/.covey"
-        )
-    return permission_denied(
-        message,
-        f"Take it over: sudo chown -R {os.geteuid()} {quoted(directory)}   or use your own: export COVEY_HOME=$HOME/.covey",
-    )
-
-
-def _read_only(directory: str) -> AgentError:
-    mount = directory
-    while not os.path.ismount(mount):
-        mount = os.path.dirname(mount)
-    return tool_error(
-        f"{directory} is on a read-only file system",
-        f"Use a home that can be written: export COVEY_HOME=/a/directory/of/yours   or make this one writable: sudo mount -o remount,rw {quoted(mount)}",
-        error="read_only_home",
-    )
-
-
-def _cannot_use(error: OSError, path: str) -> AgentError:
-    """What it means that a directory could not be looked at or made."""
-    if error.errno == errno.EROFS:
-        above = path
-        while not os.path.exists(above):
-            above = os.path.dirname(above)
-        return _read_only(above)
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return permission_denied(
-            f"{path} cannot be used: you may not go there", "Use a home of your own: export COVEY_HOME=$HOME/.covey"
-        )
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return tool_error(
-            f"{path} cannot be made: no space is left on its disk",
-            "Free some space, then try again.",
-            error="disk_full",
-        )
-    return user_error(
-        f"{path} cannot be Covey's home: {error.strerror or error}",
-        "Use a directory of your own: export COVEY_HOME=$HOME/.covey",
-        error="unsafe_home",
-    )
-
-
-def _user_name(uid: int) -> str:
-    import pwd
-
-    try:
-        return f"{pwd.getpwuid(uid).pw_name} (uid {uid})"
-    except KeyError:
-        return f"uid {uid}"
-
-
-def quoted(path: str) -> str:
-    """A path as a shell takes it, for the commands that our messages suggest."""
-    from shlex import quote
-
-    return quote(path)

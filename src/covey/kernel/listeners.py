@@ -10,7 +10,7 @@ import struct
 import sys
 from typing import Any
 
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 from covey.kernel.regular_file import NotRegularError, identity_of, read_regular
 from murli import tool_error
 

@@ -20,7 +20,7 @@ from covey.kernel.redact import REDACTED, Redactor
 if TYPE_CHECKING:
     from covey.kernel.clock import Clock
     from covey.kernel.config import Config
-    from covey.kernel.home import Home
+    from covey.kernel.seat import Seat
 
 LONGEST_LINE = 65_536
 QUEUE_BYTES = 8 << 20
@@ -166,7 +166,7 @@ redactor = Redactor()
 _writer: LogWriter | None = None
 
 
-def configure(home: Home, config: Config) -> LogWriter:
+def configure(seat: Seat, config: Config) -> LogWriter:
     """Log to the home's file as the configuration says; called again, change the limits and the level. Everything that uses `logging` is caught."""
     global _writer  # noqa: PLW0603 - logging is one per process, and so is this
     for secret in config.secrets():
@@ -177,9 +177,9 @@ def configure(home: Home, config: Config) -> LogWriter:
         "max_files": config.get("log.max_files"),
     }
     root = logging.getLogger()
-    if _writer is None or _writer.file.path != home.log_file:
+    if _writer is None or _writer.file.path != seat.log_file:
         close()
-        _writer = LogWriter(LogFile(home.log_file, **limits), redactor)
+        _writer = LogWriter(LogFile(seat.log_file, **limits), redactor)
         root.addHandler(_writer)
     else:
         _writer.file.limit(**limits)

@@ -1,54 +1,68 @@
-"""Operations that need files but no daemon. The daemon does them in a thread; without one, the command line does them itself."""
+"""Operations that need files but no daemon. The daemon does them in a thread; without one, the command line does."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.contract import OPERATIONS
 from covey.kernel.config import Config, set_value, unset
-from covey.kernel.settings import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from covey.kernel.home import Home
-
-
-def config_list(home: Home, _: dict[str, Any]) -> dict[str, Any]:
-    return {"items": [item._asdict() for item in Config.load(home, SETTINGS).items()]}
-
-
-def config_get(home: Home, params: dict[str, Any]) -> dict[str, Any]:
-    return Config.load(home, SETTINGS).item(params["key"])._asdict()
+    from covey.contract import Operation
+    from covey.kernel.seat import Seat
+    from covey.kernel.settings import Settings
+    from covey.kernel.subsystem import Subsystem
 
 
-def config_set(home: Home, params: dict[str, Any]) -> dict[str, Any]:
-    home.prepare()
-    return set_value(home, SETTINGS, params["key"], params["value"])._asdict()
+class OfflineOperations:
+    """The configuration, the API's description and the doctor of one kind of daemon, for its seat.
 
+    `subsystems` is called by the doctor only: importing them costs more than the other operations take.
+    """
 
-def config_unset(home: Home, params: dict[str, Any]) -> dict[str, Any]:
-    return unset(home, SETTINGS, params["key"])._asdict()
+    def __init__(
+        self,
+        seat: Seat,
+        settings: Settings,
+        operations: Iterable[Operation],
+        subsystems: Callable[[], Sequence[Subsystem]],
+    ) -> None:
+        self._seat = seat
+        self._settings = settings
+        self._operations = operations
+        self._subsystems = subsystems
 
+    def handlers(self) -> Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]:
+        """The functions by the name of their operation; each takes parameters and returns a result."""
+        return {
+            "config.list": self._config_list,
+            "config.get": self._config_get,
+            "config.set": self._config_set,
+            "config.unset": self._config_unset,
+            "openapi": self._openapi,
+            "doctor": self._doctor,
+        }
 
-def openapi(_: Home, __: dict[str, Any]) -> dict[str, Any]:
-    from covey.kernel.openapi import document
+    def _config_list(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {"items": [item._asdict() for item in Config.load(self._seat, self._settings).items()]}
 
-    return document(OPERATIONS)
+    def _config_get(self, params: dict[str, Any]) -> dict[str, Any]:
+        return Config.load(self._seat, self._settings).item(params["key"])._asdict()
 
+    def _config_set(self, params: dict[str, Any]) -> dict[str, Any]:
+        return set_value(self._seat, self._settings, params["key"], params["value"])._asdict()
 
-def doctor(home: Home, _: dict[str, Any]) -> dict[str, Any]:
-    from covey.kernel.doctor import examine
+    def _config_unset(self, params: dict[str, Any]) -> dict[str, Any]:
+        return unset(self._seat, self._settings, params["key"])._asdict()
 
-    findings = [finding._asdict() for finding in examine(home, SETTINGS)]
-    return {"ok": all(finding["status"] != "fail" for finding in findings), "findings": findings}
+    def _openapi(self, _: dict[str, Any]) -> dict[str, Any]:
+        from covey.kernel.openapi import document
 
+        return document(self._operations)
 
-OFFLINE: dict[str, Callable[[Home, dict[str, Any]], dict[str, Any]]] = {
-    "config.list": config_list,
-    "config.get": config_get,
-    "config.set": config_set,
-    "config.unset": config_unset,
-    "openapi": openapi,
-    "doctor": doctor,
-}
+    def _doctor(self, _: dict[str, Any]) -> dict[str, Any]:
+        from covey.kernel.doctor import examine
+
+        findings = [finding._asdict() for finding in examine(self._seat, self._settings, self._subsystems())]
+        return {"ok": all(finding["status"] != "fail" for finding in findings), "findings": findings}

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from covey import __version__
 from covey.kernel import journal
 from covey.kernel.event import Kinds, SlowReader
-from covey.kernel.home import quoted
 from covey.kernel.moments import moment
-from covey.kernel.offline import OFFLINE
+from covey.kernel.quoting import quoted
 from covey.kernel.stream import Message, gap, slow
 from murli import conflict, not_found, user_error
 
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
 
     from covey.kernel.call import Call, Handler
     from covey.kernel.daemon import Daemon
+    from covey.kernel.events import Events
+    from covey.kernel.store import Store
     from covey.kernel.stream import Batch
 
-PARTS = ("fleet", "beats", "attention")
-"""What subsystems tell about themselves in the status, or nothing if they are not there."""
 HEARTBEAT_S = 15.0
 BATCH = 500
 
@@ -79,7 +78,7 @@ class KernelOperations:
             "uptime_s": round(self._uptime(), 3),
             "rss_bytes": _rss(used),
             "cpu_seconds": _cpu_seconds(),
-            "home": daemon.home.path,
+            "home": daemon.seat.home,
             "tcp_port": daemon.port,
             "events": {"cursor": daemon.events.cursor, "subscribers": daemon.events.subscribers},
             "config": {
@@ -89,23 +88,22 @@ class KernelOperations:
             },
             "problems": daemon.files.problems if daemon.files else [],
             "children": [child.as_dict() for child in daemon.supervisor.children],
-            **dict.fromkeys(PARTS),
-            **{name: part() for name, part in daemon.parts.items()},
+            **{name: opened.status() for name, opened in daemon.opened.items() if opened.status is not None},
         }
 
     async def health(self, _: Call) -> dict[str, Any]:
         return {"ok": True, "version": __version__, "uptime_s": round(self._uptime(), 3)}
 
     async def reload(self, _: Call) -> dict[str, Any]:
-        return await self._daemon.reload()
+        return await self._daemon.reload.reload()
 
     async def aside(self, call: Call) -> object:
         """An operation that needs files and processes but not the daemon: done in a thread, so that nobody waits for it."""
-        return await asyncio.to_thread(OFFLINE[call.operation.name], self._daemon.home, call.params)
+        return await asyncio.to_thread(self._daemon.offline.handlers()[call.operation.name], call.params)
 
     async def change_config(self, call: Call) -> object:
         changed = await self.aside(call)
-        await self._daemon.reload()
+        await self._daemon.reload.reload()
         return changed
 
     async def metrics(self, _: Call) -> str:
@@ -122,11 +120,11 @@ class KernelOperations:
         reset: Batch = ()
         if last is None:
             since = await self._since(call.params["since"])
-        elif follow and await _is_future(self._daemon, last):
+        elif follow and await _is_future(self._daemon.events, self._daemon.store, last):
             # An EventSource that is refused never comes back, and has no way to begin anew: it is told, and given everything.
             since, reset = 0, (Message("covey.reset", {"since": last}),)
         else:
-            await check_cursor(self._daemon, last)
+            await check_cursor(self._daemon.events, self._daemon.store, last)
             since = last
         if last is None and (count := call.params["limit"]) is not None:
             since = await self._daemon.events.look(lambda reader: reader.before_last(kinds, since, count))
@@ -135,7 +133,7 @@ class KernelOperations:
     async def _since(self, text: str) -> int:
         """The cursor that is meant: the cursor itself, or the newest of a time."""
         if not text or (text.isascii() and text.isdigit()):
-            await check_cursor(self._daemon, int(text or 0))
+            await check_cursor(self._daemon.events, self._daemon.store, int(text or 0))
             return int(text or 0)
         when = moment(text, "since", self._daemon.clock.time())
         return await self._daemon.events.look(lambda reader: reader.upto(when))
@@ -168,18 +166,18 @@ class KernelOperations:
         return self._daemon.clock.monotonic() - self._daemon.started_at
 
 
-async def check_cursor(daemon: Daemon, cursor: int) -> None:
+async def check_cursor(events: Events, store: Store, cursor: int) -> None:
     """Refuse a cursor that is yet to come: whoever has it has it from another journal."""
-    if await _is_future(daemon, cursor):
+    if await _is_future(events, store, cursor):
         raise user_error(
-            f"cursor {cursor} is in the future: the newest event is {daemon.events.cursor}",
+            f"cursor {cursor} is in the future: the newest event is {events.cursor}",
             "Resume from a cursor that you have seen.",
             field="since",
         )
 
 
-async def _is_future(daemon: Daemon, cursor: int) -> bool:
-    return cursor > daemon.events.cursor and cursor > await daemon.store.read(journal.newest)
+async def _is_future(events: Events, store: Store, cursor: int) -> bool:
+    return cursor > events.cursor and cursor > await store.read(journal.newest)
 
 
 def _new_file(text: str) -> Path:

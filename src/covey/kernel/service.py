@@ -9,14 +9,16 @@ import os
 import sys
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from covey.kernel.home import Home, quoted, write_file
+from covey.kernel.atomic_file import write_file
 from covey.kernel.probe import run_program
+from covey.kernel.quoting import quoted
 from covey.kernel.service_units import launchd_agent, systemd_unit, windows_service
 from murli import AgentError, conflict, not_found, permission_denied, tool_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from covey.kernel.home import Home
     from covey.kernel.probe import Run
 
 System = Literal["systemd", "launchd", "windows"]
@@ -87,7 +89,7 @@ class Service:
         if self.system == "systemd":
             text = systemd_unit(command, home, MARK)
         elif self.system == "launchd":
-            log = os.path.join(self._home.node_dir, "service.err")
+            log = os.path.join(self._home.node.directory, "service.err")
             text = launchd_agent(command, home, MARK, self._label, log)
         else:
             text = windows_service(command, home, MARK, self.name)

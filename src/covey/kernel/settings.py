@@ -1,4 +1,4 @@
-"""What can be set in `config.toml`: each setting declared once, by the part that it belongs to."""
+"""The settings that a daemon knows, and those of the kernel. Each subsystem declares its own."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from covey.kernel.setting import Setting, Tables
 from murli import not_found
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from murli import AgentError
 
-__all__ = ["ATTENTION", "BEATS", "FLEET", "KERNEL", "SETTINGS", "Setting", "Settings", "Tables"]
+__all__ = ["KERNEL", "Setting", "Settings", "Tables"]
 
 
 class Settings:
@@ -72,16 +72,6 @@ def _web_address(value: str) -> str:
         ""
         if not value or value.startswith(("http://", "https://"))
         else "an address that begins with http:// or https://, or nothing"
-    )
-
-
-def _command(value: Sequence[str]) -> str:
-    program = value[0] if value else "none"
-    fits = program.strip() and ("/" not in program or program.startswith(("/", "~/"))) and "\0" not in "".join(value)
-    return (
-        ""
-        if fits
-        else "a command and its arguments; the command is a name on the PATH, or a path that begins with / or ~/"
     )
 
 
@@ -169,84 +159,3 @@ KERNEL = (
         restart=True,
     ),
 )
-FLEET = (
-    Setting(
-        "fleet.sockets",
-        "Paths or patterns of the tmux sockets to watch; empty for all of yours in the usual place.",
-        type="list",
-        default=[],
-        restart=True,
-    ),
-    Setting(
-        "fleet.ssh_config", "Configuration file for ssh to other targets; empty for your own.", default="", restart=True
-    ),
-    Setting(
-        "fleet.completed_s",
-        "Seconds for which an agent that has finished counts as completed; then it is idle.",
-        type="float",
-        default=120.0,
-        minimum=0,
-        maximum=86_400,
-        restart=True,
-    ),
-)
-BEATS = (
-    Setting(
-        "beats.max_concurrent",
-        "How many beats may run at the same time.",
-        type="int",
-        default=4,
-        minimum=1,
-        maximum=1000,
-    ),
-    Setting(
-        "beats.jitter_s",
-        "Seconds over which beats that are due at the same moment are spread.",
-        type="float",
-        default=30.0,
-        minimum=0,
-        maximum=3600,
-    ),
-    Setting(
-        "beats.day_usd",
-        "Dollars that all beats together may spend in a day; 0 for no limit.",
-        type="float",
-        default=0.0,
-        minimum=0,
-    ),
-    Setting(
-        "beats.month_usd",
-        "Dollars that all beats together may spend in a month; 0 for no limit.",
-        type="float",
-        default=0.0,
-        minimum=0,
-    ),
-    Tables(
-        "beats.workspace",
-        "Folders with a HEARTBEAT.md, or several under heartbeats/, and what holds for them unless the file says otherwise.",
-        required=["path"],
-        columns={
-            "path": ("text",),
-            **dict.fromkeys(
-                ["name", "description", "interval", "cron", "tz", "timeout", "agent", "model", "overlap", "quiet"],
-                ("text",),
-            ),
-            **dict.fromkeys(["lastRun", "last_run"], ("text",)),
-            **dict.fromkeys(["maxTurns", "max_turns"], ("number",)),
-            **dict.fromkeys(["permissions", "probe"], ("text", "table")),
-            "budget": ("table",),
-            "notify": ("text", "list"),
-        },
-    ),
-)
-ATTENTION = (
-    Setting(
-        "attention.notify",
-        "Command, with its arguments, that is run when something needs you; nothing for none.",
-        type="list",
-        default=[],
-        check=_command,
-    ),
-)
-SETTINGS = Settings(KERNEL, FLEET, BEATS, ATTENTION)
-"""All settings of a node, by the part that they belong to."""

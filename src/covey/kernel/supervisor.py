@@ -57,10 +57,12 @@ class BackOff:
 class Child:
     """One supervised process and what is known about it."""
 
-    def __init__(self, name: str, argv: Sequence[str], env: Mapping[str, str]) -> None:
+    def __init__(self, name: str, argv: Sequence[str], env: Mapping[str, str], *, outlives: bool) -> None:
         self.name = name
         self.argv = list(argv)
         self.env = dict(env)
+        self.outlives = outlives
+        """Whether it is left running when the supervisor is closed."""
         self.pid: int | None = None
         self.birth = ""
         self.state = "starting"
@@ -92,8 +94,11 @@ class Supervisor:
     def children(self) -> list[Child]:
         return list(self._children.values())
 
-    def keep(self, name: str, argv: Sequence[str], env: Mapping[str, str]) -> Child:
-        """Keep a process running from now on. `argv[0]` is a path: nothing is looked up."""
+    def keep(self, name: str, argv: Sequence[str], env: Mapping[str, str], *, outlives: bool = False) -> Child:
+        """Keep a process running from now on. `argv[0]` is a path: nothing is looked up.
+
+        A child that `outlives` the daemon is released by `aclose`, and adopted when the next daemon keeps it.
+        """
         if not NAME.fullmatch(name):
             raise ValueError(f"{name!r} cannot name a child: use a-z, 0-9, '.', '_' and '-', at most 64")
         if not argv or any("\0" in word for word in (*argv, *env, *env.values())):
@@ -102,7 +107,7 @@ class Supervisor:
             raise ValueError(f"{name} comes too late: the supervisor is closed")
         if name in self._children:
             raise ValueError(f"{name} is supervised already")
-        child = self._children[name] = Child(name, argv, env)
+        child = self._children[name] = Child(name, argv, env, outlives=outlives)
         self._tasks[name] = asyncio.create_task(self._run(child), name=f"child {name}")
         return child
 
@@ -116,10 +121,22 @@ class Supervisor:
                 self._drops[name]
             )  # whoever asks leaves early if it must; the child is ended all the same
 
+    async def release(self, name: str) -> None:
+        """Stop keeping a child, and leave it running with its record, so that it can be adopted."""
+        if name not in self._children or name in self._drops:
+            return
+        child = self._children.pop(name)
+        task = self._tasks.pop(name)
+        task.cancel()
+        await asyncio.wait({task})
+        self._tell(child, "released")
+
     async def aclose(self) -> None:
-        """End all children."""
+        """Release the children that outlive the daemon, and end all others."""
         self._closed = True
-        await asyncio.gather(*(self.drop(name) for name in list(self._children)))
+        await asyncio.gather(
+            *(self.release(child.name) if child.outlives else self.drop(child.name) for child in self.children)
+        )
 
     async def _drop(self, name: str) -> None:
         child = self._children[name]

@@ -17,7 +17,7 @@ from covey.kernel.config import set_value
 from covey.kernel.daemon import Daemon
 from covey.kernel.event import Event
 from covey.kernel.home import Home
-from covey.kernel.settings import SETTINGS
+from covey.node.settings import SETTINGS
 
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 PATIENCE_S = 60.0
@@ -28,6 +28,9 @@ class Room:
 
     def __init__(self, daemon: Daemon) -> None:
         self.daemon = daemon
+        status = daemon.opened["attention"].status
+        assert status is not None
+        self.status = status
 
     async def ask(self, key: str, title: str = "look", detail: str = "", **data: Any) -> Event:
         return await self.daemon.events.append(
@@ -42,7 +45,7 @@ class Room:
         given = {
             parameter.name: parameter.default for parameter in operation.parameters if parameter.default is not None
         } | params
-        return await asyncio.to_thread(Client(self.daemon.home.socket).call, operation, given)
+        return await asyncio.to_thread(Client(self.daemon.seat.socket).call, operation, given)
 
     async def items(self, **params: Any) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = (await self.call("attention.list", **params))["items"]
@@ -55,7 +58,7 @@ class Room:
 
     async def count(self, open_: int) -> None:
         """Wait until so many items are open."""
-        await until(lambda: self.daemon.parts["attention"]()["open"] == open_, f"{open_} open items")
+        await until(lambda: self.status()["open"] == open_, f"{open_} open items")
 
     async def repeated(self, key: str, times: int) -> None:
         """Wait until an item was asked so often."""
@@ -75,9 +78,9 @@ class Room:
     async def heard(self) -> None:
         """Wait until all that was said is in the queue."""
         await self.ask("mark:", "mark")
-        await until(lambda: "mark" in self.daemon.parts["attention"]()["titles"], "the mark")
+        await until(lambda: "mark" in self.status()["titles"], "the mark")
         await self.settle("mark:")
-        await until(lambda: "mark" not in self.daemon.parts["attention"]()["titles"], "the end of the mark")
+        await until(lambda: "mark" not in self.status()["titles"], "the end of the mark")
 
 
 async def until(true: Callable[[], bool], what: str) -> None:
@@ -93,7 +96,7 @@ def homes() -> Iterator[Home]:
     """A home whose path is short, as a Unix socket's must be."""
     folder = Path(tempfile.mkdtemp(prefix="cv-"))
     home = Home(str(folder / "home"))
-    home.prepare()
+    home.node.prepare()
     try:
         yield home
     finally:
@@ -103,6 +106,6 @@ def homes() -> Iterator[Home]:
 @contextlib.asynccontextmanager
 async def opened(home: Home, notify: str = "") -> AsyncIterator[Room]:
     if notify:
-        set_value(home, SETTINGS, "attention.notify", notify)
-    async with Daemon.running(home, subsystems=(ATTENTION,)) as daemon:
+        set_value(home.node, SETTINGS, "attention.notify", notify)
+    async with Daemon.running(home.node, subsystems=(ATTENTION,)) as daemon:
         yield Room(daemon)

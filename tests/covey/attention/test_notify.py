@@ -22,7 +22,7 @@ from covey.attention import notify
 from covey.attention.item import Item
 from covey.kernel.config import set_value
 from covey.kernel.home import Home
-from covey.kernel.settings import SETTINGS
+from covey.node.settings import SETTINGS
 from murli import AgentError
 from tests.covey.attention.rooms import Room, homes, opened, until
 
@@ -152,8 +152,8 @@ def test_a_command_that_is_set_while_the_daemon_runs_tells_only_what_comes_after
     async def quiet(home: Home) -> None:
         async with opened(home) as room:
             await room.notified(await room.ask("before"))
-            set_value(home, SETTINGS, "attention.notify", person.command)
-            await room.daemon.reload()
+            set_value(home.node, SETTINGS, "attention.notify", person.command)
+            await room.daemon.reload.reload()
             await room.ask("after")
             await until(lambda: bool(person.told), "the word")
 
@@ -274,4 +274,4 @@ def test_a_daemon_that_stops_does_not_wait_for_the_command() -> None:
 @pytest.mark.parametrize("value", ['[""]', '["./tell"]', '["bin/tell"]', '["a\\u0000b"]', "[3]", '["sh", "\\u0000"]'])
 def test_a_command_that_cannot_be_is_refused_when_it_is_set(value: str) -> None:
     with homes() as home, pytest.raises(AgentError):
-        set_value(home, SETTINGS, "attention.notify", value)
+        set_value(home.node, SETTINGS, "attention.notify", value)

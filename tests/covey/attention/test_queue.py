@@ -220,7 +220,7 @@ def test_a_gap_in_the_journal_is_survived() -> None:
 
     with homes() as home:
         asyncio.run(before(home))
-        with sqlite3.connect(home.database) as database:
+        with sqlite3.connect(home.node.database) as database:
             database.execute("DELETE FROM event")
         asyncio.run(after(home))
 
@@ -241,7 +241,7 @@ def test_a_full_disk_delays_the_queue_and_loses_nothing(caplog: pytest.LogCaptur
         await room.ask("first")
         await room.ask("second")
         await until(lambda: bool(caplog.records), "a word about it")
-        assert room.daemon.parts["attention"]()["open"] == 0
+        assert room.status()["open"] == 0
         await store.write(lambda database: database.execute("DROP TRIGGER heavy").rowcount)
         await room.count(2)
         assert [key for _, key in await room.told()] == ["first", "second"]

@@ -15,7 +15,7 @@ KEYS = 5
 
 
 async def live(home: Home, chance: random.Random) -> None:
-    async with Daemon.running(home, subsystems=(ATTENTION,)) as daemon:
+    async with Daemon.running(home.node, subsystems=(ATTENTION,)) as daemon:
         print("ready", flush=True)
         for number in count():
             key = f"key:{chance.randrange(KEYS)}"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from covey.beats.run_folder import RunFolder, marked_processes, prune
+from covey.beats.run_folder import RunFolder, marked_processes, prune_handovers
 from tests.covey.beats.living import living
 from tests.covey.beats.pretended import Pretended, logged, until
 
@@ -21,9 +21,11 @@ COMMAND = """
 import json, sys
 from covey.beats.foreground import run_in_foreground
 from covey.kernel.home import Home
+from covey.node.settings import SETTINGS
 home = Home(sys.argv[1])
 done = run_in_foreground(
     home,
+    SETTINGS,
     sys.argv[2],
     None,
     verbose=False,
@@ -90,7 +92,7 @@ def test_runs_that_no_daemon_takes_in_do_not_fill_the_disk(here: Here) -> None:
         last = here.run()["run"]
     running = RunFolder(here.home / "beats" / "runs" / "00RUNNING")
     running.write_handover({"run": {"run": running.run_id, "state": "running"}, "turns": []})
-    prune(here.home / "beats" / "runs", 1)
+    prune_handovers(here.home / "beats" / "runs", 1)
     assert {folder.run_id for folder in here.runs} == {"00RUNNING", last}
     assert len(logged(here.home)) == 3
 

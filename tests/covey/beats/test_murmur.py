@@ -15,7 +15,8 @@ from covey.beats.murmur import import_file, read_murmur
 from covey.beats.workspaces import append_workspaces
 from covey.kernel.config import Config, set_value
 from covey.kernel.home import Home
-from covey.kernel.settings import SETTINGS, Tables
+from covey.kernel.settings import Tables
+from covey.node.settings import SETTINGS
 from murli import AgentError
 
 DOCUMENT = {
@@ -63,7 +64,7 @@ agent = "claude"
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     home = Home(str(tmp_path / "home"))
-    home.prepare()
+    home.node.prepare()
     return home
 
 
@@ -78,29 +79,29 @@ def test_the_old_form_becomes_tables(home: Home, source: Path) -> None:
     paths = ["/home/theo/my-project", "/home/theo/other", "/home/theo/trusted"]
     assert import_file(home, str(source), "/home/theo") == {
         "source": str(source),
-        "file": home.config_file,
+        "file": home.node.config_file,
         "imported": paths,
         "present": [],
         "problems": [],
         "left_out": 0,
     }
-    assert Path(home.config_file).read_text() == BLOCKS
-    assert [table["path"] for table in Config.load(home, SETTINGS).get("beats.workspace")] == paths
+    assert Path(home.node.config_file).read_text() == BLOCKS
+    assert [table["path"] for table in Config.load(home.node, SETTINGS).get("beats.workspace")] == paths
 
 
 def test_a_file_of_which_nothing_can_be_used_is_an_error(home: Home, source: Path) -> None:
     source.write_text(json.dumps({"workspaces": [{"path": "/a", "interval": "soon"}, {"interval": "1h"}]}))
     with pytest.raises(AgentError, match=r"nothing could be taken over from .*soon.*workspace 2 has no path"):
         import_file(home, str(source), "/home/theo")
-    assert not Path(home.config_file).exists()
+    assert not Path(home.node.config_file).exists()
 
 
 def test_doing_it_twice_changes_nothing(home: Home, source: Path) -> None:
     import_file(home, str(source), "/home/theo")
-    before = Path(home.config_file).stat()
+    before = Path(home.node.config_file).stat()
     again = import_file(home, str(source), "/home/theo")
     assert (again["imported"], len(again["present"])) == ([], 3)
-    assert Path(home.config_file).stat().st_ino == before.st_ino
+    assert Path(home.node.config_file).stat().st_ino == before.st_ino
 
 
 def test_what_is_there_is_left_alone_byte_for_byte(home: Home, source: Path) -> None:
@@ -108,10 +109,10 @@ def test_what_is_there_is_left_alone_byte_for_byte(home: Home, source: Path) -> 
         '# mine\n[log]\nlevel = "debug" # loud\n\n'
         '[[beats.workspace]] # by hand\npath = "~/other/"\ninterval = "9m"\n# tail'
     )
-    Path(home.config_file).write_text(mine)
+    Path(home.node.config_file).write_text(mine)
     result = import_file(home, str(source), "/home/theo")
     assert result["present"] == ["/home/theo/other"]
-    text = Path(home.config_file).read_text()
+    text = Path(home.node.config_file).read_text()
     assert text.startswith(mine + "\n\n[[beats.workspace]]\n")
     assert [table["path"] for table in tomllib.loads(text)["beats"]["workspace"]] == [
         "~/other/",
@@ -121,10 +122,10 @@ def test_what_is_there_is_left_alone_byte_for_byte(home: Home, source: Path) -> 
 
 
 def test_settings_can_be_changed_before_and_after(home: Home, source: Path) -> None:
-    set_value(home, SETTINGS, "beats.max_concurrent", "2")
+    set_value(home.node, SETTINGS, "beats.max_concurrent", "2")
     import_file(home, str(source), "/home/theo")
-    set_value(home, SETTINGS, "beats.jitter_s", "5")
-    config = Config.load(home, SETTINGS)
+    set_value(home.node, SETTINGS, "beats.jitter_s", "5")
+    config = Config.load(home.node, SETTINGS)
     assert (config.get("beats.max_concurrent"), config.get("beats.jitter_s"), len(config.get("beats.workspace"))) == (
         2,
         5.0,
@@ -133,20 +134,23 @@ def test_settings_can_be_changed_before_and_after(home: Home, source: Path) -> N
 
 
 def test_a_file_with_carriage_returns_keeps_them(home: Home, source: Path) -> None:
-    Path(home.config_file).write_bytes(b"[log]\r\nmax_mb = 5\r\n")
+    Path(home.node.config_file).write_bytes(b"[log]\r\nmax_mb = 5\r\n")
     import_file(home, str(source), "/home/theo")
-    assert Path(home.config_file).read_bytes() == b"[log]\r\nmax_mb = 5\r\n\r\n" + BLOCKS.replace("\n", "\r\n").encode()
+    assert (
+        Path(home.node.config_file).read_bytes()
+        == b"[log]\r\nmax_mb = 5\r\n\r\n" + BLOCKS.replace("\n", "\r\n").encode()
+    )
 
 
 @pytest.mark.parametrize(
     "odd", ['[beats]\nworkspace = [{ path = "/a" }]\n', "beats = { max_concurrent = 2 }\n", "beats = 3\n"]
 )
 def test_a_file_that_cannot_be_edited_safely_is_left_to_an_editor(home: Home, source: Path, odd: str) -> None:
-    Path(home.config_file).write_text(odd)
+    Path(home.node.config_file).write_text(odd)
     with pytest.raises(AgentError, match="cannot be edited safely; it was not touched") as caught:
         import_file(home, str(source), "/home/theo")
     assert caught.value.suggestion.startswith("Change beats.workspace in an editor: ")
-    assert Path(home.config_file).read_text() == odd
+    assert Path(home.node.config_file).read_text() == odd
 
 
 def test_what_cannot_be_taken_over_is_said() -> None:
@@ -184,7 +188,7 @@ def test_what_is_no_configuration_of_murmur_is_refused(home: Home, tmp_path: Pat
     with pytest.raises(AgentError, match="is not a configuration of murmur") as caught:
         import_file(home, str(tmp_path / "x.json"), "/home/theo")
     assert "covey beats import ~/.murmur/config.json" in caught.value.suggestion
-    assert not Path(home.config_file).exists()
+    assert not Path(home.node.config_file).exists()
 
 
 def test_a_file_that_is_not_there_is_refused(home: Home, tmp_path: Path) -> None:

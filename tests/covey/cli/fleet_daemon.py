@@ -27,16 +27,19 @@ from covey.fleet.why import why
 from covey.kernel.call import Call, Handler
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
+from covey.kernel.subsystem import Context
 from tests.covey.fleet.fleets import NOW, TARGETS, sketch
+from tests.covey.subsystems import serving
 
 DECLARED = (*declared.OPERATIONS, *(operation for operation in targets.TARGETS if operation not in declared.OPERATIONS))
-OPERATIONS = (*kernel.OPERATIONS, *(operation for operation in DECLARED if not operation.payload), replay.REPLAY)
+SERVED = (*(operation for operation in DECLARED if not operation.payload), replay.REPLAY)
+OPERATIONS = (*kernel.OPERATIONS, *SERVED)
 
 
 class Fleet:
     """Six agents that never change."""
 
-    def __init__(self, daemon: Daemon) -> None:
+    def __init__(self, daemon: Context) -> None:
         self.daemon = daemon
         now = time.time()
         self.book = [replace(one, since=now - (NOW - one.since), as_of=now, evidence=()) for one in sketch()]
@@ -80,7 +83,7 @@ class Fleet:
         return {"items": [], "problems": []}
 
 
-def handlers(daemon: Daemon) -> dict[str, Handler]:
+def handlers(daemon: Context) -> dict[str, Handler]:
     fleet = Fleet(daemon)
     return {
         **{f"list.{scope}": fleet.listed for scope in ("panes", "windows", "sessions")},
@@ -92,8 +95,8 @@ def handlers(daemon: Daemon) -> dict[str, Handler]:
 
 async def serve(path: str) -> None:
     home = Home(path)
-    home.prepare()
-    async with Daemon.running(home, operations=OPERATIONS, more=handlers) as daemon:
+    home.node.prepare()
+    async with Daemon.running(home.node, [serving(SERVED, handlers)]) as daemon:
         print("ready", flush=True)
         await daemon.until_stopped()
 

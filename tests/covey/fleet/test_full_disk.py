@@ -11,8 +11,8 @@ from covey.fleet.operations import FLEET
 from covey.kernel.config import set_value
 from covey.kernel.daemon import Daemon
 from covey.kernel.event import Event
-from covey.kernel.settings import SETTINGS
 from covey.kernel.store_errors import StoreError
+from covey.node.settings import SETTINGS
 from tests.covey.attention.rooms import Room as Speaking
 from tests.covey.attention.rooms import homes
 from tests.covey.attention.rooms import until as until_true
@@ -28,9 +28,9 @@ def test_an_agent_that_began_while_the_disk_was_full_is_told_when_there_is_room_
             program = tmux.socket.parent / "toy-agent"
             program.write_text(AGENT)
             program.chmod(0o700)
-            set_value(home, SETTINGS, "fleet.sockets", f'["{tmux.socket}"]')
+            set_value(home.node, SETTINGS, "fleet.sockets", f'["{tmux.socket}"]')
             await asyncio.to_thread(tmux.pane)
-            async with Daemon.running(home, subsystems=(FLEET,)) as daemon:
+            async with Daemon.running(home.node, subsystems=(FLEET,)) as daemon:
                 await daemon.store.write(
                     lambda database: database.execute("PRAGMA max_page_count = 1").fetchall()
                 )  # as many as there are: no more fits
@@ -39,7 +39,9 @@ def test_an_agent_that_began_while_the_disk_was_full_is_told_when_there_is_room_
                         while True:
                             await daemon.events.append("test.filler", data={"text": "x" * size})
                 await asyncio.to_thread(tmux.pane, str(program))
-                await until_true(lambda: daemon.parts["fleet"]()["summary"]["total"] == 1, "the row")
+                status = daemon.opened["fleet"].status
+                assert status is not None
+                await until_true(lambda: status()["summary"]["total"] == 1, "the row")
                 await asyncio.sleep(0.2)
                 assert await daemon.events.history(kinds=["agent.started"]) == []
                 await daemon.store.write(

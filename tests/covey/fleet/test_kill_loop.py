@@ -29,7 +29,7 @@ KILLS = 80
 PAYLOAD = '{"hook_event_name":"preToolUse","conversation_id":"c","tool_use_id":"%s","tool_name":"Shell","tool_input":{"command":"%s"}}'
 FORKS = """
 import os, signal, sys
-from covey import node
+from covey.node.__main__ import main
 from covey.kernel.home import Home
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 while sys.stdin.readline():
@@ -38,8 +38,8 @@ while sys.stdin.readline():
     else:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         home = Home(sys.argv[1])
-        home.prepare()
-        os._exit(node.main(home))
+        home.node.prepare()
+        os._exit(main(home))
 """
 
 

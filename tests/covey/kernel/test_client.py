@@ -25,13 +25,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from covey.contract import OPERATIONS, Operation, Parameter
-from covey.contract.kernel import OPERATIONS as KERNEL
 from covey.kernel.call import Call
 from covey.kernel.client import Client, Interrupted, NotAnswered, NotRunning, NotUnderstood
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 from murli import AgentError
 from tests.covey.conftest import Covey
+from tests.covey.subsystems import serving
 
 LIMIT_S = 20
 GET = Operation(
@@ -495,17 +495,15 @@ def echo() -> Iterator[str]:
 
     async def live() -> None:
         loops.append(asyncio.get_running_loop())
-        async with Daemon.running(
-            home, operations=[*KERNEL, *ECHO], more=lambda _: {operation.name: _echo for operation in ECHO}
-        ):
+        async with Daemon.running(home.node, [serving(ECHO, lambda _: {operation.name: _echo for operation in ECHO})]):
             ready.set()
             await stop.wait()
 
-    home.prepare()
+    home.node.prepare()
     thread = threading.Thread(target=asyncio.run, args=[live()], daemon=True)
     thread.start()
     assert ready.wait(LIMIT_S)
-    yield home.socket
+    yield home.node.socket
     loops[0].call_soon_threadsafe(stop.set)
     thread.join(LIMIT_S)
     shutil.rmtree(folder)

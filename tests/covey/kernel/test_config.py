@@ -19,7 +19,8 @@ from covey.kernel.config import Config, ConfigHolder, set_value, unset
 from covey.kernel.config_file import LARGEST_FILE, ConfigError
 from covey.kernel.home import Home
 from covey.kernel.redact import REDACTED
-from covey.kernel.settings import KERNEL, SETTINGS, Setting, Settings
+from covey.kernel.settings import KERNEL, Setting, Settings
+from covey.node.settings import SETTINGS
 from murli import AgentError
 
 MORE = Settings(
@@ -38,16 +39,16 @@ MORE = Settings(
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     home = Home(str(tmp_path / "home"))
-    home.prepare()
+    home.node.prepare()
     return home
 
 
 def write(home: Home, text: str | bytes) -> None:
-    Path(home.config_file).write_bytes(text if isinstance(text, bytes) else text.encode())
+    Path(home.node.config_file).write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
 def content(home: Home) -> str:
-    return Path(home.config_file).read_bytes().decode()
+    return Path(home.node.config_file).read_bytes().decode()
 
 
 def names(home: Home) -> list[str]:
@@ -57,7 +58,7 @@ def names(home: Home) -> list[str]:
 def refusal(home: Home, text: str | bytes, settings: Settings = MORE) -> AgentError:
     write(home, text)
     with pytest.raises(AgentError) as caught:
-        Config.load(home, settings)
+        Config.load(home.node, settings)
     return caught.value
 
 
@@ -65,7 +66,7 @@ def refusal(home: Home, text: str | bytes, settings: Settings = MORE) -> AgentEr
 
 
 def test_without_a_file_everything_is_at_its_default(home: Home) -> None:
-    config = Config.load(home, SETTINGS)
+    config = Config.load(home.node, SETTINGS)
     assert config.get("log.level") == "info"
     assert config.get("log.max_mb") == 100
     assert config.get("http.tcp") is True
@@ -74,7 +75,7 @@ def test_without_a_file_everything_is_at_its_default(home: Home) -> None:
 
 def test_what_the_file_says_holds_and_is_listed_as_coming_from_it(home: Home) -> None:
     write(home, '[log]\nlevel = "debug"\n[http]\ntcp = false\ndeadline_s = 5\n')
-    config = Config.load(home, SETTINGS)
+    config = Config.load(home.node, SETTINGS)
     assert (config.get("log.level"), config.get("http.tcp")) == ("debug", False)
     assert repr(config.get("http.deadline_s")) == "5.0"
     assert {item.key for item in config.items() if item.source == "file"} == {
@@ -101,19 +102,19 @@ def test_what_the_file_says_holds_and_is_listed_as_coming_from_it(home: Home) ->
 )
 def test_an_empty_or_oddly_saved_file_is_as_good_as_another(home: Home, text: str) -> None:
     write(home, text)
-    assert Config.load(home, SETTINGS).get("log.level") == "info"
+    assert Config.load(home.node, SETTINGS).get("log.level") == "info"
 
 
 def test_a_list_from_the_configuration_can_be_changed_without_changing_the_configuration(home: Home) -> None:
     write(home, "[fleet.watch]\nhosts = ['vm1']\n")
-    config = Config.load(home, MORE)
+    config = Config.load(home.node, MORE)
     config.get("fleet.watch.hosts").append("vm2")
     assert config.get("fleet.watch.hosts") == ["vm1"]
 
 
 def test_sensitive_values_are_used_but_not_listed(home: Home) -> None:
     write(home, "[notify]\nwebhook_token = 'hunter2hunter2'\n")
-    config = Config.load(home, MORE)
+    config = Config.load(home.node, MORE)
     assert config.get("notify.webhook_token") == "hunter2hunter2"
     assert config.item("notify.webhook_token").value == REDACTED
     assert config.secrets() == ["hunter2hunter2"]
@@ -122,7 +123,7 @@ def test_sensitive_values_are_used_but_not_listed(home: Home) -> None:
 
 
 def test_asking_for_an_unknown_setting_names_the_nearest(home: Home) -> None:
-    config = Config.load(home, SETTINGS)
+    config = Config.load(home.node, SETTINGS)
     for verb in (config.get, config.source, config.item):
         with pytest.raises(AgentError, match=r"log\.levle is not a setting; did you mean log\.level\?") as caught:
             verb("log.levle")
@@ -182,14 +183,14 @@ def test_a_mistake_is_named_with_its_line_its_key_and_what_was_expected(
     assert isinstance(error, ConfigError)
     assert [problem.line for problem in error.problems] == [line]
     assert error.problems[0].message.startswith(said)
-    assert error.message.startswith(f"{home.config_file}, line {line}: {said}")
+    assert error.message.startswith(f"{home.node.config_file}, line {line}: {said}")
     assert (error.error, error.code) == ("config_error", 1)
 
 
 def test_all_mistakes_are_reported_at_once(home: Home) -> None:
     error = refusal(home, '[log]\nlevle = "info"\nmax_mb = "big"\n\n[stroe]\nfsync = "off"\n')
     assert error.message.splitlines() == [
-        f"{home.config_file} has 3 problems:",
+        f"{home.node.config_file} has 3 problems:",
         "  line 2: log.levle is not a setting; did you mean log.level?",
         '  line 3: log.max_mb has to be a whole number from 1 to 100000, not "big"',
         "  line 6: stroe.fsync is not a setting; did you mean store.fsync?",
@@ -225,44 +226,44 @@ def test_absurd_values_are_refused_without_a_traceback(home: Home) -> None:
 
 
 def test_what_is_no_file_is_refused_and_nobody_waits_for_it(home: Home) -> None:
-    Path(home.config_file).mkdir()
+    Path(home.node.config_file).mkdir()
     with pytest.raises(AgentError, match="it is a directory") as caught:
-        Config.load(home, SETTINGS)
+        Config.load(home.node, SETTINGS)
     subprocess.run(["sh", "-c", caught.value.suggestion.removeprefix("Move it away: ")], check=True)
-    os.mkfifo(home.config_file)
+    os.mkfifo(home.node.config_file)
     with pytest.raises(AgentError, match="it is a named pipe"):
-        Config.load(home, SETTINGS)
+        Config.load(home.node, SETTINGS)
 
 
 def test_a_file_that_may_not_be_read_is_refused_with_the_command_that_mends_it(home: Home) -> None:
-    Path(home.config_file).symlink_to(home.config_file)
+    Path(home.node.config_file).symlink_to(home.node.config_file)
     with pytest.raises(AgentError, match="cannot be read: Too many levels of symbolic links"):
-        Config.load(home, SETTINGS)
+        Config.load(home.node, SETTINGS)
     if os.getuid() != 0:
-        Path(home.config_file).unlink()
+        Path(home.node.config_file).unlink()
         write(home, "")
-        Path(home.config_file).chmod(0)
+        Path(home.node.config_file).chmod(0)
         with pytest.raises(AgentError) as caught:
-            Config.load(home, SETTINGS)
-        assert caught.value.suggestion == f"Let yourself read it: chmod u+r {home.config_file}"
+            Config.load(home.node, SETTINGS)
+        assert caught.value.suggestion == f"Let yourself read it: chmod u+r {home.node.config_file}"
     else:  # rights do not bind root: ask as somebody else
         script = f"""
 import os, shlex
-from covey.kernel.config import Config; from covey.kernel.home import Home; from covey.kernel.settings import SETTINGS
+from covey.kernel.config import Config; from covey.kernel.home import Home; from covey.node.settings import SETTINGS
 from murli import AgentError, permission_denied
 os.setgid(12345); os.setuid(12345)
-try: Config.load(Home({home.path!r}), SETTINGS)
+try: Config.load(Home({home.path!r}).node, SETTINGS)
 except AgentError as error: print(error.error, error.suggestion)
 """
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-        assert done.stdout == f"permission_denied Let yourself read it: chmod u+r {home.config_file}\n"
+        assert done.stdout == f"permission_denied Let yourself read it: chmod u+r {home.node.config_file}\n"
 
 
 def test_the_suggested_command_mends_the_file(home: Home) -> None:
     error = refusal(home, "[log]\nlevle = 'debug'\nlevel = 'debug'\n")
     key = error.suggestion.rpartition("covey config unset ")[2]
-    unset(home, MORE, key)
-    assert Config.load(home, MORE).get("log.level") == "debug"
+    unset(home.node, MORE, key)
+    assert Config.load(home.node, MORE).get("log.level") == "debug"
 
 
 # --- writing ---
@@ -285,40 +286,40 @@ fsync = "batched_50ms"
 
 def test_an_existing_value_is_changed_in_place(home: Home) -> None:
     write(home, COMMENTED)
-    assert set_value(home, SETTINGS, "log.level", "info") == ("log.level", "debug", "info", False)
+    assert set_value(home.node, SETTINGS, "log.level", "info") == ("log.level", "debug", "info", False)
     assert content(home) == COMMENTED.replace('"debug"', '"info"')
 
 
 def test_a_new_key_stands_behind_the_last_one_of_its_section_and_not_behind_the_comment_of_the_next(home: Home) -> None:
     write(home, COMMENTED)
-    set_value(home, SETTINGS, "log.max_days", "3")
+    set_value(home.node, SETTINGS, "log.max_days", "3")
     assert content(home) == COMMENTED.replace("max_mb = 5\n", "max_mb = 5\nmax_days = 3\n")
 
 
 def test_a_new_section_stands_at_the_end(home: Home) -> None:
     write(home, COMMENTED)
-    set_value(home, SETTINGS, "http.tcp", "false")
+    set_value(home.node, SETTINGS, "http.tcp", "false")
     assert content(home) == COMMENTED + "\n[http]\ntcp = false\n"
 
 
 def test_the_first_setting_makes_the_file_private(home: Home) -> None:
-    set_value(home, SETTINGS, "log.level", "debug")
+    set_value(home.node, SETTINGS, "log.level", "debug")
     assert content(home) == '[log]\nlevel = "debug"\n'
-    assert stat.S_IMODE(Path(home.config_file).stat().st_mode) == 0o600
+    assert stat.S_IMODE(Path(home.node.config_file).stat().st_mode) == 0o600
 
 
 def test_a_setting_can_be_made_before_anything_else_exists(tmp_path: Path) -> None:
     home = Home(str(tmp_path / "fresh"))
-    set_value(home, SETTINGS, "log.level", "debug")
-    assert Config.load(home, SETTINGS).get("log.level") == "debug"
+    set_value(home.node, SETTINGS, "log.level", "debug")
+    assert Config.load(home.node, SETTINGS).get("log.level") == "debug"
 
 
 @pytest.mark.parametrize("bits", [0o600, 0o640, 0o644])
 def test_the_mode_of_the_file_is_kept(home: Home, bits: int) -> None:
     write(home, COMMENTED)
-    Path(home.config_file).chmod(bits)
-    set_value(home, SETTINGS, "log.level", "info")
-    assert stat.S_IMODE(Path(home.config_file).stat().st_mode) == bits
+    Path(home.node.config_file).chmod(bits)
+    set_value(home.node, SETTINGS, "log.level", "info")
+    assert stat.S_IMODE(Path(home.node.config_file).stat().st_mode) == bits
 
 
 @pytest.mark.parametrize(
@@ -346,7 +347,7 @@ def test_the_mode_of_the_file_is_kept(home: Home, bits: int) -> None:
 )  # fmt: skip
 def test_every_way_to_write_a_section_is_kept(home: Home, before: str, key: str, value: str, after: str) -> None:
     write(home, before)
-    set_value(home, MORE, key, value)
+    set_value(home.node, MORE, key, value)
     assert content(home) == after
 
 
@@ -369,8 +370,8 @@ def test_every_way_to_write_a_section_is_kept(home: Home, before: str, key: str,
     ],
 )
 def test_a_value_is_given_as_plain_text_or_as_toml(home: Home, key: str, text: str, value: object) -> None:
-    set_value(home, MORE, key, text)
-    assert repr(Config.load(home, MORE).get(key)) == repr(value)
+    set_value(home.node, MORE, key, text)
+    assert repr(Config.load(home.node, MORE).get(key)) == repr(value)
 
 
 @pytest.mark.parametrize(
@@ -395,17 +396,22 @@ def test_a_value_is_given_as_plain_text_or_as_toml(home: Home, key: str, text: s
 def test_a_bad_value_is_refused_before_anything_is_touched(home: Home, key: str, text: str, said: str) -> None:
     write(home, COMMENTED)
     with pytest.raises(AgentError) as caught:
-        set_value(home, MORE, key, text)
+        set_value(home.node, MORE, key, text)
     assert caught.value.message.startswith(said)
     assert content(home) == COMMENTED
     assert names(home) == ["config.toml", "node"]
 
 
 def test_a_sensitive_value_is_repeated_neither_when_set_nor_when_refused(home: Home) -> None:
-    assert set_value(home, MORE, "notify.webhook_token", "hunter2") == ("notify.webhook_token", "", REDACTED, False)
-    assert unset(home, MORE, "notify.webhook_token") == ("notify.webhook_token", REDACTED, "", False)
+    assert set_value(home.node, MORE, "notify.webhook_token", "hunter2") == (
+        "notify.webhook_token",
+        "",
+        REDACTED,
+        False,
+    )
+    assert unset(home.node, MORE, "notify.webhook_token") == ("notify.webhook_token", REDACTED, "", False)
     with pytest.raises(AgentError) as caught:
-        set_value(home, MORE, "notify.webhook_token", "hunter2\udcff")
+        set_value(home.node, MORE, "notify.webhook_token", "hunter2\udcff")
     assert "hunter2" not in caught.value.message
 
 
@@ -413,73 +419,73 @@ def test_a_sensitive_value_is_repeated_neither_when_set_nor_when_refused(home: H
 def test_a_file_that_does_not_parse_is_not_touched(home: Home, broken: str | bytes) -> None:
     write(home, broken)
     with pytest.raises(ConfigError):
-        set_value(home, SETTINGS, "log.level", "info")
+        set_value(home.node, SETTINGS, "log.level", "info")
     with pytest.raises(ConfigError):
-        unset(home, SETTINGS, "log.level")
-    assert Path(home.config_file).read_bytes() == (broken if isinstance(broken, bytes) else broken.encode())
+        unset(home.node, SETTINGS, "log.level")
+    assert Path(home.node.config_file).read_bytes() == (broken if isinstance(broken, bytes) else broken.encode())
 
 
 def test_a_wrong_value_can_be_mended_although_the_file_has_other_mistakes(home: Home) -> None:
     write(home, "[log]\nlevel = 'loud'\nlevle = nan\n")
-    assert set_value(home, SETTINGS, "log.level", "info").old == "loud"
-    assert unset(home, SETTINGS, "log.levle") == ("log.levle", None, None, False)
-    assert Config.load(home, SETTINGS).get("log.level") == "info"
+    assert set_value(home.node, SETTINGS, "log.level", "info").old == "loud"
+    assert unset(home.node, SETTINGS, "log.levle") == ("log.levle", None, None, False)
+    assert Config.load(home.node, SETTINGS).get("log.level") == "info"
 
 
 @pytest.mark.parametrize("odd", ["log = 3\n", "[[log]]\nlevel = 'info'\n", "[log.level]\nx = 1\n", "log.level.x = 1\n"])
 def test_what_cannot_be_edited_safely_is_left_to_an_editor(home: Home, odd: str) -> None:
     write(home, odd)
     with pytest.raises(AgentError):
-        set_value(home, SETTINGS, "log.level", "debug")
+        set_value(home.node, SETTINGS, "log.level", "debug")
     assert content(home) == odd
 
 
 def test_setting_what_is_set_already_does_not_write(home: Home) -> None:
     write(home, COMMENTED)
-    before = Path(home.config_file).stat()
-    set_value(home, SETTINGS, "log.level", "debug")
-    assert Path(home.config_file).stat().st_ino == before.st_ino
+    before = Path(home.node.config_file).stat()
+    set_value(home.node, SETTINGS, "log.level", "debug")
+    assert Path(home.node.config_file).stat().st_ino == before.st_ino
 
 
 def test_setting_the_default_explicitly_is_written_down(home: Home) -> None:
-    assert set_value(home, SETTINGS, "log.level", "info").needs_restart is False
-    assert Config.load(home, SETTINGS).source("log.level") == "file"
+    assert set_value(home.node, SETTINGS, "log.level", "info").needs_restart is False
+    assert Config.load(home.node, SETTINGS).source("log.level") == "file"
 
 
 def test_an_edit_tells_whether_a_restart_is_needed(home: Home) -> None:
-    assert set_value(home, SETTINGS, "http.tcp", "false") == ("http.tcp", True, False, True)
-    assert set_value(home, SETTINGS, "http.tcp", "false").needs_restart is False
-    assert unset(home, SETTINGS, "http.tcp") == ("http.tcp", False, True, True)
+    assert set_value(home.node, SETTINGS, "http.tcp", "false") == ("http.tcp", True, False, True)
+    assert set_value(home.node, SETTINGS, "http.tcp", "false").needs_restart is False
+    assert unset(home.node, SETTINGS, "http.tcp") == ("http.tcp", False, True, True)
 
 
 def test_unsetting_takes_out_one_line_and_keeps_the_comments(home: Home) -> None:
     write(home, COMMENTED)
-    unset(home, SETTINGS, "log.max_mb")
+    unset(home.node, SETTINGS, "log.max_mb")
     assert content(home) == COMMENTED.replace("max_mb = 5\n", "")
     write(home, "log = { level = 'debug', max_mb = 5 } # x\n")
-    unset(home, SETTINGS, "log.level")
+    unset(home.node, SETTINGS, "log.level")
     assert content(home) == "log = { max_mb = 5 } # x\n"
 
 
 def test_unsetting_what_is_not_set_changes_nothing_and_an_unknown_key_is_named(home: Home) -> None:
-    assert unset(home, SETTINGS, "log.level") == ("log.level", "info", "info", False)
-    assert not Path(home.config_file).exists()
+    assert unset(home.node, SETTINGS, "log.level") == ("log.level", "info", "info", False)
+    assert not Path(home.node.config_file).exists()
     with pytest.raises(AgentError, match="did you mean log"):
-        unset(home, SETTINGS, "log.levle")
+        unset(home.node, SETTINGS, "log.levle")
 
 
 def test_a_whole_section_is_not_unset_by_accident(home: Home) -> None:
     write(home, "[lgo]\nlevel = 1\n")
     with pytest.raises(AgentError, match="cannot be edited safely"):
-        unset(home, SETTINGS, "lgo")
+        unset(home.node, SETTINGS, "lgo")
     assert content(home) == "[lgo]\nlevel = 1\n"
 
 
 def test_the_file_may_be_a_link_into_a_repository_of_dotfiles(home: Home, tmp_path: Path) -> None:
     (tmp_path / "dotfiles.toml").write_text(COMMENTED)
-    Path(home.config_file).symlink_to(tmp_path / "dotfiles.toml")
-    set_value(home, SETTINGS, "log.level", "info")
-    assert Path(home.config_file).is_symlink()
+    Path(home.node.config_file).symlink_to(tmp_path / "dotfiles.toml")
+    set_value(home.node, SETTINGS, "log.level", "info")
+    assert Path(home.node.config_file).is_symlink()
     assert (tmp_path / "dotfiles.toml").read_text() == COMMENTED.replace('"debug"', '"info"')
 
 
@@ -487,10 +493,10 @@ def test_many_edits_at_once_are_all_kept(home: Home) -> None:
     keys = ["log.max_mb", "log.max_days", "log.max_files", "events.max_days", "events.max_mb", "http.body_limit_kb"]
     script = """
 import sys
-from covey.kernel.config import set_value; from covey.kernel.home import Home; from covey.kernel.settings import SETTINGS
+from covey.kernel.config import set_value; from covey.kernel.home import Home; from covey.node.settings import SETTINGS
 sys.stdin.read(1)
 for value in range(2, 22):
-    set_value(Home(sys.argv[1]), SETTINGS, sys.argv[2], str(value))
+    set_value(Home(sys.argv[1]).node, SETTINGS, sys.argv[2], str(value))
 """
     write(home, COMMENTED)
     editors = [
@@ -498,7 +504,7 @@ for value in range(2, 22):
         for key in keys
     ]
     assert [editor.communicate(b"x")[1] for editor in editors] == [b""] * len(keys)
-    config = Config.load(home, SETTINGS)
+    config = Config.load(home.node, SETTINGS)
     assert [config.get(key) for key in keys] == [21] * len(keys)
     assert all(line in content(home).splitlines() for line in COMMENTED.splitlines() if line.startswith("#"))
 
@@ -507,14 +513,14 @@ def test_an_edit_that_does_not_fit_on_the_disk_leaves_the_file_as_it_was(home: H
     write(home, COMMENTED)
     script = """
 import resource, sys
-from covey.kernel.config import set_value; from covey.kernel.home import Home; from covey.kernel.settings import SETTINGS
+from covey.kernel.config import set_value; from covey.kernel.home import Home; from covey.node.settings import SETTINGS
 from murli import AgentError
 resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
-try: set_value(Home(sys.argv[1]), SETTINGS, "log.level", "info")
+try: set_value(Home(sys.argv[1]).node, SETTINGS, "log.level", "info")
 except AgentError as error: print(error.message)
 """
     done = subprocess.run([sys.executable, "-c", script, home.path], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{home.config_file} could not be written: File too large; it is as it was\n"
+    assert done.stdout == f"{home.node.config_file} could not be written: File too large; it is as it was\n"
     assert content(home) == COMMENTED
     assert names(home) == ["config.toml", "node"]
 
@@ -523,7 +529,7 @@ except AgentError as error: print(error.message)
 
 
 def test_a_reload_tells_what_changed_and_what_waits_for_a_restart(home: Home) -> None:
-    holder = ConfigHolder(home, SETTINGS)
+    holder = ConfigHolder(home.node, SETTINGS)
     assert holder.reload() == (1, (), ())
     write(home, "[log]\nlevel = 'debug'\n[http]\ntcp = false\n")
     assert holder.reload() == (2, ("log.level", "http.tcp"), ("http.tcp",))
@@ -535,7 +541,7 @@ def test_a_reload_tells_what_changed_and_what_waits_for_a_restart(home: Home) ->
 
 def test_a_broken_edit_keeps_the_last_good_configuration_and_says_so_until_it_is_mended(home: Home) -> None:
     write(home, "[log]\nlevel = 'debug'\n")
-    holder = ConfigHolder(home, SETTINGS)
+    holder = ConfigHolder(home.node, SETTINGS)
     for broken, said in (
         ("[log]\nlevel = ", ("line 2: at the end: invalid value; is a text missing its quotes?",)),
         ("[log]\nlevel = 1\nlvl = 2", 2),
@@ -545,12 +551,12 @@ def test_a_broken_edit_keeps_the_last_good_configuration_and_says_so_until_it_is
             holder.reload()
         assert holder.problems == said or len(holder.problems) == said
         assert holder.current.get("log.level") == "debug"
-    Path(home.config_file).unlink()
-    Path(home.config_file).mkdir()
+    Path(home.node.config_file).unlink()
+    Path(home.node.config_file).mkdir()
     with pytest.raises(AgentError):
         holder.reload()
     assert "is a directory" in holder.problems[0]
-    Path(home.config_file).rmdir()
+    Path(home.node.config_file).rmdir()
     assert holder.reload().changed == ("log.level",)
     assert holder.problems == ()
 

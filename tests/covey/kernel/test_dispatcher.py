@@ -159,8 +159,8 @@ def test_handlers_that_do_not_match_the_operations_are_an_error(tmp_path: Path) 
 def test_calls_that_change_something_are_recorded_with_their_caller(tmp_path: Path) -> None:
     async def main() -> None:
         home = Home(str(tmp_path / "home"))
-        home.prepare()
-        async with Daemon.running(home) as daemon:
+        home.node.prepare()
+        async with Daemon.running(home.node) as daemon:
             await daemon.dispatcher.call("backup", {"path": str(tmp_path / "copy")}, KEEPER)
             await daemon.dispatcher.call("status", {}, KEEPER)
             with pytest.raises(AgentError):

@@ -19,10 +19,13 @@ import pytest
 
 from covey.kernel.clock import ManualClock
 from covey.kernel.doctor import examine, readable
-from covey.kernel.doctor_home import HomeDoctor
+from covey.kernel.doctor_seat import SeatDoctor
 from covey.kernel.finding import FAIL, OK, WARN, Finding
-from covey.kernel.home import LONGEST_SOCKET_PATH, Home
-from covey.kernel.settings import KERNEL, SETTINGS, Setting, Settings
+from covey.kernel.home import Home
+from covey.kernel.seat import LONGEST_SOCKET_PATH
+from covey.kernel.settings import KERNEL, Setting, Settings
+from covey.node.settings import SETTINGS
+from covey.node.subsystems import SUBSYSTEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +55,10 @@ class Patient:
         return path
 
     def findings(self, deadline: float = PATIENT) -> dict[str, Finding]:
-        return {one.name: one for one in examine(self.home, SETTINGS, environ=self.environ, deadline=deadline)}
+        return {
+            one.name: one
+            for one in examine(self.home.node, SETTINGS, SUBSYSTEMS, environ=self.environ, deadline=deadline)
+        }
 
     def finding(self, name: str, deadline: float = PATIENT) -> Finding:
         return self.findings(deadline)[name]
@@ -81,9 +87,9 @@ def database(path: str, rows: int = 10) -> None:
 
 def test_a_healthy_installation_has_nothing_to_mend(patient: Patient) -> None:
     patient.program("claude", 'echo "2.1.325 (Claude Code)"')
-    patient.home.prepare()
-    database(patient.home.database)
-    found = examine(patient.home, SETTINGS, environ=patient.environ)
+    patient.home.node.prepare()
+    database(patient.home.node.database)
+    found = examine(patient.home.node, SETTINGS, SUBSYSTEMS, environ=patient.environ)
     assert [one for one in found if one.status != OK or one.fix] == []
     assert [one.name for one in found] == [
         "python", "clock", "disk", "tmux", "ssh", "directory", "files", "config", "socket", "database",
@@ -144,8 +150,8 @@ def test_the_real_tmux_and_ssh_are_recognised(patient: Patient) -> None:
 
 def test_the_command_that_tells_a_person_has_to_be_there(patient: Patient) -> None:
     assert "notify" not in patient.findings()
-    patient.home.prepare()
-    Path(patient.home.config_file).write_text('[attention]\nnotify = ["tell", "me"]\n')
+    patient.home.node.prepare()
+    Path(patient.home.node.config_file).write_text('[attention]\nnotify = ["tell", "me"]\n')
     finding = patient.finding("notify")
     assert (finding.status, finding.fix) == (WARN, "covey config unset attention.notify")
     assert "names tell, which is not there" in finding.detail
@@ -153,7 +159,7 @@ def test_the_command_that_tells_a_person_has_to_be_there(patient: Patient) -> No
     assert (patient.finding("notify").status, patient.finding("notify").detail) == (OK, str(there))
     there.chmod(0o600)
     assert patient.finding("notify").status == WARN
-    Path(patient.home.config_file).write_text("[attention\n")
+    Path(patient.home.node.config_file).write_text("[attention\n")
     assert "notify" not in patient.findings(), "what is wrong with the configuration is said elsewhere"
 
 
@@ -261,7 +267,7 @@ def test_without_any_agent_one_is_suggested(patient: Patient) -> None:
 
 
 def test_an_open_home_is_reported_and_its_command_closes_it(patient: Patient) -> None:
-    patient.home.prepare()
+    patient.home.node.prepare()
     Path(patient.home.path).chmod(0o777)
     assert patient.finding("directory").status == FAIL
     patient.mend("directory")
@@ -269,31 +275,33 @@ def test_an_open_home_is_reported_and_its_command_closes_it(patient: Patient) ->
 
 
 def test_files_that_others_can_read_are_reported_and_their_command_closes_them(patient: Patient) -> None:
-    patient.home.prepare()
-    for path in (patient.home.token_file, patient.home.log_file, patient.home.port_file):
+    patient.home.node.prepare()
+    for path in (patient.home.node.token_file, patient.home.node.log_file, patient.home.node.port_file):
         Path(path).write_text("x")
         Path(path).chmod(0o666)
     finding = patient.finding("files")
     assert (finding.status, finding.detail) == (FAIL, "open to other users: http.port, http.token, daemon.log")
     patient.mend("files")
     assert patient.finding("files").status == OK
-    assert stat.S_IMODE(Path(patient.home.port_file).stat().st_mode) == 0o644
+    assert stat.S_IMODE(Path(patient.home.node.port_file).stat().st_mode) == 0o644
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
 def test_a_pipe_in_the_place_of_the_log_or_the_spool_is_reported(patient: Patient) -> None:
-    patient.home.prepare()
-    os.mkfifo(patient.home.log_file, 0o600)
-    os.mkfifo(Path(patient.home.node_dir) / "spool", 0o600)
-    finding = patient.finding("files")
-    assert (finding.status, finding.detail) == (FAIL, "no regular file, or no directory: daemon.log, spool")
-    assert finding.fix.endswith("&& covey down && covey up")
+    patient.home.node.prepare()
+    os.mkfifo(patient.home.node.log_file, 0o600)
+    os.mkfifo(Path(patient.home.node.directory) / "spool", 0o600)
+    spool = Path(patient.home.node.directory) / "spool"
+    found = patient.findings()
+    assert (found["files"].status, found["files"].detail) == (FAIL, "not a regular file: daemon.log")
+    assert (found["spool"].status, found["spool"].detail) == (FAIL, f"{spool} is not a directory")
+    assert {found[name].fix.endswith("&& covey down && covey up") for name in ("files", "spool")} == {True}
 
 
 def test_files_of_another_user_are_reported_and_their_command_takes_them_back(patient: Patient) -> None:
-    patient.home.prepare()
-    Path(patient.home.token_file).write_text("x")
-    os.chown(patient.home.token_file, 12345, 12345)
+    patient.home.node.prepare()
+    Path(patient.home.node.token_file).write_text("x")
+    os.chown(patient.home.node.token_file, 12345, 12345)
     finding = patient.finding("files")
     assert finding.detail == "of another user: http.token"
     subprocess.run(["sh", "-c", finding.fix.removeprefix("sudo ")], check=True)
@@ -303,23 +311,23 @@ def test_files_of_another_user_are_reported_and_their_command_takes_them_back(pa
 
 
 def test_a_broken_configuration_is_reported_with_all_its_problems(patient: Patient) -> None:
-    patient.home.prepare()
-    Path(patient.home.config_file).write_text("[log]\nlevle = 'x'\nmax_mb = 0\n")
+    patient.home.node.prepare()
+    Path(patient.home.node.config_file).write_text("[log]\nlevle = 'x'\nmax_mb = 0\n")
     finding = patient.finding("config")
     assert finding.status == FAIL
     assert "line 2: log.levle is not a setting" in finding.detail
     assert "line 3: log.max_mb has to be" in finding.detail
-    assert finding.fix == f"${{EDITOR:-vi}} {patient.home.config_file}"
-    Path(patient.home.config_file).write_text("[log]\nlevel = 'debug'\n")
+    assert finding.fix == f"${{EDITOR:-vi}} {patient.home.node.config_file}"
+    Path(patient.home.node.config_file).write_text("[log]\nlevel = 'debug'\n")
     assert patient.finding("config").detail == f"1 of {len(list(SETTINGS))} set"
 
 
 def test_a_configuration_with_a_secret_has_to_be_private(patient: Patient) -> None:
-    patient.home.prepare()
+    patient.home.node.prepare()
     settings = Settings(KERNEL, [Setting("notify.token", "x.", default="", sensitive=True)])
-    Path(patient.home.config_file).write_text("[notify]\ntoken = 'abcdef'\n")
-    Path(patient.home.config_file).chmod(0o644)
-    doctor = HomeDoctor(patient.home, settings, ManualClock(), PATIENT)
+    Path(patient.home.node.config_file).write_text("[notify]\ntoken = 'abcdef'\n")
+    Path(patient.home.node.config_file).chmod(0o644)
+    doctor = SeatDoctor(patient.home.node, settings, ManualClock(), PATIENT)
     assert doctor.config().status == WARN
     subprocess.run(["sh", "-c", doctor.config().fix], check=True)
     assert doctor.config().status == OK
@@ -330,10 +338,10 @@ def test_a_configuration_with_a_secret_has_to_be_private(patient: Patient) -> No
 
 @pytest.fixture
 def listening(patient: Patient) -> Iterator[socket.socket]:
-    patient.home.prepare()
+    patient.home.node.prepare()
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(patient.home.socket)
-        Path(patient.home.socket).chmod(0o600)
+        server.bind(patient.home.node.socket)
+        Path(patient.home.node.socket).chmod(0o600)
         server.listen()
         yield server
 
@@ -368,8 +376,8 @@ def test_a_socket_left_behind_is_told_from_a_living_one(patient: Patient, listen
 
 
 def test_something_else_in_place_of_the_socket_is_reported_and_its_command_removes_it(patient: Patient) -> None:
-    patient.home.prepare()
-    Path(patient.home.socket).mkdir()
+    patient.home.node.prepare()
+    Path(patient.home.node.socket).mkdir()
     assert patient.finding("socket").status == FAIL
     patient.mend("socket")
     assert patient.finding("socket").detail == "not running"
@@ -377,7 +385,7 @@ def test_something_else_in_place_of_the_socket_is_reported_and_its_command_remov
 
 def test_a_socket_path_that_is_too_long_is_reported(tmp_path: Path) -> None:
     home = Home(str(tmp_path / ("x" * LONGEST_SOCKET_PATH)))
-    finding = HomeDoctor(home, SETTINGS, ManualClock(), PATIENT).socket()
+    finding = SeatDoctor(home.node, SETTINGS, ManualClock(), PATIENT).socket()
     assert (finding.status, finding.fix) == (FAIL, "export COVEY_HOME=$HOME/.covey")
 
 
@@ -387,15 +395,15 @@ def test_a_socket_path_that_is_too_long_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["home", "it's 50% #1? home"])
 def test_a_whole_database_is_told_so_wherever_it_is(patient: Patient, name: str) -> None:
     patient.home = Home(str(patient.path / name))
-    patient.home.prepare()
-    database(patient.home.database)
+    patient.home.node.prepare()
+    database(patient.home.node.database)
     assert patient.finding("database").detail.startswith("whole, ")
 
 
 @pytest.mark.parametrize("damage", ["text", "page", "cut"])
 def test_a_damaged_database_is_reported_and_its_command_moves_it_aside(patient: Patient, damage: str) -> None:
-    patient.home.prepare()
-    path = Path(patient.home.database)
+    patient.home.node.prepare()
+    path = Path(patient.home.node.database)
     database(str(path), 2000)
     whole = bytearray(path.read_bytes())
     if damage == "text":
@@ -414,15 +422,15 @@ def test_a_damaged_database_is_reported_and_its_command_moves_it_aside(patient: 
 
 
 def test_a_directory_in_place_of_the_database_is_reported(patient: Patient) -> None:
-    patient.home.prepare()
-    Path(patient.home.database).mkdir()
+    patient.home.node.prepare()
+    Path(patient.home.node.database).mkdir()
     assert patient.finding("database").status == FAIL
 
 
 def test_a_database_in_use_is_looked_at_without_disturbing_it(patient: Patient) -> None:
-    patient.home.prepare()
-    database(patient.home.database)
-    writer = sqlite3.connect(patient.home.database, isolation_level=None)
+    patient.home.node.prepare()
+    database(patient.home.node.database)
+    writer = sqlite3.connect(patient.home.node.database, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     writer.execute("INSERT INTO t VALUES ('y')")
     assert patient.finding("database").status == OK
@@ -432,7 +440,7 @@ def test_a_database_in_use_is_looked_at_without_disturbing_it(patient: Patient) 
 
 
 def test_a_database_whose_daemon_was_killed_is_looked_at_with_its_log(patient: Patient) -> None:
-    patient.home.prepare()
+    patient.home.node.prepare()
     script = """
 import os, sqlite3, sys
 made = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -441,18 +449,18 @@ made.execute("CREATE TABLE t (x TEXT)")
 made.execute("INSERT INTO t VALUES ('kept')")
 os.kill(os.getpid(), 9)
 """
-    subprocess.run([sys.executable, "-c", script, patient.home.database], check=False)
-    assert Path(f"{patient.home.database}-wal").stat().st_size
+    subprocess.run([sys.executable, "-c", script, patient.home.node.database], check=False)
+    assert Path(f"{patient.home.node.database}-wal").stat().st_size
     assert patient.finding("database").status == OK
-    with sqlite3.connect(patient.home.database) as again:
+    with sqlite3.connect(patient.home.node.database) as again:
         assert again.execute("SELECT x FROM t").fetchone() == ("kept",)
     again.close()
 
 
 def test_a_database_too_large_to_check_in_time_is_not_called_damaged(patient: Patient) -> None:
-    patient.home.prepare()
-    database(patient.home.database, 20_000)
-    finding = HomeDoctor(patient.home, SETTINGS, ManualClock(), 1e-9).database()
+    patient.home.node.prepare()
+    database(patient.home.node.database, 20_000)
+    finding = SeatDoctor(patient.home.node, SETTINGS, ManualClock(), 1e-9).database()
     assert finding.status == OK
     assert "too large to check in time" in finding.detail
 
@@ -462,14 +470,14 @@ def test_a_database_too_large_to_check_in_time_is_not_called_damaged(patient: Pa
 
 @pytest.mark.parametrize(("moment", "status"), [(0, FAIL), (1_767_225_600, OK), (5_000_000_000, FAIL)])
 def test_a_clock_that_cannot_be_right_is_reported(patient: Patient, moment: float, status: str) -> None:
-    assert HomeDoctor(patient.home, SETTINGS, ManualClock(moment), PATIENT).clock().status == status
+    assert SeatDoctor(patient.home.node, SETTINGS, ManualClock(moment), PATIENT).clock().status == status
 
 
 def test_a_clock_behind_the_files_that_were_written_is_reported(patient: Patient) -> None:
-    patient.home.prepare()
-    Path(patient.home.log_file).write_text("")
-    os.utime(patient.home.log_file, (1_767_240_000, 1_767_240_000))
-    finding = HomeDoctor(patient.home, SETTINGS, ManualClock(1_767_225_600), PATIENT).clock()
+    patient.home.node.prepare()
+    Path(patient.home.node.log_file).write_text("")
+    os.utime(patient.home.node.log_file, (1_767_240_000, 1_767_240_000))
+    finding = SeatDoctor(patient.home.node, SETTINGS, ManualClock(1_767_225_600), PATIENT).clock()
     assert (finding.status, "4.0 hours later" in finding.detail) == (WARN, True)
 
 
@@ -477,8 +485,9 @@ def test_a_clock_behind_the_files_that_were_written_is_reported(patient: Patient
 def test_a_disk_with_little_space_is_reported(tmp_path: Path, size: str, status: str) -> None:
     script = """
 import sys
-from covey.kernel.clock import SystemClock; from covey.kernel.doctor_home import HomeDoctor; from covey.kernel.home import Home; from covey.kernel.settings import SETTINGS
-print(HomeDoctor(Home(sys.argv[1] + "/not/yet/made"), SETTINGS, SystemClock(), 3).disk().status)
+from covey.kernel.clock import SystemClock; from covey.kernel.doctor_seat import SeatDoctor; from covey.kernel.home import Home; from covey.node.settings import SETTINGS
+from covey.node.subsystems import SUBSYSTEMS
+print(SeatDoctor(Home(sys.argv[1] + "/not/yet/made").node, SETTINGS, SystemClock(), 3).disk().status)
 """
     alone = ["unshare", "--mount", *([] if os.getuid() == 0 else ["--map-root-user"]), "sh", "-c"]
     mount = f"mount -t tmpfs -o size={size} none {tmp_path}"
@@ -496,16 +505,16 @@ print(HomeDoctor(Home(sys.argv[1] + "/not/yet/made"), SETTINGS, SystemClock(), 3
 def test_a_look_that_breaks_or_hangs_is_itself_a_finding(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     released = threading.Event()
 
-    def hang(_: HomeDoctor) -> Finding:
+    def hang(_: SeatDoctor) -> Finding:
         released.wait(PATIENT)
         return Finding("x", "x", OK, "")
 
-    def fail(_: HomeDoctor) -> Finding:
+    def fail(_: SeatDoctor) -> Finding:
         msg = "bug"
         raise RuntimeError(msg)
 
-    monkeypatch.setattr(HomeDoctor, "disk", hang)
-    monkeypatch.setattr(HomeDoctor, "files", fail)
+    monkeypatch.setattr(SeatDoctor, "disk", hang)
+    monkeypatch.setattr(SeatDoctor, "files", fail)
     found = patient.findings(IMPATIENT)
     released.set()
     assert (found["disk"].status, found["disk"].detail) == (WARN, f"did not answer within {IMPATIENT} s")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.kernel.doctor_daemon import findings_of, watched
+from covey.kernel.doctor import findings_of
 from covey.kernel.finding import FAIL, OK, WARN
+from covey.node.subsystems import SUBSYSTEMS
 
 WELL: dict[str, Any] = {
     "problems": [],
@@ -20,11 +21,9 @@ WELL: dict[str, Any] = {
 
 
 def test_a_daemon_that_is_well_has_nothing_to_mend() -> None:
-    assert {finding.status for finding in findings_of(WELL)} == {OK}
-    assert watched(WELL) == 3
-    bare = {"config": {"generation": 1, "problems": []}, "fleet": None, "beats": None, "attention": None}
-    assert findings_of(bare) == []
-    assert watched(bare) == 0
+    assert {finding.status for finding in findings_of(WELL, SUBSYSTEMS)} == {OK}
+    bare = {"problems": [], "config": {"generation": 1, "problems": [], "needs_restart": []}}
+    assert list(findings_of(bare, SUBSYSTEMS)) == []
 
 
 def test_each_part_that_is_broken_is_a_finding_with_what_to_do() -> None:
@@ -40,7 +39,7 @@ def test_each_part_that_is_broken_is_a_finding_with_what_to_do() -> None:
         },
         "attention": {"open": 12, "titles": [], "notify_problem": "it failed"},
     }
-    found = {(finding.name, finding.status): finding for finding in findings_of(ill)}
+    found = {(finding.name, finding.status): finding for finding in findings_of(ill, SUBSYSTEMS)}
     assert "http.port, fleet.sockets have been changed" in found["config", WARN].detail
     assert "line 3" in found["config", FAIL].detail
     assert found["vm1", WARN].fix == "covey target connect vm1"

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from covey.kernel.home import LONGEST_SOCKET_PATH, Home, write_file
+from covey.kernel.atomic_file import write_file
+from covey.kernel.home import Home
+from covey.kernel.seat import LONGEST_SOCKET_PATH
 from murli import AgentError
 
 SOMEBODY_ELSE = 12345
@@ -25,7 +27,7 @@ def mode(path: str | Path) -> int:
 
 def refusal(home: Home) -> AgentError:
     with pytest.raises(AgentError) as caught:
-        home.check()
+        home.node.check()
     return caught.value
 
 
@@ -88,14 +90,18 @@ def test_a_relative_home_in_a_deleted_directory_is_explained(tmp_path: Path, mon
 
 def test_the_files_are_where_the_design_says(home: Home) -> None:
     node = f"{home.path}/node"
-    assert home.config_file == f"{home.path}/config.toml"
-    assert [home.pid_file, home.socket, home.port_file] == [f"{node}/pid", f"{node}/sock", f"{node}/http.port"]
-    assert [home.token_file, home.database, home.log_file] == [
+    assert home.node.config_file == f"{home.path}/config.toml"
+    assert [home.node.pid_file, home.node.socket, home.node.port_file] == [
+        f"{node}/pid",
+        f"{node}/sock",
+        f"{node}/http.port",
+    ]
+    assert [home.node.token_file, home.node.database, home.node.log_file] == [
         f"{node}/http.token",
         f"{node}/node.db",
         f"{node}/daemon.log",
     ]
-    assert {path for path, wanted in home.modes.items() if wanted != 0o600} == {home.port_file}
+    assert {path for path, wanted in home.node.modes.items() if wanted != 0o600} == {home.node.port_file}
 
 
 def test_only_the_directory_in_the_users_own_counts_as_the_default() -> None:
@@ -110,49 +116,49 @@ def test_only_the_directory_in_the_users_own_counts_as_the_default() -> None:
 def test_directories_are_made_closed_whatever_the_umask(home: Home, mask: int) -> None:
     before = os.umask(mask)
     try:
-        home.prepare()
+        home.node.prepare()
     finally:
         os.umask(before)
-    assert (mode(home.path), mode(home.node_dir)) == (0o700, 0o700)
+    assert (mode(home.path), mode(home.node.directory)) == (0o700, 0o700)
 
 
 def test_preparing_twice_changes_nothing_and_missing_parents_are_made(tmp_path: Path) -> None:
     home = Home(str(tmp_path / "a" / "b" / "home"))
-    home.prepare()
-    Path(home.config_file).write_text("# mine\n")
-    home.prepare()
-    assert Path(home.config_file).read_text() == "# mine\n"
-    home.check()
+    home.node.prepare()
+    Path(home.node.config_file).write_text("# mine\n")
+    home.node.prepare()
+    assert Path(home.node.config_file).read_text() == "# mine\n"
+    home.node.check()
 
 
 def test_a_home_that_its_owner_lets_others_read_stays_so_but_the_node_directory_is_closed(home: Home) -> None:
-    Path(home.node_dir).mkdir(parents=True)
+    Path(home.node.directory).mkdir(parents=True)
     Path(home.path).chmod(0o755)
-    Path(home.node_dir).chmod(0o755)
-    home.prepare()
-    assert (mode(home.path), mode(home.node_dir)) == (0o755, 0o700)
+    Path(home.node.directory).chmod(0o755)
+    home.node.prepare()
+    assert (mode(home.path), mode(home.node.directory)) == (0o755, 0o700)
 
 
 def test_a_home_may_be_a_link_to_a_directory(tmp_path: Path, home: Home) -> None:
     (tmp_path / "real").mkdir(mode=0o700)
     Path(home.path).symlink_to(tmp_path / "real")
-    home.prepare()
+    home.node.prepare()
     assert (tmp_path / "real" / "node").is_dir()
 
 
 def test_two_who_prepare_at_once_both_succeed(home: Home) -> None:
-    script = "import sys; from covey.kernel.home import Home; sys.stdin.read(1); Home(sys.argv[1]).prepare()"
+    script = "import sys; from covey.kernel.home import Home; sys.stdin.read(1); Home(sys.argv[1]).node.prepare()"
     start = [sys.executable, "-c", script, home.path]
     both = [subprocess.Popen(start, stdin=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
     assert [process.communicate(b"x")[1] for process in both] == [b""] * 6
-    assert mode(home.node_dir) == 0o700
+    assert mode(home.node.directory) == 0o700
 
 
 # --- refusing it ---
 
 
 def test_a_home_that_does_not_exist_yet_is_fine(home: Home) -> None:
-    home.check()
+    home.node.check()
     assert not Path(home.path).exists()
 
 
@@ -161,28 +167,28 @@ def test_a_home_that_does_not_exist_yet_is_fine(home: Home) -> None:
 def test_a_directory_that_others_can_write_is_refused_with_the_command_that_closes_it(
     home: Home, bits: int, part: str
 ) -> None:
-    home.prepare()
+    home.node.prepare()
     directory = getattr(home, part)
     Path(directory).chmod(bits)
     error = refusal(home)
     assert error.error == "permission_denied"
     assert f"{bits:04o}" in error.message
     subprocess.run(["sh", "-c", error.suggestion.removeprefix("Close it: ")], check=True)
-    home.check()
+    home.node.check()
 
 
 def test_the_command_survives_a_shell_when_the_path_has_spaces_and_quotes(tmp_path: Path) -> None:
     home = Home(str(tmp_path / "it's a $HOME; here"))
-    home.prepare()
+    home.node.prepare()
     Path(home.path).chmod(0o777)
     subprocess.run(["sh", "-c", refusal(home).suggestion.removeprefix("Close it: ")], check=True)
-    home.check()
+    home.node.check()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a directory away")
 @pytest.mark.parametrize("part", ["path", "node_dir"])
 def test_a_home_of_another_user_is_refused(home: Home, part: str) -> None:
-    home.prepare()
+    home.node.prepare()
     os.chown(getattr(home, part), SOMEBODY_ELSE, SOMEBODY_ELSE)
     error = refusal(home)
     assert f"belongs to uid {SOMEBODY_ELSE} and you are root (uid 0)" in error.message
@@ -194,7 +200,7 @@ def test_a_user_whose_home_belongs_to_root_is_told_how_to_take_it_over() -> None
     path = Path(
         tempfile.gettempdir(), f"covey-test-{os.getpid()}"
     )  # pytest's own directories are closed to other users
-    script = as_user(SOMEBODY_ELSE, f"Home({str(path)!r}).check()")
+    script = as_user(SOMEBODY_ELSE, f"Home({str(path)!r}).node.check()")
     path.mkdir(mode=0o755)
     try:
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -209,31 +215,31 @@ def test_a_file_in_place_of_the_home_is_refused(home: Home) -> None:
     error = refusal(home)
     assert "is not a directory" in error.message
     subprocess.run(["sh", "-c", error.suggestion.removeprefix("Move it away: ").partition("   or ")[0]], check=True)
-    home.prepare()
+    home.node.prepare()
 
 
 def test_a_home_below_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(AgentError, match="cannot be Covey's home: Not a directory"):
-        Home(str(tmp_path / "file" / "home")).prepare()
+        Home(str(tmp_path / "file" / "home")).node.prepare()
 
 
 def test_a_link_to_nowhere_is_refused_with_the_command_that_makes_its_target(tmp_path: Path, home: Home) -> None:
     Path(home.path).symlink_to(tmp_path / "nowhere")
     error = refusal(home)
     subprocess.run(["sh", "-c", error.suggestion.removeprefix("Make the directory it points to: ")], check=True)
-    home.check()
+    home.node.check()
 
 
 def test_links_in_a_circle_are_refused(home: Home) -> None:
     Path(home.path).symlink_to(home.path)
     with pytest.raises(AgentError, match="home"):
-        home.prepare()
+        home.node.prepare()
 
 
 def test_a_socket_path_of_the_longest_length_is_taken_and_one_byte_more_is_not(tmp_path: Path) -> None:
     fitting = "x" * (LONGEST_SOCKET_PATH - 1 - len(os.fsencode(tmp_path / "node" / "sock")) - 1)
-    Home(str(tmp_path / fitting)).check()
+    Home(str(tmp_path / fitting)).node.check()
     error = refusal(Home(str(tmp_path / f"{fitting}x")))
     assert f"is {LONGEST_SOCKET_PATH + 1} bytes long and this system takes {LONGEST_SOCKET_PATH}" in error.message
     assert "export COVEY_HOME=" in error.suggestion
@@ -241,7 +247,7 @@ def test_a_socket_path_of_the_longest_length_is_taken_and_one_byte_more_is_not(t
 
 def test_the_socket_path_is_counted_in_bytes(tmp_path: Path) -> None:
     fitting = (LONGEST_SOCKET_PATH - 1 - len(os.fsencode(tmp_path / "node" / "sock")) - 1) // 2
-    Home(str(tmp_path / ("ü" * fitting))).check()
+    Home(str(tmp_path / ("ü" * fitting))).node.check()
     assert refusal(Home(str(tmp_path / ("ü" * (fitting + 1))))).error == "home_path_too_long"
 
 
@@ -266,7 +272,7 @@ import subprocess, sys
 from covey.kernel.home import Home
 from murli import AgentError
 disk = sys.argv[1]
-Home(disk + "/made").prepare()
+Home(disk + "/made").node.prepare()
 subprocess.run(["mount", "-o", "remount,bind,ro", disk], check=True)
 for name, verb in (("made", Home.check), ("made", Home.prepare), ("new", Home.prepare)):
     try:
@@ -284,7 +290,7 @@ import sys
 from covey.kernel.home import Home
 from murli import AgentError
 try:
-    Home(sys.argv[1] + "/home").prepare()
+    Home(sys.argv[1] + "/home").node.prepare()
 except AgentError as error:
     print(error.error)
 """
@@ -317,7 +323,7 @@ def test_replacing_through_a_link_keeps_the_link(tmp_path: Path) -> None:
 def test_a_failed_replacement_leaves_the_old_file_and_no_rubbish(tmp_path: Path) -> None:
     script = """
 import os, sys
-from covey.kernel.home import write_file
+from covey.kernel.atomic_file import write_file
 path = sys.argv[1] + "/file"
 write_file(path, b"old", 0o600)
 try:
@@ -359,10 +365,10 @@ def test_importing_the_home_and_the_redactor_loads_nothing_heavy() -> None:
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can make a link that belongs to somebody else")
 def test_a_link_of_another_user_is_no_home(tmp_path: Path) -> None:
     mine, link = tmp_path / "mine", tmp_path / "link"
-    Home(str(mine)).prepare()
+    Home(str(mine)).node.prepare()
     link.symlink_to(mine)
-    Home(str(link)).check()
+    Home(str(link)).node.check()
     os.lchown(link, 54321, 54321)
     with pytest.raises(AgentError, match="is a link that belongs to") as caught:
-        Home(str(link)).check()
+        Home(str(link)).node.check()
     assert str(mine) in caught.value.suggestion

@@ -25,7 +25,7 @@ from covey.kernel.home import Home
 from covey.kernel.log_file import LogFile
 from covey.kernel.logs import LONGEST_LINE, JsonLines, LogWriter
 from covey.kernel.redact import REDACTED, Redactor
-from covey.kernel.settings import SETTINGS
+from covey.node.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -480,15 +480,15 @@ def test_after_closing_nothing_is_written_and_nothing_is_raised(bench: Bench) ->
 
 def test_the_daemon_logs_to_its_home_and_a_reload_changes_level_and_limits(tmp_path: Path) -> None:
     home = Home(str(tmp_path / "home"))
-    home.prepare()
+    home.node.prepare()
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
     try:
-        writer = logs.configure(home, Config.load(home, SETTINGS))
+        writer = logs.configure(home.node, Config.load(home.node, SETTINGS))
         logging.getLogger("covey.kernel").info("shown")
         logging.getLogger("covey.kernel").debug("hidden")
-        set_value(home, SETTINGS, "log.level", "debug")
-        assert logs.configure(home, Config.load(home, SETTINGS)) is writer
+        set_value(home.node, SETTINGS, "log.level", "debug")
+        assert logs.configure(home.node, Config.load(home.node, SETTINGS)) is writer
         logging.getLogger("another.library").debug("shown too")
         logs.redactor.register("the-token-of-this-daemon")
         logging.getLogger("x").warning("the-token-of-this-daemon")
@@ -498,4 +498,4 @@ def test_the_daemon_logs_to_its_home_and_a_reload_changes_level_and_limits(tmp_p
     finally:
         root.setLevel(level)
     assert root.handlers == handlers
-    assert messages(Path(home.log_file)) == ["shown", "shown too", REDACTED]
+    assert messages(Path(home.node.log_file)) == ["shown", "shown too", REDACTED]

@@ -537,6 +537,38 @@ def test_a_child_with_another_command_is_ended_and_the_wanted_one_started(record
     play(records, body)
 
 
+def test_a_released_child_goes_on_and_is_adopted_by_the_next_supervisor(records: Path) -> None:
+    async def release(scene: Scene) -> int:
+        pid = await scene.running(scene.supervisor.keep("nats", FOREVER, {}))
+        await scene.supervisor.release("nats")
+        assert scene.supervisor.children == []
+        assert alive(pid)
+        return pid
+
+    async def body(scene: Scene) -> None:
+        pid = await release(scene)
+        assert scene.told[-1] == ("nats", "released")
+        assert await scene.running(scene.supervisor.keep("nats", FOREVER, {})) == pid
+
+    play(records, body)
+
+
+def test_closing_leaves_children_that_outlive_the_daemon_and_ends_the_others(records: Path) -> None:
+    pids: dict[str, int] = {}
+
+    async def body(scene: Scene) -> None:
+        for name, outlives in (("nats", True), ("web", False)):
+            pids[name] = await scene.running(scene.supervisor.keep(name, FOREVER, {}, outlives=outlives))
+
+    play(records, body)
+    try:
+        assert alive(pids["nats"])
+        assert not alive(pids["web"])
+        assert [path.name for path in records.glob("*.json")] == ["nats.json"]
+    finally:
+        os.kill(pids["nats"], signal.SIGKILL)
+
+
 @pytest.mark.parametrize("born", ["", "x", None, "0/1", 7])
 def test_a_recycled_pid_is_not_adopted_and_not_touched(records: Path, born: object) -> None:
     records.mkdir()

@@ -16,8 +16,9 @@ from covey.kernel import toml_text
 from covey.kernel.config import Config, ConfigHolder, set_value, unset
 from covey.kernel.config_file import ConfigError
 from covey.kernel.home import Home
-from covey.kernel.offline import config_get, config_list
-from covey.kernel.settings import SETTINGS, Settings, Tables
+from covey.kernel.settings import Settings, Tables
+from covey.node.offline import perform
+from covey.node.settings import SETTINGS
 from murli import AgentError
 
 TWO = """\
@@ -38,17 +39,17 @@ budget.day = 2
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     home = Home(str(tmp_path / "home"))
-    home.prepare()
+    home.node.prepare()
     return home
 
 
 def write(home: Home, text: str) -> None:
-    Path(home.config_file).write_text(text)
+    Path(home.node.config_file).write_text(text)
 
 
 def test_tables_are_read_as_they_are_written(home: Home) -> None:
     write(home, TWO)
-    config = Config.load(home, SETTINGS)
+    config = Config.load(home.node, SETTINGS)
     assert config.get("beats.workspace") == [
         {"path": "/a", "interval": "30m", "permissions": {"deny": ["Edit"]}},
         {"path": "/b", "maxTurns": 3, "budget": {"day": 2}},
@@ -59,7 +60,7 @@ def test_tables_are_read_as_they_are_written(home: Home) -> None:
 
 
 def test_without_a_file_there_are_none(home: Home) -> None:
-    assert Config.load(home, SETTINGS).get("beats.workspace") == []
+    assert Config.load(home.node, SETTINGS).get("beats.workspace") == []
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_without_a_file_there_are_none(home: Home) -> None:
 def test_a_mistake_is_named_with_its_line_and_its_place(home: Home, text: str, line: int, key: str, said: str) -> None:
     write(home, text)
     with pytest.raises(ConfigError) as caught:
-        Config.load(home, SETTINGS)
+        Config.load(home.node, SETTINGS)
     (problem,) = caught.value.problems
     assert (problem.line, problem.key) == (line, key)
     assert problem.message.startswith(said)
@@ -91,50 +92,50 @@ def test_a_mistake_is_named_with_its_line_and_its_place(home: Home, text: str, l
 def test_all_mistakes_are_reported_at_once(home: Home) -> None:
     write(home, TWO + "x = 1\ny = 2\n[log]\nlevle = 1\n")
     with pytest.raises(ConfigError) as caught:
-        Config.load(home, SETTINGS)
+        Config.load(home.node, SETTINGS)
     assert [problem.line for problem in caught.value.problems] == [15, 12, 13]
 
 
 def test_tables_are_changed_in_the_file_and_nowhere_else(home: Home) -> None:
     write(home, TWO)
     with pytest.raises(AgentError) as caught:
-        set_value(home, SETTINGS, "beats.workspace", "/a")
+        set_value(home.node, SETTINGS, "beats.workspace", "/a")
     assert caught.value.message == "beats.workspace is a list of tables, which can only be changed in the file itself"
     assert (
         caught.value.suggestion
-        == f"Edit it: ${{EDITOR:-vi}} {home.config_file}   and add: [[beats.workspace]], with path on the lines below"
+        == f"Edit it: ${{EDITOR:-vi}} {home.node.config_file}   and add: [[beats.workspace]], with path on the lines below"
     )
     with pytest.raises(AgentError, match="cannot be edited safely; it was not touched"):
-        unset(home, SETTINGS, "beats.workspace")
-    assert Path(home.config_file).read_text() == TWO
+        unset(home.node, SETTINGS, "beats.workspace")
+    assert Path(home.node.config_file).read_text() == TWO
 
 
 def test_other_settings_of_the_section_can_be_changed_beside_them(home: Home) -> None:
     write(home, TWO)
-    set_value(home, SETTINGS, "beats.max_concurrent", "2")
-    set_value(home, SETTINGS, "beats.day_usd", "5")
-    assert Path(home.config_file).read_text() == TWO + "\n[beats]\nmax_concurrent = 2\nday_usd = 5.0\n"
-    assert len(Config.load(home, SETTINGS).get("beats.workspace")) == 2
+    set_value(home.node, SETTINGS, "beats.max_concurrent", "2")
+    set_value(home.node, SETTINGS, "beats.day_usd", "5")
+    assert Path(home.node.config_file).read_text() == TWO + "\n[beats]\nmax_concurrent = 2\nday_usd = 5.0\n"
+    assert len(Config.load(home.node, SETTINGS).get("beats.workspace")) == 2
 
 
 def test_a_reload_tells_that_they_changed(home: Home) -> None:
-    holder = ConfigHolder(home, SETTINGS)
+    holder = ConfigHolder(home.node, SETTINGS)
     write(home, TWO)
     assert holder.reload().changed == ("beats.workspace",)
     assert holder.reload().changed == ()
 
 
 def test_they_are_shown_so_that_a_person_and_a_program_can_read_them(home: Home) -> None:
-    empty = render.settings(config_list(home, {}))
+    empty = render.settings(perform(home, "config.list", {}))
     write(home, TWO)
-    listed = config_list(home, {})
+    listed = perform(home, "config.list", {})
     assert json.loads(json.dumps(listed)) == listed
     text = render.settings(listed)
     assert "beats.workspace" in empty
     assert [line.split()[1:4] for line in text.splitlines() if line.startswith("beats.workspace")] == [
         ["2", "tables", "set"]
     ]
-    assert render.setting(config_get(home, {"key": "beats.workspace"})).splitlines() == [
+    assert render.setting(perform(home, "config.get", {"key": "beats.workspace"})).splitlines() == [
         '{"path": "/a", "interval": "30m", "permissions": {"deny": ["Edit"]}}',
         '{"path": "/b", "maxTurns": 3, "budget": {"day": 2}}',
     ]

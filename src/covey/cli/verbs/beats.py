@@ -7,7 +7,7 @@ import os
 from covey.cli.perform import ask
 from covey.contract import OPERATIONS
 from covey.kernel.client import Client, Interrupted, NotRunning
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 from murli import AgentError, not_found, user_error, writer
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ def init(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
     _refuse_empty(params)
     result = write(params["path"])
-    result |= {"config": home.config_file, "scheduled": _is_scheduled(home, result["workspace"])}
+    result |= {"config": home.node.config_file, "scheduled": _is_scheduled(home, result["workspace"])}
     return _answer(operation, result)
 
 
@@ -46,7 +46,7 @@ def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     check_workspace(_workspaces(home), workspace, os.path.expanduser("~"))
     added, _ = add_workspaces(home, [{"path": workspace}], os.path.expanduser("~"))
     _reload(home)
-    return _answer(operation, {"workspace": workspace, "config": home.config_file, "added": bool(added)})
+    return _answer(operation, {"workspace": workspace, "config": home.node.config_file, "added": bool(added)})
 
 
 def import_murmur(home: Home, operation: Operation, params: dict[str, Any]) -> int:
@@ -73,7 +73,7 @@ def _refuse_empty(params: dict[str, Any]) -> None:
 def _reload(home: Home) -> None:
     """Have a daemon that runs read the configuration again."""
     try:
-        Client(home.socket).call(_operation("reload"), {})
+        Client(home.node.socket).call(_operation("reload"), {})
     except NotRunning:
         pass
     except AgentError as error:
@@ -108,7 +108,7 @@ def _through_daemon(
     from covey.cli.beat_wait import reference
     from murli import EXIT_CANCELLED
 
-    client = Client(home.socket)
+    client = Client(home.node.socket)
     try:
         cursor = client.call(_operation("status"), {})["events"]["cursor"]
         run = ask(home, operation, params)
@@ -138,13 +138,13 @@ def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, 
     from covey.cli.following import LOST, following
 
     asked, heard = {"follow": True, "since": cursor, "kind": ["beat.*"]}, 0
-    for message in following(home.socket, _operation("events"), lambda: asked, connected=True):
+    for message in following(home.node.socket, _operation("events"), lambda: asked, connected=True):
         event, name = message["data"], message.get("event")
         if name == LOST:
             waiting.lost()
             continue
         if name == "covey.gap":  # its end may be among what is no longer kept
-            shown = Client(home.socket).call(_operation("beats.show"), {"run": run})
+            shown = Client(home.node.socket).call(_operation("beats.show"), {"run": run})
             if shown["state"] == "done":
                 return dict(shown)
             continue
@@ -165,9 +165,11 @@ def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, 
 
 def _here(home: Home, params: dict[str, Any], waiting: Waiting) -> dict[str, Any]:
     from covey.beats.foreground import run_in_foreground
+    from covey.node.settings import SETTINGS
 
     return run_in_foreground(
         home,
+        SETTINGS,
         params["path"],
         params["name"],
         verbose=params["verbose"],
@@ -204,9 +206,9 @@ def _answer(operation: Operation, result: dict[str, Any]) -> int:
 
 def _workspaces(home: Home) -> list[dict[str, Any]]:
     from covey.kernel.config import Config
-    from covey.kernel.settings import SETTINGS
+    from covey.node.settings import SETTINGS
 
-    return list(Config.load(home, SETTINGS).get("beats.workspace"))
+    return list(Config.load(home.node, SETTINGS).get("beats.workspace"))
 
 
 def _is_scheduled(home: Home, workspace: str) -> bool:

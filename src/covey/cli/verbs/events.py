@@ -62,7 +62,7 @@ def _read(home: Home, operation: Operation, asked: dict[str, Any], out: Writer) 
     seen, params = False, asked.copy
     while True:
         try:
-            for message in following(home.socket, operation, params, endless=asked["follow"], connected=seen):
+            for message in following(home.node.socket, operation, params, endless=asked["follow"], connected=seen):
                 if message.get("event") == LOST:
                     continue
                 if message.get("event") == "covey.gap":

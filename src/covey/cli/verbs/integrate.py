@@ -25,7 +25,7 @@ def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:
     from covey.cli.render_fleet import Paint
     from covey.fleet import integrate as integration
 
-    home.prepare()
+    home.node.prepare()
     environment, whose = {**os.environ, "COVEY_HOME": home.path}, Path.home()
     out, agent = writer(), params["agent"]
     found = [] if params["remove"] else integration.programs(agent, environment)

@@ -17,13 +17,13 @@ def logs(home: Home, _: Operation, params: dict[str, Any]) -> int:
     """The last lines, and with --follow those that come."""
     out = writer()
     if params["follow"]:
-        for line in follow(home.log_file, last=params["lines"]):
+        for line in follow(home.node.log_file, last=params["lines"]):
             if out.is_tty:
                 out.line(render(line, colour=out.colour))
             else:
                 out.event(_entry(line))
         return 0
-    lines = last_lines(home.log_file, params["lines"])
+    lines = last_lines(home.node.log_file, params["lines"])
     text = "\n".join(render(line, colour=out.colour) for line in lines) if out.is_tty else ""
     out.success(text or "The log is empty", [_entry(line) for line in lines])
     return 0

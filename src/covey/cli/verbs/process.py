@@ -32,12 +32,12 @@ HEALTH = next(operation for operation in OPERATIONS if operation.name == "health
 
 def up(home: Home, _: Operation, params: dict[str, Any]) -> int:
     """Start the daemon and come back when it is ready."""
-    home.prepare()
-    running = holder(home.pid_file)
+    home.node.prepare()
+    running = holder(home.node.pid_file)
     if params["foreground"]:
         if running is not None:
             raise conflict(f"Covey is running already (pid {running})", "Stop it first: covey down")
-        from covey.node import main
+        from covey.node.__main__ import main
 
         return main(home)
     while running is None or not _is_ready(home, running):
@@ -54,10 +54,10 @@ def down(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Have the daemon stop: ask it, then SIGTERM, then SIGKILL; come back when it has. Only the process that holds the lock of this home is sent a signal."""
     from covey.kernel.process import birth
 
-    out, pid = writer(), holder(home.pid_file)
+    out, pid = writer(), holder(home.node.pid_file)
     refusal = ""
     try:
-        Client(home.socket, timeout=ANSWER_S).call(operation, params)
+        Client(home.node.socket, timeout=ANSWER_S).call(operation, params)
     except NotRunning as error:
         if pid is None:
             out.success("Covey is not running", {"pid": None, "stopping": False, "how": "none"})
@@ -65,7 +65,7 @@ def down(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         refusal = error.message
     except AgentError as error:
         refusal = error.message
-    pid = pid or holder(home.pid_file) or 0  # it may have been about to start
+    pid = pid or holder(home.node.pid_file) or 0  # it may have been about to start
     born = birth(pid) if pid else ""
     if not refusal and _gone(home, pid, born, STOP_S):
         return _stopped(pid, "asked", f"Covey has stopped (pid {pid})")
@@ -80,10 +80,10 @@ def _ended(home: Home, pid: int, born: str, why: str) -> int:
 
     if _gone(home, pid, born, 0):
         return _stopped(pid, "asked", f"Covey has stopped (pid {pid})")
-    if not born or holder(home.pid_file) not in (pid, None):
+    if not born or holder(home.node.pid_file) not in (pid, None):
         raise tool_error(
             f"the daemon does not stop ({why}), and which process it is cannot be told",
-            f"Find it and end it: fuser -v {home.database}; see {home.log_file}",
+            f"Find it and end it: fuser -v {home.node.database}; see {home.node.log_file}",
         )
     for name, patience in (("SIGTERM", TERM_S), ("SIGKILL", KILL_S)):
         signal_process(pid, born, getattr(signal, name))
@@ -102,7 +102,7 @@ def _gone(home: Home, pid: int, born: str, seconds: float) -> bool:
     from covey.kernel.process import birth
 
     limit = time.monotonic() + seconds
-    while holder(home.pid_file) == pid or (born and birth(pid) == born):
+    while holder(home.node.pid_file) == pid or (born and birth(pid) == born):
         if time.monotonic() > limit:
             return False
         time.sleep(NAP_S)
@@ -119,9 +119,9 @@ def _is_ready(home: Home, pid: int) -> bool:
     began = time.monotonic()
     while True:
         try:
-            Client(home.socket, timeout=ANSWER_S).call(HEALTH, {})
+            Client(home.node.socket, timeout=ANSWER_S).call(HEALTH, {})
         except AgentError as error:
-            if holder(home.pid_file) is None:
+            if holder(home.node.pid_file) is None:
                 return False
             # One that is being killed still takes connections and breaks them.
             patience = READY_S if isinstance(error, NotRunning) else ANSWER_S
@@ -208,15 +208,15 @@ def _not_ready(home: Home, process: Popen[bytes], began: int) -> AgentError:
                 break
             except subprocess.TimeoutExpired:
                 continue
-    last = _last_lines(_error_file(home), began) or _last_lines(home.log_file, 0)
+    last = _last_lines(_error_file(home), began) or _last_lines(home.node.log_file, 0)
     return tool_error(
         f"the daemon {how}" + (f"; it last said:\n{last}" if last else ""),
-        f"See {home.log_file} and {_error_file(home)}, or run: covey up --foreground",
+        f"See {home.node.log_file} and {_error_file(home)}, or run: covey up --foreground",
     )
 
 
 def _error_file(home: Home) -> str:
-    return os.path.join(home.node_dir, "daemon.err")
+    return os.path.join(home.node.directory, "daemon.err")
 
 
 def _last_lines(path: str, began: int) -> str:

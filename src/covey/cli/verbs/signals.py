@@ -16,6 +16,6 @@ if TYPE_CHECKING:
 def signals(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """One line for each thing that is told. It never ends well: whoever listens comes back."""
     out = writer()
-    for message in Client(home.socket).stream(operation, params):
+    for message in Client(home.node.socket).stream(operation, params):
         out.event(message["data"])
     raise Interrupted("it has stopped")

@@ -35,7 +35,7 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     goal = f"for {wanted}" if wanted else "until it needs you or is done"
     longest = _with_unit(params["timeout"])
     limit = f", at most {longest}" if longest else ""
-    for message in _until(home.socket, operation, left, most):
+    for message in _until(home.node.socket, operation, left, most):
         result = message["data"]
         if message.get("event") == LOST:
             out.progress("the daemon does not answer, waiting for it", stage="waiting")

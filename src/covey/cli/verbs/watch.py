@@ -27,7 +27,7 @@ def watch(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     if (params["format"] or ("table" if out.is_tty else "jsonl")) == "jsonl":
         return _lines(home, operation, params, out)
     asked = {**params, "interval": params["interval"] or REDRAWN_EVERY}
-    pictures = _pictures(following(home.socket, operation, lambda: asked, endless=not params["once"]))
+    pictures = _pictures(following(home.node.socket, operation, lambda: asked, endless=not params["once"]))
     if params["once"] or not out.is_tty or os.environ.get("TERM", "dumb") == "dumb":
         for picture in pictures if params["interval"] else different(pictures):
             out.raw("\n".join(drawn(picture, _columns(), colour=out.colour)) + "\n")
@@ -63,7 +63,7 @@ def _lines(home: Home, operation: Operation, params: dict[str, Any], out: Writer
     def resumed() -> dict[str, Any]:
         return {**params, "since": f"cursor:{last}"} if last else params
 
-    for message in following(home.socket, operation, resumed, endless=not params["once"]):
+    for message in following(home.node.socket, operation, resumed, endless=not params["once"]):
         line = message["data"]
         if message.get("event") == "covey.gap":
             out.log(f"changes up to cursor {line['until']} are no longer kept", "warning")
@@ -193,7 +193,7 @@ def _why(home: Home, reference: str, paint: Paint) -> str:
 
     operation = next(operation for operation in OPERATIONS if operation.name == "why")
     try:
-        return RENDERERS["why"](Client(home.socket).call(operation, {"ref": reference}), paint)
+        return RENDERERS["why"](Client(home.node.socket).call(operation, {"ref": reference}), paint)
     except AgentError as error:
         return f"{error.message}\n{error.suggestion}"
 

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from covey.kernel.doctor_programs import AGENTS
+from covey.fleet.agent_programs import AGENTS
 from covey.kernel.program_version import version_in_path
 
 if TYPE_CHECKING:

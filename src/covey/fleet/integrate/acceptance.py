@@ -11,11 +11,11 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.fleet.adapters.versions import compare, version
+from covey.fleet.agent_programs import AGENTS
 from covey.fleet.integrate.edit import read
 from covey.fleet.integrate.integrations import find
 from covey.fleet.integrate.place import Place
 from covey.fleet.integrate.table import HooksTable
-from covey.kernel.doctor_programs import AGENTS
 from covey.kernel.program_version import ProgramVersions
 from murli import AgentError
 

@@ -12,7 +12,8 @@ import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from covey.kernel.home import quoted, write_file
+from covey.kernel.atomic_file import write_file
+from covey.kernel.quoting import quoted
 from covey.kernel.regular_file import NotRegularError, read_regular
 from murli import AgentError, conflict, permission_denied, tool_error
 

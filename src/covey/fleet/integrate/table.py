@@ -10,7 +10,7 @@ from covey.fleet.integrate.edit import NotEditable
 from covey.fleet.integrate.integration import Integration
 from covey.fleet.integrate.json_text import Text, blanked, parsed
 from covey.fleet.integrate.script import is_ours
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 from covey.kernel.regular_file import identity_of
 
 if TYPE_CHECKING:
-    from covey.kernel.home import Home
     from covey.kernel.lock import PidLock
+    from covey.kernel.seat import Seat
     from covey.kernel.server import HttpServer
 
 CHECK_EVERY_S = 3.0
@@ -19,16 +19,16 @@ CHECK_EVERY_S = 3.0
 log = logging.getLogger("covey.daemon")
 
 
-class HomeFiles:
+class SeatFiles:
     """What a daemon keeps in place while it runs: socket, pid file, port and token. The database cannot be made anew; that it is gone is a problem."""
 
-    def __init__(self, home: Home, lock: PidLock | None, server: HttpServer) -> None:
+    def __init__(self, seat: Seat, lock: PidLock | None, server: HttpServer) -> None:
         self.problems: list[str] = []
         """What is wrong and could not be mended, each a sentence with what to do."""
-        self._home = home
+        self._seat = seat
         self._lock = lock
         self._server = server
-        self._database = identity_of(home.database)
+        self._database = identity_of(seat.database)
 
     async def check(self) -> bool:
         """Make anew what is missing. False if the directory of the daemon itself was removed or replaced, so that the daemon has to end."""
@@ -37,17 +37,17 @@ class HomeFiles:
             if self._lock is not None and not self._lock.restore():
                 log.error(
                     "the directory of the daemon was removed or replaced: the daemon stops",
-                    extra={"directory": self._home.node_dir},
+                    extra={"directory": self._seat.directory},
                 )
                 return False
             for path in await self._server.restore():
                 log.warning("a file of the daemon was removed, and has been made anew", extra={"file": path})
         except OSError as error:
             problems.append(f"a file of the daemon was removed and cannot be made anew: {error}")
-        if identity_of(self._home.database) != self._database:
+        if identity_of(self._seat.database) != self._database:
             problems.append(
-                f"{self._home.database} was removed or replaced while the daemon uses it, and what it writes will be lost when it stops. "
-                f"Save it: covey backup {quoted(self._home.database + '.saved')}; then covey down, mv the copy into its place, covey up"
+                f"{self._seat.database} was removed or replaced while the daemon uses it, and what it writes will be lost when it stops. "
+                f"Save it: covey backup {quoted(self._seat.database + '.saved')}; then covey down, mv the copy into its place, covey up"
             )
         for problem in problems:
             if problem not in self.problems:

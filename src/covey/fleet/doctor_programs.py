@@ -1,4 +1,4 @@
-"""The doctor's look at other programs: tmux, ssh, and the agents that are installed."""
+"""What `covey doctor` examines of other programs: tmux, ssh, and the agents that are installed."""
 
 from __future__ import annotations
 
@@ -7,23 +7,16 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+from covey.fleet.adapters.registry import load
+from covey.fleet.agent_programs import AGENTS
 from covey.kernel.finding import FAIL, OK, WARN, Finding
 from covey.kernel.program_version import ProgramVersions, complaint, first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from covey.kernel.probe import Run
 
-AGENTS = {
-    "claude": ("@anthropic-ai/claude-code", "npm install -g @anthropic-ai/claude-code"),
-    "codex": ("@openai/codex", "npm install -g @openai/codex"),
-    "gemini": ("@google/gemini-cli", "npm install -g @google/gemini-cli"),
-    "copilot": ("@github/copilot", "npm install -g @github/copilot"),
-    "cursor-agent": ("", "curl https://cursor.com/install -fsS | bash"),
-    "opencode": ("opencode-ai", "npm install -g opencode-ai"),
-}
-"""Agent programs: the npm package, and what installs it anew. (The npm package called cursor-agent is something else.)"""
 _OLDEST_TMUX = (3, 2)
 _MANAGERS = {
     "apt-get": "sudo apt-get install {}",
@@ -82,15 +75,9 @@ class Programs:
             )
         return Finding("tools", "ssh", OK, version.partition(",")[0])
 
-    def notifier(self, command: Sequence[str] | None) -> list[Finding]:
-        """Whether the command that tells a person exists; nothing to find if there is to be none."""
-        if not command:
-            return []
-        path = self._which(os.path.expanduser(command[0]))
-        if path is None:
-            lacks = f"attention.notify names {command[0]}, which is not there or cannot be run, so that nobody is told when something needs them"
-            return [Finding("tools", "notify", WARN, lacks, "covey config unset attention.notify")]
-        return [Finding("tools", "notify", OK, path)]
+    def installed(self, name: str) -> bool:
+        """Whether a program is on the PATH."""
+        return self._which(name) is not None
 
     def agent(self, name: str) -> Finding:
         """Whether an agent is installed, and which version."""
@@ -100,10 +87,18 @@ class Programs:
             return Finding("agents", name, OK, "not installed")
         found = ProgramVersions(self._environ, self._run, self._deadline).of(path, [package] if package else [])
         if found.version:
-            return Finding("agents", name, OK, found.version)
+            return Finding("agents", name, OK, found.version + self._caveat(name, found.version))
         if "version manager" in found.problem:
             return Finding("agents", name, OK, f"{path} (a version manager's; not asked)")
         return Finding("agents", name, WARN, f"{path} {found.problem}", install)
+
+    def _caveat(self, name: str, version: str) -> str:
+        """Return a note if a version of an agent was never measured."""
+        adapter = next((one for one in load(packages=False) if name in one.process.names), None)
+        if adapter is None or not adapter.tested or not version[:1].isdigit():
+            return ""
+        caveat = adapter.at(version).caveat
+        return f" ({caveat})" if caveat else ""
 
     def _which(self, name: str) -> str | None:
         return shutil.which(name, path=self._environ.get("PATH", os.defpath))

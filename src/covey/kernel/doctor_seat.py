@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from covey.kernel.config import Config
 from covey.kernel.finding import FAIL, OK, WARN, Finding
-from covey.kernel.home import quoted
+from covey.kernel.quoting import quoted
 from murli import AgentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from covey.kernel.clock import Clock
-    from covey.kernel.home import Home
+    from covey.kernel.seat import Seat
     from covey.kernel.settings import Settings
 
 _GIB, _MIB = 1 << 30, 1 << 20
@@ -29,46 +29,42 @@ _BEHIND_S = 3600.0
 _PROGRESS_STEPS = 10_000
 
 
-class HomeDoctor:
+class SeatDoctor:
     """Looks at one home and changes nothing in it."""
 
-    def __init__(self, home: Home, settings: Settings, clock: Clock, deadline: float) -> None:
-        self._home = home
+    def __init__(self, seat: Seat, settings: Settings, clock: Clock, deadline: float) -> None:
+        self._seat = seat
         self._settings = settings
         self._clock = clock
         self._deadline = deadline
 
     def directory(self) -> Finding:
         try:
-            self._home.check()
+            self._seat.check()
         except AgentError as error:
             return Finding(
-                "home", "directory", FAIL, error.message, _command(error, f"ls -ld {quoted(self._home.path)}")
+                "home", "directory", FAIL, error.message, _command(error, f"ls -ld {quoted(self._seat.home)}")
             )
-        missing = "" if os.path.isdir(self._home.path) else " (not made yet; covey up makes it)"
-        return Finding("home", "directory", OK, self._home.path + missing)
+        missing = "" if os.path.isdir(self._seat.home) else " (not made yet; covey up makes it)"
+        return Finding("home", "directory", OK, self._seat.home + missing)
 
     def files(self) -> Finding:
         """Whether what is private is private."""
         loose, foreign = [], []
-        for path, mode in self._home.modes.items():
+        for path, mode in self._seat.modes.items():
             with contextlib.suppress(OSError):
                 found = os.lstat(path)
                 if found.st_uid != os.geteuid():
                     foreign.append(path)
                 elif stat.S_IMODE(found.st_mode) & ~mode:
                     loose.append((path, mode))
-        if wrong := [
-            path
-            for path in (*self._home.modes, os.path.join(self._home.node_dir, "spool"))
-            if self._is_wrong_kind(path)
-        ]:
+        if wrong := [path for path in self._seat.modes if self._is_wrong_kind(path)]:
             moves = " && ".join(f"mv {quoted(path)} {quoted(path + '.aside')}" for path in wrong)
             return Finding(
                 "home",
                 "files",
                 FAIL,
-                f"no regular file, or no directory: {_names(wrong)}",
+                f"not a regular file: {_names(wrong)}",
                 f"{moves} && covey down && covey up",
             )
         if foreign:
@@ -91,29 +87,26 @@ class HomeDoctor:
         return Finding("home", "files", OK, "private")
 
     def _is_wrong_kind(self, path: str) -> bool:
-        """Whether something else has the name of a file or directory of the daemon's: it would be without its log, or without what hooks leave for it."""
+        """Whether something else has the name of a file of the daemon: it could not write its log, for example."""
         try:
             mode = os.stat(path).st_mode
         except OSError:
             return False
-        expected = (
-            stat.S_ISSOCK if path == self._home.socket else stat.S_ISDIR if path.endswith("spool") else stat.S_ISREG
-        )
-        return not expected(mode)
+        return not (stat.S_ISSOCK(mode) if path == self._seat.socket else stat.S_ISREG(mode))
 
     def config(self) -> Finding:
         try:
-            config = Config.load(self._home, self._settings)
+            config = Config.load(self._seat, self._settings)
         except AgentError as error:
             return Finding(
                 "home",
                 "config",
                 FAIL,
                 error.message,
-                _command(error, f"${{EDITOR:-vi}} {quoted(self._home.config_file)}"),
+                _command(error, f"${{EDITOR:-vi}} {quoted(self._seat.config_file)}"),
             )
         try:
-            mode = stat.S_IMODE(os.stat(self._home.config_file).st_mode)
+            mode = stat.S_IMODE(os.stat(self._seat.config_file).st_mode)
         except OSError:
             return Finding("home", "config", OK, "all defaults")
         if config.secrets() and mode & 0o077:
@@ -122,7 +115,7 @@ class HomeDoctor:
                 "config",
                 WARN,
                 "holds a secret and other users may read it",
-                f"chmod 600 {quoted(self._home.config_file)}",
+                f"chmod 600 {quoted(self._seat.config_file)}",
             )
         given = sum(item.source == "file" for item in config.items())
         return Finding("home", "config", OK, f"{given} of {len(config.items())} set")
@@ -130,14 +123,14 @@ class HomeDoctor:
     def given(self, key: str) -> Any:
         """What a setting says; None if the configuration cannot be read or has no such setting."""
         with contextlib.suppress(AgentError):
-            return Config.load(self._home, self._settings).get(key)
+            return Config.load(self._seat, self._settings).get(key)
         return None
 
     def socket(self) -> Finding:  # noqa: PLR0911 - one return per diagnosis
         """Whether a daemon answers."""
-        path = self._home.socket
+        path = self._seat.socket
         try:
-            self._home.check_socket()
+            self._seat.check_socket()
         except AgentError as error:
             return Finding("home", "socket", FAIL, error.message, _command(error, ""))
         try:
@@ -173,7 +166,7 @@ class HomeDoctor:
         import sqlite3
         from urllib.parse import quote
 
-        path = self._home.database
+        path = self._seat.database
         if not os.path.lexists(path):
             return Finding("home", "database", OK, "none yet")
         until = time.monotonic() + self._deadline * 0.9
@@ -219,7 +212,7 @@ class HomeDoctor:
 
     def disk(self) -> Finding:
         """Whether there is room for what the daemon has to keep."""
-        place = self._home.path
+        place = self._seat.home
         while not os.path.isdir(place):
             place = os.path.dirname(place)
         found = os.statvfs(place)
@@ -244,7 +237,7 @@ class HomeDoctor:
 
     def _moments(self) -> Iterator[float]:
         """When the daemon last wrote its files."""
-        for path in (self._home.database, self._home.log_file, self._home.pid_file):
+        for path in (self._seat.database, self._seat.log_file, self._seat.pid_file):
             with contextlib.suppress(OSError):
                 yield os.stat(path).st_mtime
 

@@ -1,0 +1,125 @@
+"""What `covey doctor` examines of the fleet: programs, integrations, descriptions of agents, targets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey.contract.fleet import OPERATIONS
+from covey.fleet import integrate
+from covey.fleet.adapters.registry import load
+from covey.fleet.agent_programs import AGENTS
+from covey.fleet.doctor_programs import Programs
+from covey.kernel.doctor import Check
+from covey.kernel.finding import FAIL, OK, WARN, Finding
+from covey.kernel.quoting import quoted
+from murli import AgentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from covey.kernel.doctor import Examination
+
+ADAPTERS_LIST = next(operation for operation in OPERATIONS if operation.name == "adapters.list")
+
+
+def checks(examination: Examination) -> Sequence[Check]:
+    """Return what is examined with or without a daemon."""
+    programs = Programs(examination.environ, examination.run, examination.deadline)
+    home = examination.seat.home
+    return [
+        Check("tools", "tmux", programs.tmux),
+        Check("tools", "ssh", programs.ssh),
+        Check("home", "spool", lambda: _spool(Path(examination.seat.directory) / "spool")),
+        Check("home", "adapters", lambda: _adapters(Path(home) / "adapters")),
+        *(Check("agents", name, lambda name=name: programs.agent(name)) for name in AGENTS),  # type: ignore[misc]
+        Check("agents", "agents", lambda: _none_installed(examination, programs)),
+        Check("agents", "hooks", lambda: _integrations({**examination.environ, "COVEY_HOME": home})),
+        Check("agents", "drift", lambda: _drift(examination)),
+    ]
+
+
+def findings(part: dict[str, Any]) -> Sequence[Finding]:
+    """Return what the fleet's part of the status says about targets."""
+    targets = part["targets"]
+    if not targets:
+        detail = "no machine is watched, not even this one"
+        return [Finding("home", "targets", WARN, detail, "covey target add host --kind local")]
+    degraded = [
+        Finding(
+            "fleet", one["target"], WARN, f"{one['health']}: {one['reason']}", f"covey target connect {one['target']}"
+        )
+        for one in targets
+        if one["health"] != "ok"
+    ]
+    return degraded or [Finding("home", "targets", OK, f"{len(targets)} well")]
+
+
+def _spool(path: Path) -> Iterator[Finding]:
+    """Yield a finding if something that is not a directory has the name of the spool: hooks would be lost."""
+    if path.exists() and not path.is_dir():
+        move = f"mv {quoted(str(path))} {quoted(f'{path}.aside')}"
+        yield Finding("home", "spool", FAIL, f"{path} is not a directory", f"{move} && covey down && covey up")
+
+
+def _adapters(folder: Path) -> Iterator[Finding]:
+    """Yield the descriptions of agents that cannot be used."""
+    if not folder.is_dir():
+        return
+    registry = load(folder)
+    for problem in registry.problems:
+        detail = f"{problem}\nIt is left out. {problem.suggestion}"
+        yield Finding("home", "adapters", FAIL, detail, f"${{EDITOR:-vi}} {quoted(problem.name)}")
+    if not registry.problems:
+        own = sum(str(folder) in adapter.origin for adapter in registry)
+        yield Finding("home", "adapters", OK, f"{own} of your own")
+
+
+def _none_installed(examination: Examination, programs: Programs) -> Iterator[Finding]:
+    """Yield a finding if no agent is on the PATH. That is not a problem if the daemon sees some."""
+    if any(programs.installed(name) for name in AGENTS):
+        return
+    status = examination.status()
+    seen = sum(status["fleet"]["summary"]["by_state"].values()) if status else 0
+    if seen:
+        yield Finding("agents", "agents", OK, f"{seen} watched, none on this PATH")
+    else:
+        detail = "none found on PATH, so that there is nothing to look after"
+        yield Finding("agents", "agents", WARN, detail, AGENTS["claude"][1])
+
+
+def _integrations(environment: dict[str, str]) -> Iterator[Finding]:
+    """Yield hooks in the settings of agents that an installed version does not accept."""
+    user = Path(environment.get("HOME") or Path.home())
+    for agent in integrate.NAMES:
+        status = integrate.status(agent, user, environment)
+        if status.state not in {"installed", "outdated"}:
+            continue
+        try:
+            refused = integrate.unknown_events(agent, user, environment, integrate.programs(agent, environment))
+        except AgentError:  # the settings cannot be read: `adapters list` says so
+            continue
+        for program, events in refused.items():
+            detail = (
+                f"{program} does not know {', '.join(events)}, which {status.file} has hooks for, "
+                "and may ignore all its settings"
+            )
+            yield Finding("agents", f"{agent} hooks", FAIL, detail, f"covey integrate {agent}")
+        if not refused:
+            yield Finding("agents", f"{agent} hooks", OK, status.detail or status.state)
+
+
+def _drift(examination: Examination) -> Iterator[Finding]:
+    """Yield the running versions of agents that the daemon no longer understands well."""
+    try:
+        items = examination.client().call(ADAPTERS_LIST, {})["items"]
+    except (AgentError, OSError):  # without a daemon nothing is watched
+        return
+    for item in items:
+        for one in item.get("drift", ()):
+            if one["alarming"]:
+                counts = ", ".join(f"{kind} {count}" for kind, count in sorted(one["counts"].items()))
+                name = f"{item['agent']} {one['version']}".strip()
+                yield Finding(
+                    "agents", name, WARN, f"was often not understood: {counts}", "covey adapters explain --pane <pane>"
+                )

@@ -1,0 +1,93 @@
+"""A subsystem: a part of a daemon that stands on the kernel, and what the kernel gives to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from covey.contract.kernel import OPERATIONS
+from covey.kernel import idempotency
+from covey.kernel.events import Events
+from covey.kernel.settings import KERNEL, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from covey.contract import Operation
+    from covey.kernel.call import Handler
+    from covey.kernel.clock import Clock
+    from covey.kernel.config import ConfigHolder
+    from covey.kernel.config_reload import ConfigReload
+    from covey.kernel.dispatcher import Dispatcher
+    from covey.kernel.doctor import Check, Examination
+    from covey.kernel.finding import Finding
+    from covey.kernel.metrics import Metrics
+    from covey.kernel.seat import Seat
+    from covey.kernel.setting import Setting
+    from covey.kernel.store import Store
+    from covey.kernel.supervisor import Supervisor
+
+
+class Context(NamedTuple):
+    """What a subsystem may use of its daemon."""
+
+    seat: Seat
+    config: ConfigHolder
+    reload: ConfigReload
+    store: Store
+    events: Events
+    clock: Clock
+    metrics: Metrics
+    supervisor: Supervisor
+    dispatcher: Dispatcher
+    """Performs operations of other subsystems."""
+
+
+class Opened(NamedTuple):
+    """What an open subsystem serves."""
+
+    handlers: Mapping[str, Handler] = {}
+    """By the name of the operation."""
+    status: Callable[[], dict[str, Any]] | None = None
+    """Its part of `covey status`."""
+
+
+def _no_checks(_: Examination) -> Sequence[Check]:
+    return ()
+
+
+def _no_findings(_: dict[str, Any]) -> Iterable[Finding]:
+    return ()
+
+
+class Subsystem(NamedTuple):
+    """What a subsystem declares. `open` is entered before the first request and left after the last one."""
+
+    name: str
+    open: Callable[[Context], AbstractAsyncContextManager[Opened]]
+    operations: Sequence[Operation] = ()
+    migrations: Sequence[str] = ()
+    settings: Sequence[Setting] = ()
+    checks: Callable[[Examination], Sequence[Check]] = _no_checks
+    """What `covey doctor` examines without a daemon."""
+    findings: Callable[[dict[str, Any]], Iterable[Finding]] = _no_findings
+    """What `covey doctor` reads out of this subsystem's part of the status."""
+
+
+def operations_of(subsystems: Sequence[Subsystem]) -> list[Operation]:
+    """Return the operations that a daemon with these subsystems serves: the kernel's first."""
+    return [*OPERATIONS, *(operation for subsystem in subsystems for operation in subsystem.operations)]
+
+
+def settings_of(subsystems: Sequence[Subsystem]) -> Settings:
+    """Return the settings of a daemon with these subsystems."""
+    return Settings(KERNEL, *(subsystem.settings for subsystem in subsystems))
+
+
+def migrations_of(subsystems: Sequence[Subsystem]) -> list[str]:
+    """Return the migrations of a daemon's database, in the order in which they are applied."""
+    return [
+        *Events.MIGRATIONS,
+        *idempotency.MIGRATIONS,
+        *(script for subsystem in subsystems for script in subsystem.migrations),
+    ]

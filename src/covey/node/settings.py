@@ -1,0 +1,10 @@
+"""All settings of a node. The modules that declare them are cheap to import, unlike the subsystems themselves."""
+
+from __future__ import annotations
+
+from covey.attention.settings import SETTINGS as ATTENTION
+from covey.beats.settings import SETTINGS as BEATS
+from covey.fleet.settings import SETTINGS as FLEET
+from covey.kernel.settings import KERNEL, Settings
+
+SETTINGS = Settings(KERNEL, FLEET, ATTENTION, BEATS)

@@ -1,0 +1,9 @@
+"""The subsystems of a node, in the order in which they are opened."""
+
+from __future__ import annotations
+
+from covey.attention.operations import ATTENTION
+from covey.beats.operations import BEATS
+from covey.fleet.operations import FLEET
+
+SUBSYSTEMS = (FLEET, ATTENTION, BEATS)
