@@ -50,9 +50,12 @@ class Tasks:
                 task.cancel()
                 await asyncio.wait({task})
 
-    def keep(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+    def keep(self, name: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         """Run `work` until it returns. If it raises, it is called again after a pause, which doubles each time."""
-        self._kept.append(asyncio.create_task(self._keep(name, work), name=name))
+        task = asyncio.create_task(self._keep(name, work), name=name)
+        self._kept.append(task)
+        task.add_done_callback(self._kept.remove)
+        return task
 
     def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run `work` once. If it raises, that is logged and counted."""
