@@ -44,11 +44,14 @@ class Tasks:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Cancel all tasks, the last one first, and wait for each."""
-        for tasks in (self._single, self._kept):
-            for task in reversed(tuple(tasks)):
-                task.cancel()
-                await asyncio.wait({task})
+        """Cancel the spawned and shielded tasks, all at once; then the kept ones, the last one first. Wait for each."""
+        for task in self._single:
+            task.cancel()
+        if self._single:
+            await asyncio.wait(self._single)
+        for task in reversed(tuple(self._kept)):
+            task.cancel()
+            await asyncio.wait({task})
 
     def keep(self, name: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         """Run `work` until it returns. If it raises, it is called again after a pause, which doubles each time."""
