@@ -362,9 +362,9 @@ def test_a_file_that_stayed_the_same_is_not_read_again(tmp_path: Path) -> None:
     files = [put(tmp_path / f"w{number}" / "HEARTBEAT.md") for number in range(20)]
     catalog = BeatCatalog("/nowhere", AGENTS, lambda: time.time() + 60)
     catalog.reload(workspaces)
-    known = [catalog._files[str(file)] for file in files]
+    known = [catalog._contents[str(file)] for file in files]
     put(files[3], PLAIN.replace("30m", "45m"))
     assert catalog.reload(workspaces) is True
-    assert [catalog._files[str(file)] is before for file, before in zip(files, known, strict=True)] == [
+    assert [catalog._contents[str(file)] is before for file, before in zip(files, known, strict=True)] == [
         number != 3 for number in range(20)
     ]

@@ -766,7 +766,7 @@ def test_a_start_that_cannot_be_stored_does_not_happen_and_comes_later(world: Wo
 
 
 def test_a_tick_that_raises_is_counted_and_the_scheduler_goes_on(
-    world: World, caplog: pytest.LogCaptureFixture
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.beat("api")
 
@@ -781,7 +781,7 @@ def test_a_tick_that_raises_is_counted_and_the_scheduler_goes_on(
                 raise RuntimeError("the catalog is broken")
             return reload(workspaces)
 
-        node.beats.catalog.reload = fail_twice  # type: ignore[method-assign] - a defect that nobody foresaw
+        monkeypatch.setattr(node.beats.catalog, "reload", fail_twice)
         for _ in range(8):
             await passes(node, 10)
         await node.rest()
@@ -793,7 +793,9 @@ def test_a_tick_that_raises_is_counted_and_the_scheduler_goes_on(
     assert [record.message for record in caplog.records].count("a background task failed") == 2
 
 
-def test_a_step_that_cannot_be_published_is_counted_and_later_ones_are_published(world: World) -> None:
+def test_a_step_that_cannot_be_published_is_counted_and_later_ones_are_published(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.beat("api")
 
     async def work(node: Living) -> None:
@@ -802,12 +804,12 @@ def test_a_step_that_cannot_be_published_is_counted_and_later_ones_are_published
 
         async def fail_once(kind: str, **event: Any) -> Event:
             if kind == "beat.step":
-                node.events.append = append  # type: ignore[method-assign] - as it was
+                monkeypatch.setattr(node.events, "append", append)
                 raise RuntimeError("the journal is broken")
             return await append(kind, **event)
 
         steps = len(await node.published("beat.step"))
-        node.events.append = fail_once  # type: ignore[method-assign, assignment] - a defect that nobody foresaw
+        monkeypatch.setattr(node.events, "append", fail_once)
         node.clock.advance(60)
         await node.until(lambda: 'covey_task_failures_total{task="beat steps"} 1' in node.metrics.text())
         await node.until(lambda: not node.beats.running and node.clock.sleepers == 2)  # the scheduler, and the pause
@@ -818,7 +820,9 @@ def test_a_step_that_cannot_be_published_is_counted_and_later_ones_are_published
     world.live(work)
 
 
-def test_a_run_that_cannot_be_recorded_is_counted_and_recorded_by_the_next_daemon(world: World) -> None:
+def test_a_run_that_cannot_be_recorded_is_counted_and_recorded_by_the_next_daemon(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.beat("api")
 
     async def broken(node: Living) -> None:
@@ -826,7 +830,7 @@ def test_a_run_that_cannot_be_recorded_is_counted_and_recorded_by_the_next_daemo
             raise RuntimeError("a defect")
 
         await running(world, node, 1)
-        node.beats.ledger.finish = fail  # type: ignore[method-assign, assignment] - a defect that nobody foresaw
+        monkeypatch.setattr(node.beats.ledger, "finish", fail)
         world.agent.let_go()
         await node.until(lambda: not node.beats.running)
         await node.until(lambda: 'covey_task_failures_total{task="beat run"} 1' in node.metrics.text())
