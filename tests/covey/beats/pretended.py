@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,11 @@ print(json.dumps({{
 }}), flush=True)
 sys.exit(wish["code"])
 """
+
+
+def new_run() -> str:
+    """The id of a run that no other test has: processes are found by it on the whole machine."""
+    return f"01TEST{uuid.uuid4().hex.upper()}"
 
 
 class Pretended:

@@ -20,6 +20,7 @@ from covey.beats.report import Report
 from covey.beats.run_folder import RunFolder
 from covey.kernel.clock import SystemClock
 from lab.headless import Headless, headless
+from tests.covey.beats.pretended import new_run
 from tests.covey.beats.real import HEARTBEAT, PROMPT, needs, real
 
 pytestmark = needs("claude")
@@ -64,7 +65,7 @@ def run(
         schedule=Interval(10),
         deny=deny,
     )
-    folder = RunFolder(place.root / "runs" / name)
+    folder = RunFolder(place.root / "runs" / new_run())
     assert prepare(beat, folder, Claude(), 0.0, "") is None
     finished = asyncio.run(Execution(folder, Claude().reader(), SystemClock(), lambda _: None, lambda _: "").follow())
     return finished.report, called.read_text().splitlines() if called.exists() else []
@@ -81,8 +82,7 @@ def test_claude_refuses_what_a_default_pattern_names(
     with headless(tmp_path) as lab:
         report, called = run(lab, "deny", COMMANDS[pattern], DEFAULT_DENY, monkeypatch)
     assert called == []
-    assert report.denials == (f"Bash({COMMANDS[pattern]})",)
-    assert (report.text, report.failure) == ("HEARTBEAT_OK", None)
+    assert (report.denials, report.text, report.failure) == ((f"Bash({COMMANDS[pattern]})",), "HEARTBEAT_OK", None)
 
 
 @pytest.mark.parametrize("pattern", ["Bash(sudo *)", "Bash(rm -rf ~/*)"])

@@ -18,7 +18,7 @@ from covey.beats.execution import LINE_BYTES, Execution, Finished
 from covey.beats.report import Step, Usage
 from covey.beats.run_folder import RunFolder, marked_processes
 from covey.kernel.clock import SystemClock
-from tests.covey.beats.pretended import until
+from tests.covey.beats.pretended import new_run, until
 
 RESULT = {
     "type": "result",
@@ -33,7 +33,7 @@ SAYS = {"type": "assistant", "message": {"id": "m", "content": [{"type": "text",
 
 class One:
     def __init__(self, path: Path) -> None:
-        self.folder = RunFolder(path / "01EXECUTION")
+        self.folder = RunFolder(path / new_run())
         self.heard: list[Step] = []
 
     def prepare(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from covey.beats.run_folder import MARK, RunFolder, make_private, marked_processes
-from tests.covey.beats.pretended import until
+from tests.covey.beats.pretended import new_run, until
 
 TASK = {"cwd": "/", "argv": ["true"], "environment": {}, "timeout_s": 5, "probe": None}
 
@@ -21,7 +21,7 @@ TASK = {"cwd": "/", "argv": ["true"], "environment": {}, "timeout_s": 5, "probe"
 @pytest.fixture
 def folder() -> Iterator[RunFolder]:
     with tempfile.TemporaryDirectory(prefix="covey-") as path:
-        yield RunFolder(Path(path) / "runs" / "01RUN")
+        yield RunFolder(Path(path) / "runs" / new_run())
 
 
 def sleeper(run: str, *, apart: bool = False) -> subprocess.Popen[bytes]:
@@ -92,9 +92,9 @@ def test_every_process_with_the_runs_mark_is_killed_and_no_other(folder: RunFold
     folder.prepare(TASK, "", {})
     own = [sleeper(folder.run_id), sleeper(folder.run_id, apart=True)]
     others = [
-        sleeper("01RUN2"),
-        sleeper("01RU"),
-        sleeper("X01RUN"),
+        sleeper(f"{folder.run_id}2"),
+        sleeper(folder.run_id[:-1]),
+        sleeper(f"X{folder.run_id}"),
         subprocess.Popen(["sleep", "1000"], env={"OTHER": f"{MARK}={folder.run_id}"}),
     ]
     try:

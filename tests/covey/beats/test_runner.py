@@ -17,7 +17,7 @@ import pytest
 
 from covey.beats import runner
 from covey.beats.run_folder import RunFolder, marked_processes
-from tests.covey.beats.pretended import until
+from tests.covey.beats.pretended import new_run, until
 
 LIMIT_S = 60
 
@@ -26,7 +26,7 @@ class Runner:
     """A folder and what can be done with it."""
 
     def __init__(self, path: Path) -> None:
-        self.folder = RunFolder(path / "01RUNNERTEST")
+        self.folder = RunFolder(path / new_run())
         self.workspace = path
 
     def prepare(self, command: str = "cat", probe: dict[str, Any] | None = None, **task: Any) -> None:

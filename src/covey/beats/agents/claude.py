@@ -208,7 +208,7 @@ class ClaudeReader:
         said = text(result.get("result")) or _joined(result.get("errors")) or _last(complaints)
         kind: ErrorKind = "crash"
         # Older versions have no terminal_reason; their subtype says the same, and is "success" or silent for every other failure.
-        ended = result.get("terminal_reason") or result.get("subtype")
+        ended = text(result.get("terminal_reason")) or text(result.get("subtype"))
         if ended in {"max_turns", "error_max_turns"}:
             kind = "max_turns"
         elif ended in {"budget_exhausted", "error_max_budget_usd"}:

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -161,6 +161,10 @@ def test_an_older_result_without_a_reason_is_read_by_its_subtype(subtype: str, k
     assert failure.kind == kind
 
 
+DAMAGED_REASON = json.dumps({"type": "result", "is_error": True, "terminal_reason": ["max_turns"]})
+
+
+@example(lines=[DAMAGED_REASON], exit_code=0, complaints="")
 @given(lines=damaged("claude"), exit_code=st.integers(0, 255), complaints=st.text(max_size=50))
 def test_whatever_it_writes_is_borne(lines: list[str], exit_code: int, complaints: str) -> None:
     reader = OURS.reader()
