@@ -1,12 +1,12 @@
 """What does the schedule of 200 beats cost, and what does a run?
 
-A tick of the scheduler decides on every beat and finds out when the next tick is due. Side by side, interleaved: the
-least that such a loop can do (go over the 200 standings and compare one number of each), and the simple way for cron
-expressions, which parses the expression and steps with cronsim from the last slot at each tick. The daemon ticks at
-least every ten seconds; the share of a core follows from that. Then a month of the same beats, as fast as it goes.
+A look at the clock decides on every beat and finds out when to look again. Side by side, interleaved: the least that
+such a loop can do (go over the 200 plans and compare one number of each), and the plain way for cron expressions, which
+parses the expression and steps with cronsim from the last slot at each look. The daemon looks at least every ten
+seconds; the share of a core follows from that. Then a month of the same beats, as fast as it goes.
 
 And what does it cost that a run survives the daemon? Side by side, interleaved: an agent that answers at once, started
-as a direct child; the same through a run's folder and its runner; and a run whose probe says that nothing has changed,
+as a plain child; the same through a run's folder and its runner; and a run whose probe says that nothing has changed,
 beside the probe's command alone.
 
     ./run python bench/beats.py [looks]
@@ -34,9 +34,9 @@ from covey.agents.claude.headless import ClaudeReader
 from covey.agents.headless.agent import Command
 from covey.beats.beat import Beat, Cron, Interval, Probe
 from covey.beats.execution import Execution
-from covey.beats.folder import Folder
-from covey.beats.planner import WAKE_S, Standing, Start, decide, ended, take_up, taken, wake
+from covey.beats.planner import WAKE_S, Plan, Start, after_decision, after_run, decide, next_wake, plan_for
 from covey.beats.preparation import prepare
+from covey.beats.run_folder import RunFolder
 from covey.kernel.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ SCHEDULES = (
 SHARE = 0.001
 """The largest share of a core that ticks may take."""
 
-Pairs = list[tuple[Beat, Standing]]
+Pairs = list[tuple[Beat, Plan]]
 
 
 def beats() -> Pairs:
-    """Return the beats with their standings right after they were loaded."""
+    """Return the beats with their first plans."""
     made = [
         Beat(
             name=f"beat-{number}",
@@ -77,36 +77,36 @@ def beats() -> Pairs:
         )
         for number in range(BEATS)
     ]
-    return [(beat, take_up(beat, None, START)) for beat in made]
+    return [(beat, plan_for(beat, None, START)) for beat in made]
 
 
 def settled(pairs: Pairs, now: float) -> Pairs:
     """Return the beats with their standings after all that was due has run."""
     return [
-        (beat, ended(beat, taken(standing, decision), None, now))
-        if (decision := decide(beat, standing, now))
-        else (beat, standing)
-        for beat, standing in pairs
+        (beat, after_run(beat, after_decision(plan, decision), None, now))
+        if (decision := decide(beat, plan, now))
+        else (beat, plan)
+        for beat, plan in pairs
     ]
 
 
 def ours(pairs: Pairs, now: float) -> None:
-    for beat, standing in pairs:
-        decide(beat, standing, now)
-    wake(pairs, now)
+    for beat, plan in pairs:
+        decide(beat, plan, now)
+    next_wake(pairs, now)
 
 
 def floor(pairs: Pairs, now: float) -> None:
     soonest = now + WAKE_S
-    for _, standing in pairs:
-        if now < standing.anchor < soonest:
-            soonest = standing.anchor
+    for _, plan in pairs:
+        if now < plan.anchor < soonest:
+            soonest = plan.anchor
 
 
 def stepping(pairs: Pairs, now: float) -> None:
     soonest = now + WAKE_S
-    for beat, standing in pairs:
-        last = standing.last_slot or standing.anchor
+    for beat, plan in pairs:
+        last = plan.last_slot or plan.anchor
         if isinstance(beat.schedule, Interval):
             due = last + beat.schedule.seconds
         else:
@@ -159,15 +159,14 @@ def month() -> None:
         now, number = heappop(agenda)
         if now >= START + MONTH_S:
             continue
-        beat, standing = pairs[number]
-        decision = decide(beat, standing, now)
+        beat, plan = pairs[number]
+        decision = decide(beat, plan, now)
         if isinstance(decision, Start):
             starts += 1
-            if decision.slot != now or decision.missed > 0:
-                late += 1
-            standing = ended(beat, taken(standing, decision), None, now)
-            pairs[number] = (beat, standing)
-        heappush(agenda, (wake([(beat, standing)], now, most_s=inf), number))
+            late += decision.slot != now or decision.missed > 0
+            plan = after_run(beat, after_decision(plan, decision), None, now)
+            pairs[number] = (beat, plan)
+        heappush(agenda, (next_wake([(beat, plan)], now, most_s=inf), number))
     spent = time.process_time() - began
     print(
         f"\na month of {BEATS} beats: {starts} starts, {late} not on their slot, {spent:.1f} s of CPU: "
@@ -200,10 +199,10 @@ async def through_runner(folder: Path, probe: Probe | None, digest: str) -> None
         schedule=Interval(60),
         probe=probe,
     )
-    run, agent = Folder(folder), Answering()
+    run, agent = RunFolder(folder), Answering()
     prepare(beat, run, agent, START, digest)
-    await Execution(run, agent.reader(), SystemClock(), lambda _: None, lambda _: "").run()
-    assert run.ended
+    await Execution(run, agent.reader(), SystemClock(), lambda _: None, lambda _: "").follow()
+    assert run.exit_record
     run.remove()
 
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from covey.beats.folder import Folder
+from covey.beats.run_folder import RunFolder
 from tests.covey.fleet.room import until
 
 if TYPE_CHECKING:
@@ -247,6 +247,6 @@ def test_small_mistakes_are_named_for_what_they_are(daemon: Covey) -> None:
 
 
 def test_the_folders_of_runs_are_closed_to_others(daemon: Covey) -> None:
-    Folder(daemon.home / "beats" / "runs" / "r").hand_over({})
+    RunFolder(daemon.home / "beats" / "runs" / "r").write_handover({})
     for name in ("beats", "beats/runs", "beats/runs/r"):
         assert (daemon.home / name).stat().st_mode & 0o777 == 0o700, name

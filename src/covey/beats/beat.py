@@ -1,4 +1,4 @@
-"""A beat: what is to be run, where, when, how and for how much. Plain values; `book` reads them from files, and everybody else takes them as they are."""
+"""A beat: what is run, where, when, how and for how much. Values only; `catalog` reads them from files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ TIMEOUT_S = 300.0
 
 
 class Interval(Struct, frozen=True, tag="interval"):
-    """Every so many seconds."""
+    """A schedule that repeats after a number of seconds."""
 
     seconds: float
 
 
 class Cron(Struct, frozen=True, tag="cron"):
-    """At the moments that a cron expression names, on the clock of the beat's time zone."""
+    """A schedule at the moments of a cron expression, on the clock of the beat's time zone."""
 
     expression: str
 
@@ -35,9 +35,10 @@ class Budget(Struct, frozen=True, kw_only=True):
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """A command that tells whether a model has to look.
+    """A command that decides whether a model has to look.
 
-    `fails`: it has to when the command fails and says something else than when a model last looked. `changed`: whenever the command says something else.
+    `fails`: a model looks when the command fails and its output differs from the one when a model last looked.
+    `changed`: a model looks whenever the output differs.
     """
 
     command: str
@@ -67,15 +68,15 @@ class Beat(Struct, frozen=True, kw_only=True):
     agent: str = "claude"
     model: str = ""
     max_turns: int | None = None
-    """None: the usual number, where the agent knows such a limit."""
+    """None means the default, where the agent has such a limit."""
     timeout_s: float = TIMEOUT_S
     deny: tuple[str, ...] = ()
-    """Tool patterns that are refused: the defaults and those of the beat; none if permissions are skipped."""
+    """Tool patterns that are refused: the defaults and those of the beat; empty if permissions are skipped."""
     budget: Budget = Budget()
     probe: Probe | None = None
     overlap: Overlap = "skip"
     quiet: Quiet | None = None
     notify: tuple[Outcome, ...] = ("attention", "error")
-    """The outcomes that a person is told of."""
+    """The outcomes of which a person is notified."""
     last_run: float | None = None
-    """When it ran last as far as its configuration knows; the database knows better."""
+    """When it ran last according to its configuration; the database knows better."""

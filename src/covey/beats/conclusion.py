@@ -1,4 +1,4 @@
-"""From the end of a run to what is written down about it. Pure."""
+"""From the end of a run to what is stored about it. Pure."""
 
 from __future__ import annotations
 
@@ -10,39 +10,40 @@ from msgspec.structs import replace
 
 from covey.agents.headless.report import Usage
 from covey.beats import money, planner
-from covey.beats.verdict import classify
+from covey.beats.outcome import classify
 from covey.kernel.clock import timestamp
 
 if TYPE_CHECKING:
     from covey.beats.beat import Beat
     from covey.beats.execution import Finished
-    from covey.beats.ledger import Run, Standing
+    from covey.beats.records import BeatRecord, Run
 
 SILENT = ("interrupted", "withdrawn")
-"""Ends that say nothing about the beat."""
+"""Kinds of errors that say nothing about the beat."""
 PROBED = ("ok", "unchanged")
-"""What a probe says when no model has to look."""
+"""Results of a probe after which no model has to look."""
 TURNS_BYTES = 256 * 1024
 ERROR_CHARACTERS = 2000
 COST_DIGITS = 6
-"""Of a dollar, in the log: sums of floats have more, and they mean nothing."""
+"""Decimal places of a dollar in the log: sums of floats have more, which mean nothing."""
 UNPRICED = money.Prices()
 DENIALS, DENIAL_CHARACTERS = 100, 300
 
 
-def concluded(run: Run, finished: Finished, prices: money.Prices = UNPRICED, looked: Run | None = None) -> Run:
-    """The run, over, with its outcome; one that was withdrawn has none.
+def conclude(run: Run, finished: Finished, prices: money.Prices = UNPRICED, looked: Run | None = None) -> Run:
+    """Return the finished run with its outcome; a run that was withdrawn has none.
 
-    `prices`: what earlier runs have cost, for one that ended before it told its own cost. `looked`: the run in which a
-    model last looked, for one whose probe has found nothing new: what was found then still holds.
+    `prices`: what earlier runs have cost, for a run that ended before it reported its own cost. `looked`: the run in
+    which a model last looked, for a run whose probe has found nothing new: what was found then is still valid.
     """
-    report, verdict = finished.report, classify(finished.report)
-    failure, cost = verdict.failure, finished.report.usage.cost_usd
+    report = finished.report
+    result = classify(report)
+    failure, cost = result.failure, report.usage.cost_usd
     if failure is not None and failure.kind == "withdrawn":
-        return replace(run, state="done", error_kind=failure.kind, error=_sentence(failure.message))
-    guess = None
+        return replace(run, state="done", error_kind=failure.kind, error=_printable(failure.message))
+    estimate = None
     if cost is None:
-        guess = money.estimated(
+        estimate = money.estimated(
             report.usage, prices, run.spec.budget, timed_out=failure is not None and failure.kind == "timeout"
         )
     done = replace(
@@ -53,8 +54,8 @@ def concluded(run: Run, finished: Finished, prices: money.Prices = UNPRICED, loo
         duration_ms=round(finished.seconds * 1000),
         probe=finished.probe["means"] if finished.probe else "",
         denials=tuple(denial[:DENIAL_CHARACTERS] for denial in report.denials[:DENIALS]),
-        cost_usd=cost if guess is None else guess,
-        cost_estimated=guess is not None,
+        cost_usd=cost if estimate is None else estimate,
+        cost_estimated=estimate is not None,
         tokens=report.usage.tokens,
         num_turns=report.num_turns,
     )
@@ -63,53 +64,52 @@ def concluded(run: Run, finished: Finished, prices: money.Prices = UNPRICED, loo
     if failure is None and done.probe in PROBED:
         return replace(done, outcome="ok")
     if failure is None:
-        return replace(done, outcome=verdict.outcome, summary=verdict.summary)
+        return replace(done, outcome=result.outcome, summary=result.summary)
     return replace(
         done,
-        outcome=verdict.outcome,
+        outcome=result.outcome,
         error_kind=failure.kind,
-        error=_sentence(failure.message),
+        error=_printable(failure.message),
         retry_at=failure.retry_at,
     )
 
 
-def standing_after(beat: Beat, standing: Standing, run: Run, finished: Finished, now: float) -> Standing:
-    """How the beat stands once the run is over."""
+def record_after(beat: Beat, record: BeatRecord, run: Run, finished: Finished, now: float) -> BeatRecord:
+    """Return the beat's record once the run is over."""
     failure = finished.report.failure
-    plan = planner.ended(beat, standing.plan, failure, now)
+    plan = planner.after_run(beat, record.plan, failure, now)
     tried = run.why == "hand" and failure is not None and failure.retry_at is None
     if tried or run.error_kind == "prompt_missing":
-        # What fails while somebody tries things says nothing about the schedule; a file that is back runs at its next time.
-        plan = replace(standing.plan, running=plan.running)
-    digest = standing.probe_digest
+        # An error of a run by hand says nothing about the schedule; a file that is back runs at its next slot.
+        plan = replace(record.plan, running=plan.running)
+    digest = record.probe_digest
     if run.probe == "ok":
-        digest = ""  # what goes wrong next is news, even if it went wrong in the same way before
+        digest = ""  # the next failure is news, even if the output is the same as before
     elif run.probe and finished.probe and failure is None:
         digest = finished.probe["digest"]
-    parked = plan.parked_until if plan.parked_until != standing.plan.parked_until else None
-    after = replace(standing, plan=plan, probe_digest=digest)
-    if run.error_kind == "budget" or money.overspent(beat.budget, Usage(cost_usd=run.cost_usd, tokens=run.tokens)):
-        after = replace(
-            after,
-            plan=replace(plan, paused=True),
-            reason=f"a run went over its budget ({_limits(beat)}){'; its cost is an estimate' if run.cost_estimated else ''}",
-        )
+    parked = plan.parked_until if plan.parked_until != record.plan.parked_until else None
+    after = replace(record, plan=plan, probe_digest=digest)
+    usage = Usage(cost_usd=run.cost_usd, tokens=run.tokens)
+    if run.error_kind == "budget" or money.run_over_budget(beat.budget, usage):
+        note = "; its cost is an estimate" if run.cost_estimated else ""
+        reason = f"a run went over its budget ({_limits(beat)}){note}"
+        after = replace(after, plan=replace(plan, paused=True), reason=reason)
     elif parked is not None and failure is not None:
         after = replace(after, reason=f"{failure.kind.replace('_', ' ')}: {run.error}")
     if run.error_kind in SILENT:
         return after
-    same = run.outcome == standing.outcome
-    return replace(after, outcome=run.outcome or "", streak=standing.streak + 1 if same else 1)
+    streak = record.streak + 1 if run.outcome == record.outcome else 1
+    return replace(after, outcome=run.outcome or "", streak=streak)
 
 
-def entry(run: Run, turns: list[Any]) -> dict[str, Any]:
-    """The run's line in the log."""
+def log_line(run: Run, turns: list[Any]) -> dict[str, Any]:
+    """Return the run's line in the heartbeat log."""
     line: dict[str, Any] = {
         "ts": timestamp(run.began_at or run.queued_at),
         "workspace": run.workspace,
         "outcome": run.outcome,
         "durationMs": run.duration_ms or 0,
-        "run": run.run,
+        "run": run.id,
         "beat": run.beat,
         "agent": run.agent,
     }
@@ -129,8 +129,8 @@ def entry(run: Run, turns: list[Any]) -> dict[str, Any]:
     return line | {name: value for name, value in optional.items() if value not in (None, "", [], 0)}
 
 
-def plain(turns: tuple[Any, ...]) -> list[Any]:
-    """A conversation as JSON has it; as much of it as is kept: its end, for that is where the answer is."""
+def turns_to_json(turns: tuple[Any, ...]) -> list[Any]:
+    """Return the end of a conversation as JSON values, at most TURNS_BYTES: the answer is at the end."""
     kept: list[Any] = []
     size = 0
     for turn in reversed([msgspec.to_builtins(turn) for turn in turns]):
@@ -139,7 +139,8 @@ def plain(turns: tuple[Any, ...]) -> list[Any]:
             kept.append({"role": "assistant", "text": "(what was said before is not kept)"})
             break
         kept.append(turn)
-    return kept[::-1]
+    kept.reverse()
+    return kept
 
 
 def _limits(beat: Beat) -> str:
@@ -151,9 +152,9 @@ def _limits(beat: Beat) -> str:
     )
 
 
-def _sentence(text: str) -> str:
-    """What somebody else has said, as it may be written down: short, and nothing in it that a terminal or a database would stumble over."""
-    said = "".join(
+def _printable(text: str) -> str:
+    """Return a text of somebody else as it may be stored: short, and without control characters."""
+    printable = "".join(
         character if character.isprintable() or character == "\n" else "\ufffd" for character in text[:ERROR_CHARACTERS]
     )
-    return said if len(text) <= ERROR_CHARACTERS else f"{said}…"
+    return printable if len(text) <= ERROR_CHARACTERS else f"{printable}…"

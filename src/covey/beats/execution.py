@@ -1,4 +1,8 @@
-"""One run, from its folder to its report: a runner is started, or the one that is at it already is found; its agent is heard while it works, and its last word read."""
+"""Follows one run from its folder to its report.
+
+A runner is started, or the one that has claimed the run already is found; the agent's output is read while it works,
+and then the runner's exit record.
+"""
 
 from __future__ import annotations
 
@@ -23,82 +27,90 @@ if TYPE_CHECKING:
 
     from covey.agents.headless.agent import OutputReader
     from covey.agents.headless.report import Step, Usage
-    from covey.beats.folder import Folder
+    from covey.beats.run_folder import RunFolder
     from covey.kernel.clock import Clock
 
-HEAR_S = 0.1
-"""Between looks at what the agent has written."""
+POLL_S = 0.1
+"""The pause between two reads of the agent's output."""
 PIECE_BYTES = 256 * 1024
 LINE_BYTES = 8 * 1024 * 1024
-COMPLAINT_BYTES = 64 * 1024
+STDERR_BYTES = 64 * 1024
 ATTEMPTS = 3
-"""Runners that may fail to take the run before we give up."""
+"""The number of runners that may fail to claim the run before it is given up."""
 
 
 class Finished(Struct, frozen=True, kw_only=True):
-    """A run that is over."""
+    """How a run came to its end."""
 
     report: Report
     began: float
     seconds: float
     probe: dict[str, Any] | None = None
-    """What the probe said, if there was one: `code`, `digest`, `said`, and `means`."""
+    """The result of the probe, if there was one: `code`, `digest`, `said`, and `means`."""
 
 
 class Execution:
-    """`heard` is told every step once; `spent` is asked now and then, and a word from it ends the run for that reason."""
+    """Follows the run of one folder.
+
+    `on_step` is called once for every step. `stop_reason` is called with the usage so far, now and then; if it returns
+    a reason, the run is ended for it.
+    """
 
     def __init__(
         self,
-        folder: Folder,
+        folder: RunFolder,
         reader: OutputReader,
         clock: Clock,
-        heard: Callable[[Step], None],
-        spent: Callable[[Usage], str],
+        on_step: Callable[[Step], None],
+        stop_reason: Callable[[Usage], str],
     ) -> None:
         self._folder = folder
         self._reader = reader
         self._clock = clock
-        self._heard = heard
-        self._spent = spent
+        self._on_step = on_step
+        self._stop_reason = stop_reason
         self._read = 0
         self._lines = LineBuffer(LINE_BYTES)
         self._stopping = False
 
-    async def run(self) -> Finished:
-        """Until it is over, however it gets there. Can be repeated after a crash at any point; the work itself is done once."""
+    async def follow(self) -> Finished:
+        """Follow the run until it is over and return how it ended.
+
+        This can be repeated after a crash at any point; the work itself is done once.
+        """
         for _ in range(ATTEMPTS):
-            if self._folder.ended is not None:
+            if self._folder.exit_record is not None:
                 break
-            runner = self._folder.claimed
+            runner = self._folder.runner
             if runner is None:
-                runner = self._start()
+                runner = self._start_runner()
             elif process.birth(runner[0]) != runner[1]:
                 break
-            await self._attend(*runner)
-            if (now := self._folder.claimed) is not None and now == runner:
+            await self._wait_for_runner(*runner)
+            if self._folder.runner == runner:
                 break
         await self._listen()
-        last = self._folder.ended
-        if last is None:
-            await asyncio.to_thread(self._folder.sweep)
+        exit_record = self._folder.exit_record
+        if exit_record is None:
+            await asyncio.to_thread(self._folder.kill_processes)
             return self._lost()
-        return self._finished(last)
+        return self._finished(exit_record)
 
-    async def _attend(self, pid: int, born: str) -> None:
-        over = asyncio.ensure_future(process.ended(pid, born))
+    async def _wait_for_runner(self, pid: int, born: str) -> None:
+        ended = asyncio.create_task(process.ended(pid, born), name="end of a beat runner")
         try:
-            while not over.done():
+            while not ended.done():
                 await self._listen()
-                if not self._stopping and (why := self._spent(self._reader.usage)):
+                if not self._stopping and (why := self._stop_reason(self._reader.usage)):
                     self._stopping = True
                     self._folder.stop(why)
-                await asyncio.wait({over}, timeout=HEAR_S)
+                await asyncio.wait({ended}, timeout=POLL_S)
+            ended.result()  # raises what the wait has raised
         finally:
-            over.cancel()
+            ended.cancel()
 
-    def _start(self) -> tuple[int, str]:
-        with open(os.devnull, "rb") as nothing, self._folder.appended("runner.log") as log:  # noqa: PTH123 - no path of ours
+    def _start_runner(self) -> tuple[int, str]:
+        with open(os.devnull, "rb") as nothing, self._folder.open_append("runner.log") as log:  # noqa: PTH123 - no path of ours
             argv = [sys.executable, "-m", "covey.beats.runner", str(self._folder.path)]
             pid = os.posix_spawn(
                 sys.executable,
@@ -115,7 +127,7 @@ class Execution:
         return pid, process.birth(pid)
 
     async def _listen(self) -> None:
-        """Read what has been written since the last time. Other tasks run in between. A line that is too long is left out."""
+        """Read what has been written since the last read, yielding in between. A line that is too long is left out."""
         with contextlib.suppress(OSError), open_regular(self._folder.stdout) as file:
             file.seek(self._read)
             while piece := file.read(PIECE_BYTES):
@@ -126,59 +138,55 @@ class Execution:
 
     def _line(self, line: bytes) -> None:
         for step in self._reader.line(line.decode(errors="replace")):
-            self._heard(step)
+            self._on_step(step)
 
-    def _finished(self, last: dict[str, Any]) -> Finished:
+    def _finished(self, exit_record: dict[str, Any]) -> Finished:
         if last_line := self._lines.flush():
             self._line(last_line)
-        why, began, seconds, probe = last["why"], last["began"], last["seconds"], last["probe"]
+        why, probe = exit_record["why"], exit_record["probe"]
+        began, seconds = exit_record["began"], exit_record["seconds"]
         if why in {"ok", "unchanged"}:
             return Finished(report=Report(), began=began, seconds=seconds, probe=probe)
-        report = self._reader.report(last["code"] or 0, self._complaints(), self._clock.time())
+        report = self._reader.report(exit_record["code"] or 0, self._stderr(), self._clock.time())
         if why == "ended" and report.failure is None:
-            why = self._spent(report.usage) or why  # it may have said only with its last word what it spent
-        failure = _failure(why, last["message"], probe)
+            why = self._stop_reason(report.usage) or why  # some agents report their usage only at the end
+        failure = _failure(why, exit_record["message"], probe)
         if failure is not None:
             report = replace(report, failure=failure)
         return Finished(report=report, began=began, seconds=seconds, probe=probe)
 
     def _lost(self) -> Finished:
-        claimed = self._folder.claimed
         began = self._clock.time()
         with contextlib.suppress(OSError):
             began = (self._folder.path / "claim").stat().st_mtime
-        report = self._reader.report(0, "", self._clock.time())  # what it said and spent until then counts
-        message = (
-            "it was ended from outside while it ran, or the machine restarted"
-            if claimed
-            else "its runner could not start"
-        )
-        failure = Failure(kind="crash", message=message + self._runner_says())
+        report = self._reader.report(0, "", self._clock.time())  # what it wrote and spent until then counts
+        message = "its runner could not start"
+        if self._folder.runner:
+            message = "it was ended from outside while it ran, or the machine restarted"
+        failure = Failure(kind="crash", message=message + self._runner_error())
         return Finished(
             report=replace(report, failure=failure), began=began, seconds=max(self._clock.time() - began, 0.0)
         )
 
-    def _runner_says(self) -> str:
+    def _runner_error(self) -> str:
+        """Return the last line that the runner wrote, as the end of a sentence; empty if it wrote none."""
         with contextlib.suppress(OSError):
-            if (
-                lines := read_regular(self._folder.path / "runner.log", COMPLAINT_BYTES)
-                .decode(errors="replace")
-                .strip()
-                .splitlines()
-            ):
+            text = read_regular(self._folder.path / "runner.log", STDERR_BYTES).decode(errors="replace")
+            if lines := text.strip().splitlines():
                 return f": {lines[-1][:200]}"
         return ""
 
-    def _complaints(self) -> str:
+    def _stderr(self) -> str:
+        """Return the end of the agent's standard error, without secrets."""
         with contextlib.suppress(OSError), open_regular(self._folder.stderr) as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(size - COMPLAINT_BYTES, 0))
+            file.seek(max(size - STDERR_BYTES, 0))
             return redacted_text(file.read().decode(errors="replace"))
         return ""
 
 
 def _failure(why: str, message: str, probe: dict[str, Any] | None) -> Failure | None:
-    """Why a run was ended before it could answer; None if it ended by itself."""
+    """Return why a run was ended before it could answer, or None if it ended by itself."""
     said = (probe or {}).get("said", "").strip()
     known = {
         "ended": None,
@@ -190,9 +198,8 @@ def _failure(why: str, message: str, probe: dict[str, Any] | None) -> Failure | 
         "probe_output": Failure(kind="probe", message="the probe wrote more than Covey takes in"),
         "probe_failed": Failure(kind="probe", message=f"the probe could not be run{f': {said}' if said else ''}"),
     }
-    return known.get(
-        why,
-        Failure(
-            kind="interrupted", message="it was interrupted" if why == "interrupted" else f"it was interrupted: {why}"
-        ),
+    if why in known:
+        return known[why]
+    return Failure(
+        kind="interrupted", message="it was interrupted" if why == "interrupted" else f"it was interrupted: {why}"
     )

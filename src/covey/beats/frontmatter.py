@@ -1,4 +1,7 @@
-"""The head of a HEARTBEAT.md: YAML between two lines of `---`, where the file begins. All values are texts, lists and tables."""
+"""Parses the head of a HEARTBEAT.md: YAML between two lines of `---` at its beginning.
+
+All values are texts, lists and tables.
+"""
 
 from __future__ import annotations
 
@@ -9,52 +12,41 @@ import yaml
 from covey.kernel.config_file import Problem
 
 LONGEST_HEAD = 16_384
-"""Characters. What is longer is no head, and would hold up the daemon."""
+"""The largest number of characters: parsing more would hold up the daemon."""
 RULE = "---"
 
 
 class Frontmatter(NamedTuple):
-    """A file taken apart. `lines`: where (from 1) each key of the head stands in the file. With a problem the head is empty."""
+    """A parsed file. `lines`: the line (from 1) of each key of the head. With a problem the head is empty."""
 
     head: dict[str, Any]
     body: str
     problems: tuple[Problem, ...] = ()
-    lines: dict[str, int] = {}  # noqa: RUF012 - nobody changes it
+    lines: dict[str, int] = {}  # noqa: RUF012 - it is never changed
 
 
 def split(text: str) -> Frontmatter:
-    """Take a file apart. Without a head, all of it is body; a rule further down is body too. Never raises."""
+    """Parse a file. Without a head, all of it is body; a rule further down is body too. Never raises."""
     text = text.removeprefix("\ufeff")
     lines = text.split("\n")
-    first = next(
-        (at for at, line in enumerate(lines) if line.strip()), 0
-    )  # a head behind an empty line must not pass for instructions
+    # A head after empty lines must not be taken for instructions.
+    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
     if lines[first].rstrip() != RULE:
         return Frontmatter({}, text)
     last = next((at for at in range(first + 1, len(lines)) if lines[at].rstrip() == RULE), None)
     if last is None:
-        return Frontmatter(
-            {},
-            text,
-            (
-                Problem(
-                    "",
-                    first + 1,
-                    "the head has no end: put a line with --- below it, or begin the file with something else",
-                ),
-            ),
-        )
+        sentence = "the head has no end: put a line with --- below it, or begin the file with something else"
+        return Frontmatter({}, text, (Problem("", first + 1, sentence),))
     body = "\n".join(lines[last + 1 :])
     head = "\n".join(lines[first + 1 : last])
     if len(head) > LONGEST_HEAD:
-        return Frontmatter(
-            {}, body, (Problem("", first + 1, f"the head is {len(head)} characters long; it may have {LONGEST_HEAD}"),)
-        )
+        sentence = f"the head is {len(head)} characters long; it may have {LONGEST_HEAD}"
+        return Frontmatter({}, body, (Problem("", first + 1, sentence),))
     try:
-        table, places = _read(head)
+        table, positions = _parse(head)
     except _HeadError as error:
         return Frontmatter({}, body, (Problem("", first + 1 + error.line, error.sentence),))
-    return Frontmatter(table, body, (), {key: first + 1 + line for key, line in places.items()})
+    return Frontmatter(table, body, (), {key: first + 1 + line for key, line in positions.items()})
 
 
 class _HeadError(Exception):
@@ -66,7 +58,7 @@ class _HeadError(Exception):
         self.sentence = sentence
 
 
-def _read(head: str) -> tuple[dict[str, Any], dict[str, int]]:
+def _parse(head: str) -> tuple[dict[str, Any], dict[str, int]]:
     loader = None
     try:
         loader = yaml.BaseLoader(head)
@@ -75,13 +67,13 @@ def _read(head: str) -> tuple[dict[str, Any], dict[str, int]]:
             return {}, {}
         if not isinstance(node, yaml.MappingNode):
             raise _HeadError(node.start_mark.line + 1, "the head has to be a table: write lines such as interval: 30m")
-        places: dict[str, int] = {}
+        key_lines: dict[str, int] = {}
         for key, _ in node.value:
             name, line = str(key.value), key.start_mark.line + 1
-            if name in places:
-                raise _HeadError(line, f"{name} is there twice; it is on line {places[name]} of the head too")
-            places[name] = line
-        return loader.construct_document(node), places
+            if name in key_lines:
+                raise _HeadError(line, f"{name} is there twice; it is on line {key_lines[name]} of the head too")
+            key_lines[name] = line
+        return loader.construct_document(node), key_lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise _HeadError(
@@ -98,7 +90,7 @@ def _read(head: str) -> tuple[dict[str, Any], dict[str, int]]:
 
 
 def _hint(head: str, mark: yaml.Mark | None) -> str:
-    """What people stumble over: a value that begins with a sign of YAML."""
+    """Return advice for a common mistake: a value that begins with a special character of YAML."""
     line = head.split("\n")[mark.line] if mark else ""
     value = line.partition(":")[2].strip()
     return f'; put the value in quotes: "{value}"' if value[:1] in tuple("*&!%@`") else ""

@@ -1,4 +1,4 @@
-"""Lengths of time in a HEARTBEAT.md: within limits, and never without a unit."""
+"""Durations in a HEARTBEAT.md: within limits, and never without a unit."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ SHORTEST_S = 10.0
 
 
 def seconds(text: str, shortest: float = SHORTEST_S, longest: float = LONGEST_S) -> float:
-    """How many seconds are meant. Raises `ValueError` with a sentence that says what to write."""
+    """Return a duration in seconds. Raises `ValueError` with a sentence that says what to write."""
     written = text.strip()
     if is_bare(written):
-        raise ValueError(
-            f"{_cut(written)} has no unit: write {_cut(written)}s, {_cut(written)}m, {_cut(written)}h or {_cut(written)}d"
-        )
+        number = _cut(written)
+        raise ValueError(f"{number} has no unit: write {number}s, {number}m, {number}h or {number}d")
     total = parse_duration(written)
     if total is None:
         raise ValueError(
-            f"{_cut(text)!r} is no length of time: write numbers with their units, longest first, such as 30m, 1h30m, 90s or 1d"
+            f"{_cut(text)!r} is not a duration: write numbers with their units, longest first,"
+            " such as 30m, 1h30m, 90s or 1d"
         )
     if total < shortest:
         raise ValueError(f"{written} is too short: the shortest is {format_duration(shortest)}")

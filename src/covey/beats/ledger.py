@@ -1,4 +1,4 @@
-"""What is written down about beats: a row for every run before it begins, and how each beat stands. Nothing is run twice, and nothing that ran is forgotten."""
+"""Writes runs and beat records: a run has its row before it begins, so that none runs twice and none is forgotten."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from covey.beats.records import RUN_COLUMNS, STANDING_COLUMNS, Records, Run, Standing
+from covey.beats.queries import Queries
+from covey.beats.records import RECORD_COLUMNS, RUN_COLUMNS, BeatRecord, Run, to_row
 from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
 from covey.contract.beats_events import BEAT_FINISHED, BEAT_QUEUED, BEAT_STARTED
 from covey.kernel.migrations import Migration
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from covey.beats.alerts import Alert
     from covey.contract.event_kind import EventKind
     from covey.kernel.events import Events
     from covey.kernel.store import Store
-
-__all__ = ["MIGRATIONS", "Ledger", "Run", "Standing"]
 
 _TABLES = """
 CREATE TABLE beat_standing (
@@ -84,109 +83,109 @@ MIGRATIONS = (
     Migration("beats.estimates", _ESTIMATES_AND_LOOKS, digest="b992277589f7fbef"),
 )
 
-_PUT_STANDING = f"INSERT OR REPLACE INTO beat_standing ({', '.join(STANDING_COLUMNS)}) VALUES ({', '.join('?' * len(STANDING_COLUMNS))})"  # noqa: S608 - our own names
-_PUT_RUN = f"INSERT INTO beat_run ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608
-_UPDATE_RUN = f"UPDATE beat_run SET {', '.join(f'{name} = ?' for name in RUN_COLUMNS)} WHERE run = ?"  # noqa: S608
+_PUT_RECORD = (
+    f"INSERT OR REPLACE INTO beat_standing ({', '.join(RECORD_COLUMNS)})"  # noqa: S608 - our own names
+    f" VALUES ({', '.join('?' * len(RECORD_COLUMNS))})"
+)
+_PUT_RUN = f"INSERT INTO beat_run ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608 - as above
+_UPDATE_RUN = f"UPDATE beat_run SET {', '.join(f'{name} = ?' for name in RUN_COLUMNS)} WHERE run = ?"  # noqa: S608 - as above
+_TAKE_IN = "UPDATE beat_run SET turns = ?, logged = state = 'done' WHERE run = ?"
+_PRUNE_TURNS = "UPDATE beat_run SET turns = '[]' WHERE ended_at < ? AND turns != '[]'"
+_MARK_LOGGED = "UPDATE beat_run SET logged = 1 WHERE run = ?"
 
 
-class Ledger(Records):
-    """Over one database. What it says is committed."""
+class Ledger(Queries):
+    """Persistence of runs and beat records; every method returns after the commit. All raise `StoreError`."""
 
     def __init__(self, store: Store, events: Events) -> None:
         super().__init__(store)
         self._store = store
         self._events = events
 
-    async def put(self, standing: Standing) -> None:
-        await self._store.write(lambda connection: _put(connection, _PUT_STANDING, STANDING_COLUMNS, standing))
+    async def save_record(self, record: BeatRecord) -> None:
+        """Store a beat record."""
+        await self._store.write(lambda connection: _put_record(connection, record))
 
-    async def queue(self, run: Run, standing: Standing | None) -> None:
-        """A run is due: on the disk before anything of it begins, together with the slot that it takes."""
+    async def queue(self, run: Run, record: BeatRecord | None) -> None:
+        """Store a run that is due, and in the same transaction the beat record whose slot it takes."""
 
         def also(connection: sqlite3.Connection) -> None:
-            _put(connection, _PUT_RUN, RUN_COLUMNS, run)
-            if standing is not None:
-                _put(connection, _PUT_STANDING, STANDING_COLUMNS, standing)
+            _put_run(connection, run)
+            if record is not None:
+                _put_record(connection, record)
 
-        await self._events.append(BEAT_QUEUED, subject=run.run, data=run.as_dict(), source="beats", also=also)
+        await self._events.append(BEAT_QUEUED, subject=run.id, data=run.as_dict(), source="beats", also=also)
 
     async def begin(self, run: Run) -> Run:
+        """Store that a run has begun, and return it in that state."""
         begun = replace(run, state="running")
         await self._change(BEAT_STARTED, begun)
         return begun
 
-    async def finish(self, run: Run, standing: Standing | None, turns: Sequence[Any]) -> None:
-        """A run is over: its outcome, how the beat stands after it and the news of it, all or nothing."""
+    async def finish(self, run: Run, record: BeatRecord | None, turns: Sequence[Any]) -> None:
+        """Store a finished run, its turns and the beat record after it, and publish that, in one transaction."""
         text = json.dumps(turns)
 
         def also(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE beat_run SET turns = ? WHERE run = ?", (text, run.run))
-            if standing is not None:
-                _put(connection, _PUT_STANDING, STANDING_COLUMNS, standing)
+            connection.execute("UPDATE beat_run SET turns = ? WHERE run = ?", (text, run.id))
+            if record is not None:
+                _put_record(connection, record)
 
         await self._change(BEAT_FINISHED, run, also)
 
-    async def take_in(self, record: Mapping[str, Any]) -> Run:
-        """A run that was begun without a daemon, and perhaps concluded and logged, with its `turns`; once, however often it is taken in."""
-        run, text = msgspec.convert(record["run"], Run), json.dumps(record["turns"])
+    async def take_in(self, handover: Mapping[str, Any]) -> Run:
+        """Store a run that was begun without a daemon, with its `turns`, and return it.
+
+        A run that is over is in the heartbeat log already. Taking in the same run again changes nothing. Raises
+        `KeyError` or `msgspec.ValidationError` if the handover is damaged.
+        """
+        run, text = msgspec.convert(handover["run"], Run), json.dumps(handover["turns"])
 
         def work(connection: sqlite3.Connection) -> None:
-            if connection.execute("SELECT 1 FROM beat_run WHERE run = ?", (run.run,)).fetchone() is None:
-                _put(connection, _PUT_RUN, RUN_COLUMNS, run)
-                connection.execute(
-                    "UPDATE beat_run SET turns = ?, logged = state = 'done' WHERE run = ?", (text, run.run)
-                )
+            if connection.execute("SELECT 1 FROM beat_run WHERE run = ?", (run.id,)).fetchone() is None:
+                _put_run(connection, run)
+                connection.execute(_TAKE_IN, (text, run.id))
 
         await self._store.write(work)
         return run
 
-    async def forget_turns(self, before: float) -> None:
-        """Forget what was said in old runs; what they found and cost stays."""
-        await self._store.write(
-            lambda connection: (
-                connection.execute(
-                    "UPDATE beat_run SET turns = '[]' WHERE ended_at < ? AND turns != '[]'", (before,)
-                ).rowcount
-            )
-        )
+    async def prune_turns(self, before: float) -> None:
+        """Delete the conversations of runs that ended before a moment; what they found and cost stays."""
+        await self._store.write(lambda connection: connection.execute(_PRUNE_TURNS, (before,)).rowcount)
 
-    async def logged(self, run: str) -> None:
-        await self._store.write(
-            lambda connection: connection.execute("UPDATE beat_run SET logged = 1 WHERE run = ?", (run,)).rowcount
-        )
+    async def mark_logged(self, run_id: str) -> None:
+        """Store that a run is in the heartbeat log."""
+        await self._store.write(lambda connection: connection.execute(_MARK_LOGGED, (run_id,)).rowcount)
 
-    async def complain(self, key: str, title: str, detail: str) -> None:
+    async def open_alert(self, key: str, alert: Alert) -> None:
+        """Ask for a person's attention, and remember that it was asked for."""
+
         def also(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT OR REPLACE INTO beat_complaint VALUES (?, ?, ?)", (key, title, detail))
+            connection.execute("INSERT OR REPLACE INTO beat_complaint VALUES (?, ?, ?)", (key, *alert))
 
-        await self._events.append(
-            ATTENTION_ASKED, subject=key, data={"title": title, "detail": detail}, source="beats", also=also
-        )
+        await self._events.append(ATTENTION_ASKED, subject=key, data=alert._asdict(), source="beats", also=also)
 
-    async def withdraw(self, key: str, why: str) -> None:
+    async def settle_alert(self, key: str, why: str) -> None:
+        """Settle an alert, and forget it."""
+
         def also(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM beat_complaint WHERE key = ?", (key,))
 
         await self._events.append(ATTENTION_SETTLED, subject=key, data={"why": why}, source="beats", also=also)
 
-    async def _change(self, kind: EventKind, run: Run, more: Any = lambda _: None) -> None:
+    async def _change(
+        self, kind: EventKind, run: Run, more: Callable[[sqlite3.Connection], None] = lambda _: None
+    ) -> None:
         def also(connection: sqlite3.Connection) -> None:
-            connection.execute(_UPDATE_RUN, (*row(RUN_COLUMNS, run), run.run))
+            connection.execute(_UPDATE_RUN, (*to_row(run), run.id))
             more(connection)
 
-        await self._events.append(kind, subject=run.run, data=run.as_dict(), source="beats", also=also)
+        await self._events.append(kind, subject=run.id, data=run.as_dict(), source="beats", also=also)
 
 
-def _put(connection: sqlite3.Connection, statement: str, names: Sequence[str], value: Struct) -> None:
-    connection.execute(statement, row(names, value))
+def _put_run(connection: sqlite3.Connection, run: Run) -> None:
+    connection.execute(_PUT_RUN, to_row(run))
 
 
-def row(names: Sequence[str], value: Struct) -> tuple[Any, ...]:
-    """The columns of a run or a standing as the database has them."""
-    return tuple(_column(getattr(value, name)) for name in names)
-
-
-def _column(value: object) -> object:
-    if isinstance(value, Struct):
-        return msgspec.json.encode(value).decode()
-    return json.dumps(list(value)) if isinstance(value, tuple) else int(value) if isinstance(value, bool) else value
+def _put_record(connection: sqlite3.Connection, record: BeatRecord) -> None:
+    connection.execute(_PUT_RECORD, to_row(record))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 ALL = "all beats together: "
-"""Before the reason, if it is not the beat's own budget."""
+"""The beginning of a reason that is not the beat's own budget."""
 
 
 class Spent(Struct, frozen=True):
-    """Over some time."""
+    """What was spent over some time."""
 
     runs: int = 0
     cost_usd: float = 0.0
@@ -27,13 +27,13 @@ class Spent(Struct, frozen=True):
 
 
 class Prices(Struct, frozen=True, kw_only=True):
-    """What earlier runs of a beat have cost; None where it has none that told."""
+    """What earlier runs of a beat have cost; None where no run reported it."""
 
     usd_per_token: float | None = None
     usd_per_run: float | None = None
 
 
-class Stop(NamedTuple):
+class BudgetExceeded(NamedTuple):
     """A budget is used up."""
 
     reason: str
@@ -42,19 +42,22 @@ class Stop(NamedTuple):
 
 
 def day(now: float, zone: str) -> tuple[float, float]:
-    """When the day began, and when the next one begins, on the calendar of a zone."""
+    """Return when the day began, and when the next one begins, by the calendar of a zone."""
     local = _at_midnight(_local(now, zone))
     return local.timestamp(), _at_midnight(local + timedelta(days=1, hours=12)).timestamp()
 
 
 def month(now: float, zone: str) -> tuple[float, float]:
-    """Likewise for the month."""
+    """Return when the month began, and when the next one begins, by the calendar of a zone."""
     local = _at_midnight(_local(now, zone).replace(day=1))
     return local.timestamp(), _at_midnight((local + timedelta(days=32)).replace(day=1)).timestamp()
 
 
-def used_up(budget: Budget, today: Spent, this_month: Spent, now: float, zone: str) -> Stop | None:
-    """Whether nothing may be spent any more, and until when. What cannot be measured is not counted: who reports no cost has a budget in tokens."""
+def exceeded(budget: Budget, today: Spent, this_month: Spent, now: float, zone: str) -> BudgetExceeded | None:
+    """Return which budget is used up and until when, or None.
+
+    An agent that reports no cost counts as zero dollars: it needs a budget in tokens.
+    """
     for limit, spent, unit, name, span in (
         (budget.month_usd, this_month.cost_usd, "USD", "monthly", month),
         (budget.month_tokens, this_month.tokens, "tokens", "monthly", month),
@@ -62,52 +65,58 @@ def used_up(budget: Budget, today: Spent, this_month: Spent, now: float, zone: s
         (budget.day_tokens, today.tokens, "tokens", "daily", day),
     ):
         if limit is not None and spent >= limit:
-            return Stop(f"{name} budget reached: {amount(spent, unit)} of {amount(limit, unit)}", span(now, zone)[1])
+            reason = f"{name} budget reached: {amount(spent, unit)} of {amount(limit, unit)}"
+            return BudgetExceeded(reason, until=span(now, zone)[1])
     return None
 
 
-def stops(reason: str) -> bool:
-    """Whether it is for its money that a beat does not run."""
+def is_budget_reason(reason: str) -> bool:
+    """Tell whether the reason why a beat does not run is a budget."""
     return "budget reached: " in reason or "went over its budget" in reason
 
 
 def limits(day_usd: float, month_usd: float) -> Budget | None:
-    """What all beats together may spend; None if there is no limit."""
+    """Return what all beats together may spend, or None if there is no limit."""
     return Budget(day_usd=day_usd or None, month_usd=month_usd or None) if day_usd or month_usd else None
 
 
 def estimated(usage: Usage, prices: Prices, budget: Budget, *, timed_out: bool) -> float | None:
-    """What a run has cost whose agent ended before it told its cost; None if there is nothing to estimate it from.
+    """Return the estimated cost of a run whose agent ended before it reported one, or None without a basis.
 
-    The tokens that were told count at the price of the beat's earlier runs, or at the list price where there is none. An
-    agent that hung without telling any tokens was asked nevertheless: it counts as much as an earlier run, or as much as
-    one run may cost.
+    Reported tokens count at the price of the beat's earlier runs, or at the list price where there is none. An agent
+    that hung without reporting tokens may have used some: it counts as much as an earlier run, or as its budget for one
+    run.
     """
+    if usage.tokens and prices.usd_per_token is not None:
+        return usage.tokens * prices.usd_per_token
     if usage.tokens:
-        return usage.tokens * prices.usd_per_token if prices.usd_per_token is not None else usage.list_usd
-    return (prices.usd_per_run if prices.usd_per_run is not None else budget.run_usd) if timed_out else None
+        return usage.list_usd
+    if not timed_out:
+        return None
+    return budget.run_usd if prices.usd_per_run is None else prices.usd_per_run
 
 
-def overspent(budget: Budget, usage: Usage) -> bool:
-    """Whether a run has gone over what one run may spend."""
+def run_over_budget(budget: Budget, usage: Usage) -> bool:
+    """Tell whether a run has spent more than one run may."""
     return (budget.run_usd is not None and (usage.cost_usd or 0.0) > budget.run_usd) or (
         budget.run_tokens is not None and (usage.tokens or 0) > budget.run_tokens
     )
 
 
 def amount(value: float, unit: str) -> str:
-    """For people: $1.25, 12,000 tokens."""
+    """Return an amount for people: $1.25, 12,000 tokens."""
     if unit != "USD":
         return f"{value:,.0f} {unit}"
     return f"${value:.{2 if value >= 0.1 else 4}f}".rstrip("0").rstrip(".")  # noqa: PLR2004 - as the command line shows prices
 
 
 def _local(now: float, zone: str) -> datetime:
-    place: tzinfo | None = ZoneInfo(zone) if zone else None
-    return datetime.fromtimestamp(now, place) if place else datetime.fromtimestamp(now).astimezone()
+    if zone:
+        return datetime.fromtimestamp(now, ZoneInfo(zone))
+    return datetime.fromtimestamp(now).astimezone()
 
 
 def _at_midnight(moment: datetime) -> datetime:
-    """The day's beginning, with the offset from UTC that holds then."""
-    there = moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
-    return there if isinstance(there.tzinfo, ZoneInfo) else there.replace(tzinfo=None).astimezone()
+    """Return the beginning of the day, with the offset from UTC that is valid then."""
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+    return midnight if isinstance(midnight.tzinfo, ZoneInfo) else midnight.replace(tzinfo=None).astimezone()

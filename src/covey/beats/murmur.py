@@ -1,4 +1,4 @@
-"""Workspaces taken over from murmur's config.json into config.toml."""
+"""Imports workspaces from murmur's config.json into config.toml."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey.beats import options
-from covey.beats.enlist import enlist
-from covey.beats.places import LARGEST_FILE, expanded
+from covey.beats.heartbeat_files import LARGEST_FILE, expand_path
+from covey.beats.workspaces import add_workspaces
 from covey.kernel.quoting import quoted
 from murli import not_found, user_error
 
@@ -19,21 +19,21 @@ _AGENTS = {"claude-code": "claude"}
 
 
 USUAL_FILE = ".murmur/config.json"
-"""Where murmur has its configuration, in a person's home."""
+"""The path of murmur's configuration in a home folder."""
 
 
 class Murmur(NamedTuple):
-    """A config.json of murmur, read."""
+    """A parsed config.json of murmur."""
 
     tables: list[dict[str, Any]]
-    """For `[[beats.workspace]]`."""
+    """Tables for `[[beats.workspace]]`."""
     problems: list[str]
     left_out: int
-    """How many workspaces could not be taken over."""
+    """The number of workspaces that cannot be imported."""
 
 
 def read_murmur(text: str) -> Murmur:
-    """What a config.json amounts to. Raises `ValueError` with a sentence if it is none."""
+    """Parse a config.json. Raises `ValueError` with a sentence if the text is not one."""
     if len(text) > LARGEST_FILE:
         raise ValueError(f"it has more than {LARGEST_FILE} characters")
     try:
@@ -57,10 +57,10 @@ def read_murmur(text: str) -> Murmur:
 
 
 def import_file(home: Home, source: str, user_home: str) -> dict[str, Any]:
-    """Take over the workspaces of a config.json: `{source, file, imported, present, problems, left_out}`.
+    """Import the workspaces of a config.json. Returns `{source, file, imported, present, problems, left_out}`.
 
-    Doing it twice changes nothing; the rest of the file stays, byte for byte. Raises `AgentError` if the file cannot be
-    used, or nothing in it.
+    Repeating it changes nothing; the rest of config.toml stays, byte for byte. Raises `AgentError` if neither the file
+    nor anything in it can be used.
     """
     murmur = _read(source)
     if murmur.left_out and not murmur.tables:
@@ -69,7 +69,7 @@ def import_file(home: Home, source: str, user_home: str) -> dict[str, Any]:
             f"Mend it, then: covey beats import {quoted(source)}",
             field="path",
         )
-    added, present = enlist(home, murmur.tables, user_home)
+    added, present = add_workspaces(home, murmur.tables, user_home)
     return {
         "source": source,
         "file": home.node.config_file,
@@ -97,7 +97,10 @@ def _read(source: str) -> Murmur:
 
 
 def _table(workspace: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """A workspace without what we do not know or cannot use; nothing if it could not run then, or not as safely."""
+    """Return a workspace without its unknown options, and what is wrong.
+
+    The table is empty if the workspace could not run without them, or not as safely.
+    """
     given = {name: value for name, value in workspace.items() if name != "path" and value is not None}
     if isinstance(given.get("agent"), str):
         given["agent"] = _AGENTS.get(given["agent"], given["agent"])
@@ -106,7 +109,7 @@ def _table(workspace: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     _, wrong = options.read(options.as_texts(known))
     if wrong:
         return {}, [*problems, *(f"it was left out altogether: {sentence}" for _, sentence in wrong)]
-    if expanded(workspace["path"], "/") is None:
+    if expand_path(workspace["path"], "/") is None:
         return {}, [*problems, "it was left out altogether: its path is not absolute"]
     table = {"path": workspace["path"], **options.as_texts(known)}
     if "maxTurns" in table:

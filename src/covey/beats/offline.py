@@ -1,6 +1,6 @@
-"""The beats while no daemon runs: `list`, `history`, `show` and `cost` from what is on the disk. Nothing is written.
+"""Answers `list`, `history`, `show` and `cost` from the disk while no daemon runs. Nothing is written.
 
-Runs that were made without a daemon are in their folders until one takes them in; they are part of every answer.
+Runs that were made without a daemon are in their folders until a daemon stores them; they are part of every answer.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from covey.agents.registry import HEADLESS as AGENTS
-from covey.beats import view
-from covey.beats.book import Book
-from covey.beats.folder import folders
-from covey.beats.ledger import MIGRATIONS, row
-from covey.beats.records import RUN_COLUMNS, Records, Run
-from covey.beats.treasury import Treasury
+from covey.beats import answers
+from covey.beats.budgets import Budgets
+from covey.beats.catalog import BeatCatalog
+from covey.beats.ledger import MIGRATIONS
+from covey.beats.queries import Queries
+from covey.beats.records import RUN_COLUMNS, Run, to_row
+from covey.beats.run_folder import run_folders
 from covey.kernel.config import Config
 from murli import tool_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
 
-    from covey.beats.records import Standing
+    from covey.beats.records import BeatRecord
     from covey.kernel.home import Home
     from covey.kernel.settings import Settings
 
@@ -38,28 +39,30 @@ _COLUMNS = ", ".join((*RUN_COLUMNS, "turns"))
 
 
 class StoredBeats:
-    """The beats as they were left: see `view.Beats`. None is running, for nobody is there to say so."""
+    """The beats as the last daemon left them: see `answers.Beats`. None of them is running."""
 
-    def __init__(self, book: Book, ledger: Records, setting: Callable[[str], Any]) -> None:
-        self.book = book
-        self.ledger = ledger
-        self.treasury = Treasury(ledger, setting)
-        self.standings: dict[str, Standing] = {}
+    def __init__(self, catalog: BeatCatalog, queries: Queries, setting: Callable[[str], Any]) -> None:
+        self.catalog = catalog
+        self.queries = queries
+        self.budgets = Budgets(queries, setting)
+        self.records: dict[str, BeatRecord] = {}
         self.latest: Mapping[str, Run] = {}
         self.running: Mapping[str, Run] = {}
         self.queued: deque[Run] = deque()
         self.limit = int(setting("beats.max_concurrent"))
 
     async def load(self) -> None:
-        self.standings = await self.ledger.standings()
-        self.latest = await self.ledger.latest()
+        """Read what the database knows."""
+        self.records = await self.queries.records()
+        self.latest = await self.queries.latest()
 
     def late(self) -> Mapping[str, float]:
+        """Return no beat: without a daemon none can be late."""
         return {}
 
 
 class _Connection:
-    """A connection that is read by whoever awaits it."""
+    """A connection that is read at once; see `queries.Readable`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -69,12 +72,12 @@ class _Connection:
 
 
 @contextlib.contextmanager
-def records(home: Home) -> Iterator[Records]:
-    """What is known of the beats of a home. Raises `AgentError` if its database cannot be read."""
+def open_queries(home: Home) -> Iterator[Queries]:
+    """Yield queries about the beats of a home. Raises `AgentError` if its database cannot be read."""
     try:
-        with contextlib.closing(_opened(Path(home.node.database))) as connection:
-            _add_runs_left_for_the_daemon(connection, Path(home.path) / "beats" / "runs")
-            yield Records(_Connection(connection))
+        with contextlib.closing(_open_database(Path(home.node.database))) as connection:
+            _add_handovers(connection, Path(home.path) / "beats" / "runs")
+            yield Queries(_Connection(connection))
     except sqlite3.Error as error:
         raise tool_error(
             f"{home.node.database} cannot be read: {error}",
@@ -83,10 +86,10 @@ def records(home: Home) -> Iterator[Records]:
 
 
 def beats_list(home: Home, settings: Settings, _: dict[str, Any]) -> dict[str, Any]:
-    """All beats; none has a next time, for nothing runs."""
+    """Return all beats; none has a next time, because nothing runs."""
 
     async def answer(beats: StoredBeats, _: Config) -> dict[str, Any]:
-        listed = await view.listed(beats, time.time())
+        listed = await answers.beat_list(beats, time.time())
         return {**listed, "items": [{**item, "next_at": None} for item in listed["items"]], "next": None}
 
     return _with_beats(home, settings, answer)
@@ -94,21 +97,21 @@ def beats_list(home: Home, settings: Settings, _: dict[str, Any]) -> dict[str, A
 
 def beats_cost(home: Home, settings: Settings, _: dict[str, Any]) -> dict[str, Any]:
     async def answer(beats: StoredBeats, config: Config) -> dict[str, Any]:
-        return await view.cost(beats, time.time(), view.limits(config.get))
+        return await answers.cost(beats, time.time(), answers.limits(config.get))
 
     return _with_beats(home, settings, answer)
 
 
 def beats_history(home: Home, settings: Settings, params: dict[str, Any]) -> dict[str, Any]:
     async def answer(beats: StoredBeats, _: Config) -> dict[str, Any]:
-        return await view.history(beats, params)
+        return await answers.history(beats, params)
 
     return _with_beats(home, settings, answer)
 
 
 def beats_show(home: Home, _: Settings, params: dict[str, Any]) -> dict[str, Any]:
-    with records(home) as found:
-        return asyncio.run(view.one_run(found, params["run"]))
+    with open_queries(home) as queries:
+        return asyncio.run(answers.one_run(queries, params["run"]))
 
 
 OFFLINE: Mapping[str, Callable[[Home, Settings, dict[str, Any]], dict[str, Any]]] = {
@@ -117,16 +120,16 @@ OFFLINE: Mapping[str, Callable[[Home, Settings, dict[str, Any]], dict[str, Any]]
     "beats.history": beats_history,
     "beats.show": beats_show,
 }
-"""What the command line does itself when there is no daemon, by the name of the operation."""
+"""The operations that the command line performs itself without a daemon, by name."""
 
 
 def _with_beats(
     home: Home, settings: Settings, answer: Callable[[StoredBeats, Config], Coroutine[Any, Any, dict[str, Any]]]
 ) -> dict[str, Any]:
     config = Config.load(home.node, settings)
-    book = Book.load(config.get("beats.workspace"), str(Path.home()), AGENTS)
-    with records(home) as found:
-        beats = StoredBeats(book, found, config.get)
+    catalog = BeatCatalog.load(config.get("beats.workspace"), str(Path.home()), AGENTS)
+    with open_queries(home) as queries:
+        beats = StoredBeats(catalog, queries, config.get)
 
         async def answered() -> dict[str, Any]:
             await beats.load()
@@ -135,8 +138,8 @@ def _with_beats(
         return asyncio.run(answered())
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    """The database of a daemon that does not run, for reading; an empty one if there has never been a daemon."""
+def _open_database(path: Path) -> sqlite3.Connection:
+    """Open the database of a daemon that does not run, for reading; an empty one if there has never been a daemon."""
     if path.exists():
         return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
     connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -145,20 +148,19 @@ def _opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _add_runs_left_for_the_daemon(connection: sqlite3.Connection, path: Path) -> None:
-    """Put a view in front of the table of runs which has those too that no daemon has taken in yet."""
+def _add_handovers(connection: sqlite3.Connection, path: Path) -> None:
+    """Cover the table of runs by a view that also holds the runs that no daemon has stored yet."""
     connection.execute(f"CREATE TEMP TABLE left_for_daemon AS SELECT {_COLUMNS} FROM main.beat_run LIMIT 0")  # noqa: S608 - our own names
-    for folder in folders(path):
-        record = folder.handed_over
+    for folder in run_folders(path):
+        handover = folder.handover
+        if handover is None:
+            continue
         with contextlib.suppress(msgspec.ValidationError, KeyError, TypeError):
-            if (
-                record is not None
-                and connection.execute("SELECT 1 FROM main.beat_run WHERE run = ?", (folder.run,)).fetchone() is None
-            ):
-                values = (
-                    *row(RUN_COLUMNS, msgspec.convert(record["run"], Run)),
-                    msgspec.json.encode(record["turns"]).decode(),
-                )
-                connection.execute(f"INSERT INTO left_for_daemon VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608 - as above
+            known = connection.execute("SELECT 1 FROM main.beat_run WHERE run = ?", (folder.run_id,)).fetchone()
+            if known is None:
+                turns = msgspec.json.encode(handover["turns"]).decode()
+                values = (*to_row(msgspec.convert(handover["run"], Run)), turns)
+                places = ", ".join("?" * len(values))
+                connection.execute(f"INSERT INTO left_for_daemon VALUES ({places})", values)  # noqa: S608 - as above
     both = f"SELECT {_COLUMNS} FROM main.beat_run UNION ALL SELECT {_COLUMNS} FROM temp.left_for_daemon"  # noqa: S608 - as above
     connection.execute(f"CREATE TEMP VIEW beat_run AS {both}")

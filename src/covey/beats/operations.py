@@ -1,24 +1,23 @@
-"""What the daemon does for each operation of the beats, and their life inside it."""
+"""The subsystem of the beats inside the daemon: its parts, and a handler for each operation."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.registry import HEADLESS as AGENTS
-from covey.beats import doctor, view
-from covey.beats.book import Book
-from covey.beats.choice import beat_at
-from covey.beats.folder import make_private
+from covey.beats import answers, doctor
+from covey.beats.beat_events import BeatEvents
+from covey.beats.catalog import BeatCatalog
+from covey.beats.heartbeat_log import HeartbeatLog
 from covey.beats.ledger import MIGRATIONS, Ledger
-from covey.beats.log import HeartbeatLog
-from covey.beats.service import Beats
+from covey.beats.lookup import find_beat
+from covey.beats.run_folder import make_private
+from covey.beats.scheduler import BeatScheduler
 from covey.beats.settings import SETTINGS
-from covey.beats.voice import Voice
 from covey.contract.beats import OPERATIONS
 from covey.contract.beats_events import EVENTS
 from covey.kernel.subsystem import Opened, Subsystem
@@ -28,20 +27,18 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from covey.beats.beat import Beat
-    from covey.beats.book import Entry
+    from covey.beats.catalog import CatalogEntry
     from covey.kernel.call import Call, Handler
     from covey.kernel.subsystem import Context
-
-log = logging.getLogger("covey.beats")
 
 
 @contextlib.asynccontextmanager
 async def opened(context: Context) -> AsyncIterator[Opened]:
-    """Run the beats while the daemon lives."""
+    """Run the scheduler while the daemon lives."""
     folder = Path(context.seat.home) / "beats"
     home = str(Path.home())
     for private in (folder, folder / "runs"):
-        with contextlib.suppress(OSError):  # whoever needs it says so
+        with contextlib.suppress(OSError):  # reported where it is needed
             make_private(private)
             private.chmod(0o700)  # earlier versions made them readable by all
 
@@ -49,22 +46,21 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         return context.config.current.get(key)
 
     async with (
-        Voice(context.events) as voice,
-        Beats(
-            book=Book(home, AGENTS),
+        BeatEvents(context.events, context.clock, context.metrics) as events,
+        BeatScheduler(
+            catalog=BeatCatalog(home, AGENTS),
             ledger=Ledger(context.store, context.events),
-            voice=voice,
+            events=events,
             clock=context.clock,
             metrics=context.metrics,
             heartbeats=HeartbeatLog(folder),
             folder=folder / "runs",
             agents=AGENTS,
             setting=setting,
-            refresh=context.reload.reload_if_edited,
         ) as beats,
     ):
         operations = BeatOperations(context, beats, home)
-        yield Opened(operations.handlers(), lambda: view.summary(beats, context.clock.time()))
+        yield Opened(operations.handlers(), lambda: answers.summary(beats, context.clock.time()))
 
 
 BEATS = Subsystem(
@@ -79,9 +75,9 @@ BEATS = Subsystem(
 
 
 class BeatOperations:
-    """The handlers, each a method that takes a call and returns a result."""
+    """The handlers: each is a method that takes a call and returns a result."""
 
-    def __init__(self, context: Context, beats: Beats, home: str) -> None:
+    def __init__(self, context: Context, beats: BeatScheduler, home: str) -> None:
         self._context = context
         self._beats = beats
         self._home = home
@@ -105,28 +101,28 @@ class BeatOperations:
                 field="path",
             )
         workspaces = self._context.config.current.get("beats.workspace")
-        beat = await asyncio.to_thread(beat_at, call.params["path"], call.params["name"], workspaces, self._home)
+        beat = await asyncio.to_thread(find_beat, call.params["path"], call.params["name"], workspaces, self._home)
         return (await self._beats.run_now(beat, verbose=call.params["verbose"])).as_dict()
 
     async def list(self, _: Call) -> dict[str, Any]:
-        await self._beats.look(self._now)
-        return await view.listed(self._beats, self._now)
+        await self._scan()
+        return await answers.beat_list(self._beats, self._now)
 
     async def history(self, call: Call) -> dict[str, Any]:
         if call.params["name"]:
-            await self._beats.look(self._now)
-        return await view.history(self._beats, call.params)
+            await self._scan()
+        return await answers.history(self._beats, call.params)
 
     async def show(self, call: Call) -> dict[str, Any]:
-        return await view.one_run(self._beats.ledger, call.params["run"])
+        return await answers.one_run(self._beats.queries, call.params["run"])
 
     async def cost(self, _: Call) -> dict[str, Any]:
-        return await view.cost(self._beats, self._now, view.limits(self._context.config.current.get))
+        return await answers.cost(self._beats, self._now, answers.limits(self._context.config.current.get))
 
     async def pause(self, call: Call) -> dict[str, Any]:
-        entry, beat = await self._named(call.params["name"])
+        entry, beat = await self._beat_named(call.params["name"])
         await self._beats.pause(beat)
-        return await view.shown(self._beats, entry, self._now, self._beats.late())
+        return await answers.one_beat(self._beats, entry, self._now, self._beats.late())
 
     async def resume(self, call: Call) -> dict[str, Any]:
         name, everything = call.params["name"], call.params["all"]
@@ -136,32 +132,41 @@ class BeatOperations:
                 "Resume one: covey beats resume NAME; or all: covey beats resume --all",
                 field="name",
             )
-        chosen = await self._stopped() if everything else [await self._named(name)]
+        chosen = await self._stopped_beats() if everything else [await self._beat_named(name)]
         for _, beat in chosen:
             await self._beats.resume(beat)
-        return {"items": [await view.shown(self._beats, entry, self._now, self._beats.late()) for entry, _ in chosen]}
+        return {
+            "items": [await answers.one_beat(self._beats, entry, self._now, self._beats.late()) for entry, _ in chosen]
+        }
 
-    async def _stopped(self) -> Sequence[tuple[Entry, Beat]]:
-        """The beats that are paused or parked."""
-        await self._beats.look(self._now)
+    async def _stopped_beats(self) -> Sequence[tuple[CatalogEntry, Beat]]:
+        """Return the beats that are paused or parked."""
+        await self._scan()
         return [
             (entry, entry.beat)
-            for entry in self._beats.book.entries
-            if entry.beat and view.is_stopped(self._beats, entry, self._now)
+            for entry in self._beats.catalog.entries
+            if entry.beat and answers.is_stopped(self._beats, entry, self._now)
         ]
+
+    async def _scan(self) -> None:
+        """Read edited files now, so that the answer shows them; the configuration first, which names them."""
+        await self._context.reload.reload_if_edited()
+        await self._beats.scan(self._now)
 
     @property
     def _now(self) -> float:
         return self._context.clock.time()
 
-    async def _named(self, name: str) -> tuple[Entry, Beat]:
-        await self._beats.look(self._now)
-        entries = self._beats.book.entries
-        entry = max(
-            (one for one in entries if one.name == name), key=lambda one: one.beat is not None, default=None
-        )  # a broken one may have the name too
-        if entry is None:
-            raise view.unknown_beat(name, self._beats.book)
+    async def _beat_named(self, name: str) -> tuple[CatalogEntry, Beat]:
+        await self._scan()
+        entries = self._beats.catalog.entries
+        # A broken beat may have the same name: one that can run comes first.
+        named = sorted((entry for entry in entries if entry.name == name), key=lambda entry: entry.beat is None)
+        if not named:
+            raise answers.unknown_beat(name, self._beats.catalog)
+        entry = named[0]
         if entry.beat is None:
-            raise user_error(f"{name} is not scheduled: {'; '.join(entry.complaints)}", "Mend it first.", field="name")
+            raise user_error(
+                f"{name} is not scheduled: {'; '.join(entry.problem_lines)}", "Mend it first.", field="name"
+            )
         return entry, entry.beat

@@ -1,4 +1,4 @@
-"""What can be said about a beat, in the head of its HEARTBEAT.md or in config.toml: each option read into a value, or refused with a sentence.
+"""The options of a beat, in the head of its HEARTBEAT.md or in config.toml: each is read into a value, or refused.
 
 Options come as texts, lists of texts and tables of texts: YAML is read so, and `as_texts` makes TOML and JSON the same.
 """
@@ -33,7 +33,7 @@ _MIDNIGHT = 24 * 60
 
 
 def as_texts(value: Any) -> Any:
-    """A value of TOML or JSON as YAML gives it to us: numbers are texts."""
+    """Return a value of TOML or JSON as YAML has it: numbers are texts."""
     if isinstance(value, dict):
         return {str(name): as_texts(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -42,7 +42,7 @@ def as_texts(value: Any) -> Any:
 
 
 def canonical(table: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The options by their own names, and what is wrong: (name as written, sentence)."""
+    """Return the options by their own names, and what is wrong: (name as written, sentence)."""
     known: dict[str, Any] = {}
     problems: list[tuple[str, str]] = []
     for written, value in table.items():
@@ -59,20 +59,24 @@ def canonical(table: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str,
 
 
 def spellings(name: str) -> list[str]:
-    """The ways in which an option may be written."""
+    """Return the names under which an option may be written."""
     return [name, *(written for written, meant in _ALIASES.items() if meant == name)]
 
 
 def merged(config: Mapping[str, Any], head: Mapping[str, Any]) -> dict[str, Any]:
-    """Both together: what the head says replaces what the configuration says, and a schedule replaces a schedule of either kind."""
-    scheduled = "interval" in head or "cron" in head
-    return {name: value for name, value in config.items() if not (scheduled and name in {"interval", "cron"})} | dict(
-        head
-    )
+    """Return both together.
+
+    An option of the head replaces that of the configuration, and a schedule replaces one of either kind.
+    """
+    kept = dict(config)
+    if "interval" in head or "cron" in head:
+        kept.pop("interval", None)
+        kept.pop("cron", None)
+    return {**kept, **head}
 
 
 def read(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The fields of a `Beat` (and `description`) that these options give, and what is wrong: (option, sentence)."""
+    """Return the fields of a `Beat`, and `description`, that options set; and what is wrong: (option, sentence)."""
     fields: dict[str, Any] = {}
     problems: list[tuple[str, str]] = []
     for name, value in options.items():
@@ -87,10 +91,12 @@ def read(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, st
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:
-    """`; did you mean …?` if a valid word is close, else `; known are …`."""
+    """Return `; did you mean …?` if a valid word is close, else `; known are …`."""
     choices = sorted(valid)
     near = difflib.get_close_matches(word, choices, n=1)
-    return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(choices)}" if choices else ""
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; known are {', '.join(choices)}" if choices else ""
 
 
 def _text(value: Any) -> str:
@@ -107,7 +113,8 @@ def _name(value: Any) -> str:
     name = _text(value)
     if not _NAME.fullmatch(name):
         raise ValueError(
-            f"{_cut(name)} cannot be a name: begin with a letter or digit, then letters, digits, spaces and . _ / + -, at most 80 in all"
+            f"{_cut(name)} cannot be a name: begin with a letter or digit, then letters, digits, spaces and . _ / + -,"
+            " at most 80 in all"
         )
     return name
 
@@ -131,15 +138,16 @@ def _cron(value: Any) -> Cron:
     expression = " ".join(_text(value).split())
     if len(expression.split()) != 5:  # noqa: PLR2004 - as in crontab(5)
         raise ValueError(
-            f"{_cut(expression)} has to have five fields: minute, hour, day of month, month, day of week; such as 0 9 * * 1-5"
+            f"{_cut(expression)} has to have five fields: minute, hour, day of month, month, day of week;"
+            " such as 0 9 * * 1-5"
         )
     try:
-        comes = next(CronSim(expression, datetime(2026, 1, 1, tzinfo=UTC)), None)
+        first = next(CronSim(expression, datetime(2026, 1, 1, tzinfo=UTC)), None)
     except (CronSimError, ValueError, AssertionError) as error:
         raise ValueError(
-            f"{_cut(expression)} is no cron expression: {str(error)[:1].lower()}{str(error)[1:]}"
+            f"{_cut(expression)} is not a cron expression: {str(error)[:1].lower()}{str(error)[1:]}"
         ) from None
-    if comes is None:
+    if first is None:
         raise ValueError(f"{_cut(expression)} never comes: there is no such day")
     return Cron(expression)
 
@@ -173,7 +181,7 @@ def _deny(value: Any) -> tuple[str, ...]:
 def _usd(value: Any) -> float:
     found = _USD.fullmatch(_text(value))
     if not found or not float(found[1]):
-        raise ValueError(f"{_cut(str(value))} is no amount of dollars: write one such as 0.50 or $2")
+        raise ValueError(f"{_cut(str(value))} is not an amount of dollars: write one such as 0.50 or $2")
     return float(found[1])
 
 
@@ -181,12 +189,12 @@ def _tokens(value: Any) -> int:
     found = _TOKENS.fullmatch(_text(value).replace("_", ""))
     count = round(float(found[1]) * _SIZES[found[2].lower()]) if found else 0
     if not count:
-        raise ValueError(f"{_cut(str(value))} is no number of tokens: write one such as 50000, 50k or 1.5M")
+        raise ValueError(f"{_cut(str(value))} is not a number of tokens: write one such as 50000, 50k or 1.5M")
     return count
 
 
 def _table(value: Any, readers: Mapping[str, tuple[str, Callable[[Any], Any]]], what: str) -> dict[str, Any]:
-    """The values of a table, by the names that the program has for them."""
+    """Return the values of a table, by the names of the fields that they set."""
     if not isinstance(value, dict):
         raise ValueError(f"has to be a table with {what}")  # noqa: TRY004 - as in _text
     unknown = next((name for name in value if name not in readers), None)
@@ -227,9 +235,12 @@ def _one_of(*valid: str) -> Callable[[Any], str]:
 
 def _quiet(value: Any) -> Quiet:
     found = _HOURS.fullmatch(_text(value))
-    start, end = (int(found[1]) * 60 + int(found[2]), int(found[3]) * 60 + int(found[4])) if found else (0, 0)
+    start = end = 0
+    if found:
+        start = int(found[1]) * 60 + int(found[2])
+        end = int(found[3]) * 60 + int(found[4])
     if start >= _MIDNIGHT or end > _MIDNIGHT or start == end % _MIDNIGHT:
-        raise ValueError(f"{_cut(str(value))} are no hours: write them such as 22:00-07:00")
+        raise ValueError(f"{_cut(str(value))} are not hours: write them such as 22:00-07:00")
     return Quiet(start, end % _MIDNIGHT)
 
 
@@ -249,7 +260,7 @@ def _moment(value: Any) -> float | None:
         moment = datetime.fromisoformat(_text(value))
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        raise ValueError(f"{_cut(str(value))} is no moment: write one such as 2026-02-03T10:00:00Z") from None
+        raise ValueError(f"{_cut(str(value))} is not a moment: write one such as 2026-02-03T10:00:00Z") from None
 
 
 def _cut(text: str) -> str:
@@ -287,5 +298,5 @@ READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "notify": ("notify", _notify),
     "lastRun": ("last_run", _moment),
 }
-"""Every option: the field that it fills, and how it is read."""
+"""Every option: the field that it sets, and how it is read."""
 _ALIASES = {"max_turns": "maxTurns", "last_run": "lastRun"}

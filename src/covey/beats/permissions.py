@@ -1,4 +1,4 @@
-"""What an agent may not do while it runs unattended: a list that always holds, and what a beat adds to it."""
+"""What an agent may not do while it runs unattended: a list that always applies, and what a beat adds to it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PATTERN = re.compile(r"[A-Za-z][\w.:*-]*(\(.+\))?", re.ASCII)
 
 
 def build_deny(option: Any) -> tuple[str, ...]:
-    """The patterns that hold for a valid option: the defaults, then those of its own, each once. None at all for `skip`."""
+    """Return the patterns of a valid option: the defaults, then its own, each once. `skip` has no pattern at all."""
     if option == SKIP:
         return ()
     own = option.get("deny", []) if option else []
@@ -32,7 +32,10 @@ def build_deny(option: Any) -> tuple[str, ...]:
 
 
 def validate(option: Any) -> list[str]:
-    """What is wrong with an option, in sentences; nothing if it can be used. A pattern that would match nothing is wrong: it only looks like protection."""
+    """Return what is wrong with an option, in sentences; empty if it can be used.
+
+    A pattern that would match nothing is wrong: it only looks like protection.
+    """
     if option is None or option == SKIP:
         return []
     if not isinstance(option, dict):
@@ -45,5 +48,6 @@ def validate(option: Any) -> list[str]:
         return [*problems, "deny has to be a list of tool patterns, such as Bash(curl *), Edit or mcp__server"]
     wrong = [pattern for pattern in patterns if not _PATTERN.fullmatch(pattern) or not pattern.isprintable()]
     return problems + [
-        f"{pattern[:60]!r} is no tool pattern: write one such as Bash(curl *), Edit or mcp__server" for pattern in wrong
+        f"{pattern[:60]!r} is not a tool pattern: write one such as Bash(curl *), Edit or mcp__server"
+        for pattern in wrong
     ]

@@ -1,4 +1,4 @@
-"""What a run needs before it can begin: its instructions, its agent's program, and a folder with all of that laid out."""
+"""Prepares a run: its instructions, its agent's program, and a folder that holds both."""
 
 from __future__ import annotations
 
@@ -9,29 +9,27 @@ from typing import TYPE_CHECKING, Any
 from covey.agents.headless.report import Failure
 from covey.beats import programs, prompt
 from covey.beats.frontmatter import split
-from covey.beats.places import LARGEST_FILE
+from covey.beats.heartbeat_files import LARGEST_FILE
 from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:
     from covey.agents.headless.agent import HeadlessAgent
     from covey.beats.beat import Beat
-    from covey.beats.folder import Folder
+    from covey.beats.run_folder import RunFolder
 
-OF_THE_DAEMON = ("TMUX", "TMUX_PANE")
-"""Where the daemon was started says nothing about the agent: it would be taken for one in that pane."""
+DAEMON_VARIABLES = ("TMUX", "TMUX_PANE")
+"""Variables of the daemon that the agent must not inherit: it would be taken for an agent in the daemon's pane."""
 
 
-def prepare(beat: Beat, folder: Folder, agent: HeadlessAgent, now: float, probe_digest: str) -> Failure | None:
-    """Lay out a run in its folder; a failure if there is nothing to run."""
+def prepare(beat: Beat, folder: RunFolder, agent: HeadlessAgent, now: float, probe_digest: str) -> Failure | None:
+    """Write a run into its folder. Returns a failure if there is nothing to run."""
     if not Path(beat.workspace).is_dir():
         return Failure(kind="prompt_missing", message=f"{beat.workspace} is not there")
     try:
         body = split(read_regular(beat.file, LARGEST_FILE).decode("utf-8-sig").replace("\r\n", "\n")).body
     except (OSError, ValueError) as error:
-        missing = isinstance(error, FileNotFoundError)
-        return Failure(
-            kind="prompt_missing", message=f"{beat.file} {'not found' if missing else f'cannot be read: {error}'}"
-        )
+        reason = "not found" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
+        return Failure(kind="prompt_missing", message=f"{beat.file} {reason}")
     program = programs.find(agent.program)
     if program is None:
         return Failure(
@@ -43,7 +41,7 @@ def prepare(beat: Beat, folder: Folder, agent: HeadlessAgent, now: float, probe_
         "cwd": beat.workspace,
         "argv": [program, *command.argv[1:]],
         "environment": {
-            **dict.fromkeys(OF_THE_DAEMON),
+            **dict.fromkeys(DAEMON_VARIABLES),
             "PATH": f"{Path(program).parent}{os.pathsep}{programs.search_path()}",
             **command.environment,
         },

@@ -1,4 +1,7 @@
-"""Where the agents' programs are. A daemon that a service manager has started knows few folders; people install agents into many."""
+"""Finds the agents' programs.
+
+A daemon that a service manager has started has a short PATH; people install agents into many folders.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-USUAL = (
+USUAL_FOLDERS = (
     "~/.local/bin",
     "~/.npm-global/bin",
     "~/.claude/local",
@@ -20,18 +23,17 @@ USUAL = (
 
 
 def search_path() -> str:
-    """The daemon's own folders first, then the usual ones, then those of node's version managers."""
+    """Return a PATH: the daemon's own folders first, then the usual ones, then those of node's version managers."""
     managed = sorted(Path("~/.nvm/versions/node").expanduser().glob("*/bin"), reverse=True)
     folders = [
         *os.environ.get("PATH", "").split(os.pathsep),
-        *(os.path.expanduser(folder) for folder in USUAL),  # noqa: PTH111 - texts
+        *(os.path.expanduser(folder) for folder in USUAL_FOLDERS),  # noqa: PTH111 - texts
         *map(str, managed),
     ]
-    return os.pathsep.join(
-        dict.fromkeys(folder for folder in folders if folder.startswith("/"))
-    )  # others would be in the workspace
+    # A relative folder would be one in the workspace.
+    return os.pathsep.join(dict.fromkeys(folder for folder in folders if folder.startswith("/")))
 
 
 def find(program: str) -> str | None:
-    """The program's path, or None if it is not installed."""
+    """Return the program's path, or None if it is not installed."""
     return shutil.which(program, path=search_path())

@@ -1,4 +1,4 @@
-"""What an agent is told on a heartbeat."""
+"""The prompt that an agent gets on a heartbeat."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ Rules:
 
 
 def build(workspace: str, body: str, moment: float) -> str:
-    """The prompt for a HEARTBEAT.md without its head, at a moment (seconds since 1970). Empty lines around the body are left out."""
+    """Return the prompt for the body of a HEARTBEAT.md, at a moment in seconds since 1970.
+
+    Empty lines around the body are left out.
+    """
     time = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     lines = body.split("\n")
     while lines and not lines[-1].strip():

@@ -1,6 +1,7 @@
-"""The process that does one run, whatever becomes of the daemon: `python -m covey.beats.runner <folder>`.
+"""The process that executes one run, whatever becomes of the daemon: `python -m covey.beats.runner <folder>`.
 
-It asks the probe, starts the agent, ends it with all that it has started when its time is over or somebody wants that, and leaves its last word in the folder.
+It runs the probe, starts the agent, ends it with all that it has started when its time is over or the run is to stop,
+and writes the exit record into the folder.
 """
 
 from __future__ import annotations
@@ -15,164 +16,165 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from covey.beats.folder import MARK, Folder, marked
+from covey.beats.run_folder import MARK, RunFolder, marked_processes
 from covey.kernel.process import birth, group_lives, signal_group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GRACE_S = 5.0
-"""Between asking a process to end and ending it."""
-LOOK_S = 1.0
-"""Between looks at how much an agent has written."""
+"""The time between SIGTERM and SIGKILL."""
+POLL_S = 1.0
+"""The pause between two looks at how much an agent has written."""
 OUTPUT_BYTES = 64 * 1024 * 1024
-SAID_CHARACTERS = 500
-SWEEPS, SWEEP_S = 50, 0.02
+PROBE_CHARACTERS = 500
+KILL_ATTEMPTS, KILL_PAUSE_S = 50, 0.02
 NOT_RUN = (126, 127)
-"""What a shell says when it could not run a command."""
+"""The exit codes of a shell that could not run a command."""
 
 
 class Ended(NamedTuple):
     """How a process came to its end."""
 
     code: int
-    """As a shell counts: 128 and more for a signal."""
+    """The exit code as a shell has it: more than 128 for a signal."""
     why: str
-    """`ended` by itself, or `timeout`, `output`, or what the daemon gave as reason."""
+    """`ended` by itself, `timeout`, `output`, or the reason that the daemon gave."""
 
 
-class Alarm:
-    """Wakes a wait when a child ends or when somebody wants us to end."""
+class Signals:
+    """Wakes a wait when a child ends or when this process is asked to end; `stop` is then true."""
 
     def __init__(self) -> None:
-        self._ear, mouth = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else _pipe()
+        self._read_fd, write_fd = _pipe()
         self.stop = False
-        signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
+        signal.set_wakeup_fd(write_fd, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._asked)
+            signal.signal(number, self._on_stop)
 
-    def _asked(self, *_: object) -> None:
+    def _on_stop(self, *_: object) -> None:
         self.stop = True
 
     def wait(self, seconds: float) -> None:
-        """For so long, or until something happens."""
-        if select.select([self._ear], [], [], max(seconds, 0.0))[0]:
+        """Wait for this many seconds, or until a signal comes."""
+        if select.select([self._read_fd], [], [], max(seconds, 0.0))[0]:
             with contextlib.suppress(BlockingIOError):
-                os.read(self._ear, 4096)
+                os.read(self._read_fd, 4096)
 
 
 def main(path: str) -> int:
-    folder, alarm = Folder(Path(path)), Alarm()
+    """Execute the run of a folder, unless another runner has claimed it."""
+    folder, signals = RunFolder(Path(path)), Signals()
     task = folder.task
     if task is None or not folder.claim():
         return 0
     began, started = time.time(), time.monotonic()
-    word: dict[str, Any] = {"code": None, "why": "ended", "message": "", "probe": None}
+    record: dict[str, Any] = {"code": None, "why": "ended", "message": "", "probe": None}
     try:
-        if stopped := folder.stopped:
-            word["why"] = stopped
-        elif (probe := task["probe"]) is not None:
-            word["probe"] = asked = _probe(folder, task, probe, alarm)
-            word["why"] = asked["means"]
-        if word["why"] in {"ended", "needed"} and alarm.stop:
-            word["why"] = folder.stopped or "interrupted"
-        elif word["why"] in {"ended", "needed"}:
+        if stop_reason := folder.stop_reason:
+            record["why"] = stop_reason
+        elif task["probe"] is not None:
+            record["probe"] = _probe(folder, task, task["probe"], signals)
+            record["why"] = record["probe"]["means"]
+        if record["why"] in {"ended", "needed"} and signals.stop:
+            record["why"] = folder.stop_reason or "interrupted"
+        elif record["why"] in {"ended", "needed"}:
             with (folder.path / "prompt").open("rb") as prompt:
-                word["code"], word["why"] = _run(
-                    folder, task, task["argv"], alarm, task["timeout_s"], stdin=prompt.fileno()
-                )
+                ended = _run_command(folder, task, task["argv"], signals, task["timeout_s"], stdin=prompt.fileno())
+            record["code"], record["why"] = ended.code, ended.why
     except OSError as error:
-        word["why"], word["message"] = "start", f"{error.filename or task['cwd']}: {error.strerror}"
-    except ValueError as error:  # a zero byte where the system takes none
-        word["why"], word["message"] = "start", str(error)
-    folder.end({**word, "began": began, "seconds": time.monotonic() - started})
+        record["why"], record["message"] = "start", f"{error.filename or task['cwd']}: {error.strerror}"
+    except ValueError as error:  # a zero byte where the system accepts none
+        record["why"], record["message"] = "start", str(error)
+    folder.write_exit({**record, "began": began, "seconds": time.monotonic() - started})
     return 0
 
 
-def _probe(folder: Folder, task: dict[str, Any], probe: dict[str, Any], alarm: Alarm) -> dict[str, Any]:
-    """Ask the probe. `means`: `ok`, `unchanged`, `needed`, or why it gave no answer."""
-    import hashlib  # noqa: PLC0415 - few runs have a probe, and the start is to be cheap
+def _probe(folder: RunFolder, task: dict[str, Any], probe: dict[str, Any], signals: Signals) -> dict[str, Any]:
+    """Run the probe and return its result. `means` is `ok`, `unchanged`, `needed`, or why the probe failed."""
+    import hashlib  # noqa: PLC0415 - few runs have a probe, and the start must be cheap
 
     from covey.agents.headless.secrets import redacted_text  # noqa: PLC0415 - as above
 
-    code, why = _run(
-        folder, task, ["/bin/sh", "-c", probe["command"]], alarm, probe["timeout_s"], out="probe", err="probe"
-    )
-    words = (folder.path / "probe").read_bytes()
-    digest = hashlib.sha256(words).hexdigest()
+    shell = ["/bin/sh", "-c", probe["command"]]
+    ended = _run_command(folder, task, shell, signals, probe["timeout_s"], out="probe", err="probe")
+    output = (folder.path / "probe").read_bytes()
+    digest = hashlib.sha256(output).hexdigest()
     return {
-        "code": code,
+        "code": ended.code,
         "digest": digest,
-        "said": redacted_text(words.decode(errors="replace"))[:SAID_CHARACTERS],
-        "means": _meaning(probe, code, why, digest),
+        "said": redacted_text(output.decode(errors="replace"))[:PROBE_CHARACTERS],
+        "means": _meaning(probe, ended, digest),
     }
 
 
-def _meaning(probe: dict[str, Any], code: int, why: str, digest: str) -> str:
-    if why != "ended":
-        return why if why not in {"timeout", "output"} else f"probe_{why}"
-    if code in NOT_RUN or code > 128:  # noqa: PLR2004 - ended by a signal
+def _meaning(probe: dict[str, Any], ended: Ended, digest: str) -> str:
+    if ended.why in {"timeout", "output"}:
+        return f"probe_{ended.why}"
+    if ended.why != "ended":
+        return ended.why
+    if ended.code in NOT_RUN or ended.code > 128:  # noqa: PLR2004 - ended by a signal
         return "probe_failed"
-    if probe["when"] == "fails" and code == 0:
+    if probe["when"] == "fails" and ended.code == 0:
         return "ok"
     return "unchanged" if digest == probe["previous"] else "needed"
 
 
-def _run(
-    folder: Folder,
+def _run_command(
+    folder: RunFolder,
     task: dict[str, Any],
     argv: Sequence[str],
-    alarm: Alarm,
+    signals: Signals,
     timeout_s: float,
     *,
     stdin: int = subprocess.DEVNULL,
     out: str = "stdout",
     err: str = "stderr",
 ) -> Ended:
-    """Run a command to its end, and see that nothing of it is left."""
+    """Run a command to its end, and kill whatever it leaves behind."""
     environment = {
         name: value
-        for name, value in {**os.environ, **task["environment"], MARK: folder.run}.items()
+        for name, value in {**os.environ, **task["environment"], MARK: folder.run_id}.items()
         if value is not None
     }
-    with folder.appended(out) as said, folder.appended(err) as complaints:
-        process = subprocess.Popen(  # noqa: S603 - that is the job
-            argv, cwd=task["cwd"], env=environment, stdin=stdin, stdout=said, stderr=complaints, start_new_session=True
+    with folder.open_append(out) as stdout, folder.open_append(err) as stderr:
+        process = subprocess.Popen(  # noqa: S603 - to run commands is the job
+            argv, cwd=task["cwd"], env=environment, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
         )
-        folder.agent_is(process.pid)
+        folder.set_agent(process.pid)
         group = process.pid, birth(process.pid)
-        why = _watch(process, alarm, timeout_s, (said.fileno(), complaints.fileno()))
+        why = _watch(process, signals, timeout_s, (stdout.fileno(), stderr.fileno()))
         if why != "ended":
-            why = folder.stopped or why
-            _signal(group, marked(folder.run), signal.SIGTERM)
+            why = folder.stop_reason or why
+            _signal(group, marked_processes(folder.run_id), signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(GRACE_S)
-        for _ in range(SWEEPS):  # one that is being ended may just have started another
-            if not _signal(group, marked(folder.run), signal.SIGKILL):
+        for _ in range(KILL_ATTEMPTS):  # a process that is being killed may just have started another
+            if not _signal(group, marked_processes(folder.run_id), signal.SIGKILL):
                 break
-            time.sleep(SWEEP_S)
+            time.sleep(KILL_PAUSE_S)
     code = process.wait()
     return Ended(code if code >= 0 else 128 - code, why)
 
 
-def _watch(process: subprocess.Popen[bytes], alarm: Alarm, timeout_s: float, written: Sequence[int]) -> str:
-    """Wait for the end of a process, or for a reason to end it."""
+def _watch(process: subprocess.Popen[bytes], signals: Signals, timeout_s: float, written: Sequence[int]) -> str:
+    """Wait until a process ends or has to be ended, and return why."""
     until = time.monotonic() + timeout_s
     while process.poll() is None:
-        if alarm.stop:
+        if signals.stop:
             return "interrupted"
         if any(os.fstat(file).st_size > OUTPUT_BYTES for file in written):
             return "output"
         left = until - time.monotonic()
         if left <= 0:
             return "timeout"
-        alarm.wait(min(left, LOOK_S))
+        signals.wait(min(left, POLL_S))
     return "ended"
 
 
 def _signal(group: tuple[int, str], others: Sequence[int], number: int) -> bool:
-    """Tell all that belongs to a run; False if nothing is left of it."""
+    """Send a signal to all processes of a run. Returns False if none is left."""
     for pid in others:
         with contextlib.suppress(OSError):
             os.kill(pid, number)
@@ -180,6 +182,7 @@ def _signal(group: tuple[int, str], others: Sequence[int], number: int) -> bool:
 
 
 def _pipe() -> tuple[int, int]:
+    """Return the two ends of a pipe that never blocks and is not inherited."""
     ends = os.pipe()
     for end in ends:
         os.set_blocking(end, False)

@@ -1,13 +1,15 @@
-"""The slots of a beat: the moments at which it is due, each a moment of its schedule plus the beat's own offset. Pure: nothing here asks for the time.
+"""The slots of a beat: the moments at which it is due, each a moment of its schedule plus the beat's own offset. Pure.
 
 Interval: moments are anchor + k * seconds, computed and never added up, so that nothing drifts.
 
-Cron: cronsim reads the expression, and the moments are laid out here day by day on the beat's wall clock, as Debian's cron has them: a job at fixed times runs
-once a day, at the end of the gap if its time is skipped and the first time if its time comes twice; a job whose minute or hour begins with `*` follows the wall
-clock through gaps and repeats. cronsim's own iteration is not used: asked from within a repeated hour it names a moment that is past, where clocks move by
-half an hour it loses some, and it cannot count a month without walking through it.
+Cron: cronsim reads the expression, and the moments are laid out here day by day on the beat's wall clock, as Debian's
+cron has them: a job at fixed times runs once a day, at the end of the gap if its time is skipped and the first time if
+its time comes twice; a job whose minute or hour begins with `*` follows the wall clock through gaps and repeats.
+cronsim's own iteration is not used: asked from within a repeated hour it returns a moment that is past, where clocks
+move by half an hour it loses some, and it cannot count a month without walking through it.
 
-Quiet hours take slots away by the wall clock. Those of a cron expression are judged without the offset, which never leaves the minute.
+Quiet hours take slots away by the wall clock. Those of a cron expression are judged without the offset, which never
+leaves the minute.
 """
 
 from __future__ import annotations
@@ -31,33 +33,34 @@ if TYPE_CHECKING:
     from covey.beats.beat import Beat, Cron, Quiet
 
 MISSED_LIMIT = 1000
-"""Missed slots are counted up to this; a count that has reached it means so many or more."""
+"""Missed slots are counted up to this; a count that has reached it means that many or more."""
 MINUTE_S = 60
 DAY_S = 86_400
 DAY_MINUTES = 1440
 SEARCH_DAYS = 50 * 366
-"""A cron expression that names no day in so many names none."""
+"""A cron expression that matches no day among this many matches none."""
 SEARCH_S = 400 * DAY_S
-"""An interval whose slots have all been quiet for so long has none."""
+"""An interval whose slots are all quiet for this long has none."""
 TICK = 1024
-"""Offsets are whole parts of a second by this power of two: sums of slots are exact."""
+"""Offsets are multiples of one second divided by this power of two, so that sums of slots are exact."""
 
 
-class Times(Struct, frozen=True, kw_only=True):
-    """A cron expression, read."""
+class CronTimes(Struct, frozen=True, kw_only=True):
+    """A parsed cron expression."""
 
     days: CronSim
     """Knows which days match."""
     seconds: tuple[int, ...]
-    """Its times of day, in seconds after midnight."""
+    """Times of day, in seconds after midnight."""
     fixed: bool
-    """Runs at given times, not whenever the wall clock matches: only this is mended when clocks change."""
+    """It runs at given times, not whenever the wall clock matches: only such moments are moved when clocks change."""
 
 
 def offset(name: str, schedule: Interval | Cron, limit_s: float) -> float:
-    """The beat's own shift, so that beats which are due together do not start together. Always the same for a name, a schedule and a limit.
+    """Return the beat's own shift in seconds, so that beats which are due together do not start together.
 
-    It is below the limit and below a tenth of `period`; for a cron expression it also stays within the minute that the expression names.
+    It depends on the name, the schedule and the limit only. It is below the limit and below a tenth of `period`; for a
+    cron expression it also stays within the minute that the expression names.
     """
     room = min(limit_s, period(schedule) / 10)
     if not isinstance(schedule, Interval):
@@ -67,7 +70,7 @@ def offset(name: str, schedule: Interval | Cron, limit_s: float) -> float:
 
 
 def period(schedule: Interval | Cron) -> float:
-    """Seconds between two slots; of a cron expression the fewest that lie between two of its times of day."""
+    """Return the seconds between two slots; for a cron expression, the fewest between two of its times of day."""
     if isinstance(schedule, Interval):
         return schedule.seconds
     seconds = _times(schedule.expression).seconds
@@ -75,14 +78,20 @@ def period(schedule: Interval | Cron) -> float:
 
 
 def next_slot(beat: Beat, anchor: float, shift: float, after: float) -> float | None:
-    """The first slot after `after` whose moment is not before the anchor; `shift` is the beat's offset. None if there is none, such as when all are quiet."""
+    """Return the first slot after `after` whose moment is not before the anchor, or None if there is none.
+
+    There is none when all are in quiet hours, for example. `shift` is the beat's offset.
+    """
     if isinstance(beat.schedule, Interval):
         return _next_interval(beat, beat.schedule.seconds, anchor + shift, after)
     return _next_cron(beat, beat.schedule.expression, anchor, shift, after)
 
 
 def latest_slot(beat: Beat, anchor: float, shift: float, after: float, now: float) -> tuple[float, int] | None:
-    """The last slot after `after` that is not after `now`, and how many there are between the two: exact up to MISSED_LIMIT, which means so many or more."""
+    """Return the last slot after `after` and up to `now`, and how many slots come before it after `after`.
+
+    None means that no slot is due. The count is exact up to MISSED_LIMIT, which means that many or more.
+    """
     first = next_slot(beat, anchor, shift, after)
     if first is None or first > now:
         return None
@@ -93,8 +102,11 @@ def latest_slot(beat: Beat, anchor: float, shift: float, after: float, now: floa
     return slot, min(missed, MISSED_LIMIT)
 
 
-def loud(beat: Beat, moment: float) -> float:
-    """The first moment from this one on that is outside the beat's quiet hours. Hours that begin where they end are none."""
+def end_of_quiet(beat: Beat, moment: float) -> float:
+    """Return the first moment from this one on that is outside the beat's quiet hours.
+
+    Quiet hours that begin where they end are empty.
+    """
     if (quiet := beat.quiet) is None:
         return moment
     minute = moment - moment % MINUTE_S
@@ -113,7 +125,7 @@ def _next_interval(beat: Beat, seconds: float, first: float, after: float) -> fl
     slot = first if after < first else first + (_index(first, seconds, after) + 1) * seconds
     horizon = slot + SEARCH_S
     while slot < horizon:
-        clear = loud(beat, slot)
+        clear = end_of_quiet(beat, slot)
         if clear == slot:
             return slot
         index = _index(first, seconds, clear)
@@ -124,7 +136,7 @@ def _next_interval(beat: Beat, seconds: float, first: float, after: float) -> fl
 
 
 def _latest_interval(beat: Beat, seconds: float, base: float, first: float, now: float) -> tuple[float, int]:
-    """As `latest_slot`; `first` is the first slot, and it is due."""
+    """Return what `latest_slot` does; `first` is the first slot, and it is due."""
     lowest, index = _index(base, seconds, first), _index(base, seconds, now)
     if beat.quiet is None:
         return base + index * seconds, index - lowest
@@ -145,7 +157,7 @@ def _latest_interval(beat: Beat, seconds: float, base: float, first: float, now:
 
 
 def _index(first: float, seconds: float, moment: float) -> int:
-    """Of the last slot that is not after the moment."""
+    """Return the index of the last slot that is not after the moment."""
     index = floor((moment - first) / seconds)
     # Quotient and sum are rounded: the moment may seem to lie one slot too early or too late.
     if first + index * seconds > moment:
@@ -154,7 +166,7 @@ def _index(first: float, seconds: float, moment: float) -> int:
 
 
 def _next_cron(beat: Beat, expression: str, anchor: float, shift: float, after: float) -> float | None:
-    if not _spoken(expression, beat.quiet):
+    if not _times_outside_quiet(expression, beat.quiet):
         return None
     day = _day_of(beat.tz, max(anchor, after - shift))
     while (found := _matching_day(expression, day)) is not None:
@@ -167,7 +179,7 @@ def _next_cron(beat: Beat, expression: str, anchor: float, shift: float, after: 
 
 
 def _latest_cron(beat: Beat, expression: str, shift: float, first: float, now: float) -> tuple[float, int]:
-    """As `latest_slot`; `first` is the first slot, and it is due."""
+    """Return what `latest_slot` does; `first` is the first slot, and it is due."""
     slot, missed = first, -1
     match = _times(expression).days
     # One day more: where a gap ends at midnight, a moment of the evening lies in the next day.
@@ -184,16 +196,18 @@ def _latest_cron(beat: Beat, expression: str, shift: float, first: float, now: f
 
 
 def _moments(beat: Beat, expression: str, day: int) -> tuple[float, Sequence[float]]:
-    """Those of a day that matches: a start, and seconds after it, in order."""
+    """Return the moments of a day that matches: a start, and seconds after it, in order."""
     start, end = _midnight(beat.tz, day), _midnight(beat.tz, day + 1)
     if end - start == DAY_S:
-        return start, _spoken(expression, beat.quiet)
-    return 0.0, _changed(expression, beat.quiet, beat.tz, day, start, end)
+        return start, _times_outside_quiet(expression, beat.quiet)
+    return 0.0, _moments_on_clock_change(expression, beat.quiet, beat.tz, day, start, end)
 
 
 @lru_cache(maxsize=256)
-def _changed(expression: str, quiet: Quiet | None, tz: str, day: int, start: float, end: float) -> tuple[float, ...]:
-    """The moments of a day on which clocks change."""
+def _moments_on_clock_change(
+    expression: str, quiet: Quiet | None, tz: str, day: int, start: float, end: float
+) -> tuple[float, ...]:
+    """Return the moments of a day on which clocks change."""
     times = _times(expression)
     if times.fixed:
         midnight = datetime.fromordinal(day)
@@ -208,7 +222,7 @@ def _changed(expression: str, quiet: Quiet | None, tz: str, day: int, start: flo
 
 
 def _moment(tz: str, wall: datetime) -> float:
-    """When the wall clock shows this for the first time; if it skips it, when the gap ends."""
+    """Return when the wall clock shows this for the first time or, if it skips it, when the gap ends."""
     while True:
         moment = wall.replace(tzinfo=_zone(tz)).timestamp()
         if _wall(tz, moment) == wall:
@@ -217,8 +231,8 @@ def _moment(tz: str, wall: datetime) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _times(expression: str) -> Times:
-    # Any zone but UTC: cronsim then tells whether it would mend the expression's moments.
+def _times(expression: str) -> CronTimes:
+    # Any zone but UTC: cronsim then says whether it would move the expression's moments when clocks change.
     days = CronSim(expression, datetime(2000, 1, 1, tzinfo=timezone(timedelta(hours=1))))
     seconds = tuple(
         hour * 3600 + minute * 60 + second
@@ -226,12 +240,12 @@ def _times(expression: str) -> Times:
         for minute in sorted(days.minutes)
         for second in sorted(days.seconds)
     )
-    return Times(days=days, seconds=seconds, fixed=days.fixup_tz is not None)
+    return CronTimes(days=days, seconds=seconds, fixed=days.fixup_tz is not None)
 
 
 @lru_cache(maxsize=1024)
-def _spoken(expression: str, quiet: Quiet | None) -> tuple[int, ...]:
-    """Its times of day outside the quiet hours."""
+def _times_outside_quiet(expression: str, quiet: Quiet | None) -> tuple[int, ...]:
+    """Return the expression's times of day outside the quiet hours."""
     midnight = datetime.fromordinal(1)
     return tuple(
         second
@@ -242,7 +256,7 @@ def _spoken(expression: str, quiet: Quiet | None) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4096)
 def _matching_day(expression: str, day: int) -> int | None:
-    """The first day from this one on that the expression names."""
+    """Return the first day from this one on that the expression matches, or None."""
     match = _times(expression).days
     for candidate in range(day, day + SEARCH_DAYS):
         date = datetime.fromordinal(candidate)
@@ -263,7 +277,7 @@ def _minute_of_day(wall: datetime) -> int:
 
 
 def _wall(tz: str, moment: float) -> datetime:
-    """What the clock on the wall shows, as a plain date and time."""
+    """Return what the wall clock shows, as a date and time without a zone."""
     return datetime.fromtimestamp(moment, _zone(tz)).replace(tzinfo=None, fold=0)
 
 
@@ -282,5 +296,5 @@ def _named_midnight(tz: str, day: int) -> float:
 
 
 def _zone(tz: str) -> ZoneInfo | None:
-    """None is the machine's own zone to `datetime`."""
+    """Return the zone; None is the machine's own zone to `datetime`."""
     return ZoneInfo(tz) if tz else None

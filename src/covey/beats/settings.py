@@ -37,7 +37,8 @@ SETTINGS = (
     ),
     Tables(
         "beats.workspace",
-        "Folders with a HEARTBEAT.md, or several under heartbeats/, and what holds for them unless the file says otherwise.",
+        "Folders with a HEARTBEAT.md, or several under heartbeats/, and what applies to them unless the file says"
+        " otherwise.",
         required=["path"],
         columns={
             "path": ("text",),

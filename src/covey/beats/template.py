@@ -1,4 +1,4 @@
-"""The HEARTBEAT.md that a workspace begins with."""
+"""The template of a HEARTBEAT.md."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from covey.beats.places import FILE
+from covey.beats.heartbeat_files import FILE
 from covey.kernel.quoting import quoted
 from murli import conflict, not_found, permission_denied, tool_error, user_error
 
@@ -30,7 +30,10 @@ exactly `HEARTBEAT_OK`. Otherwise, start with `ATTENTION:` and a brief summary.
 
 
 def init(path: str) -> dict[str, Any]:
-    """Write the template into a workspace: `{workspace, file}`. What is there already is never overwritten."""
+    """Write the template into a workspace and return `{workspace, file}`.
+
+    An existing file is never overwritten. Raises `AgentError` if the file exists or cannot be written.
+    """
     workspace = Path(path).expanduser().absolute()
     file = workspace / FILE
     try:

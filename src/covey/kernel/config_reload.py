@@ -1,4 +1,4 @@
-"""Reading the configuration again: when asked to, and when its file was edited."""
+"""Reads the configuration again: when asked to, and when its file was edited."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from covey.kernel import logs
 from murli import AgentError
 
 if TYPE_CHECKING:
+    from covey.kernel.clock import Clock
     from covey.kernel.config import ConfigHolder
     from covey.kernel.events import Events
     from covey.kernel.seat import Seat
+
+CHECK_EVERY_S = 10.0
 
 log = logging.getLogger("covey.daemon")
 
@@ -30,7 +33,7 @@ class ConfigReload:
         self._seen = self._stamp()
 
     async def reload(self) -> dict[str, Any]:
-        """Read the file again and return what changed. Raises `AgentError` if it is broken, and changes nothing then."""
+        """Read the file again and return what changed. Raises `AgentError` if it is broken; nothing changes then."""
         outcome = self._config.reload()
         if outcome.changed:
             logs.configure(self._seat, self._config.current)
@@ -54,6 +57,12 @@ class ConfigReload:
                 "the configuration was edited and is not in force",
                 extra={"reason": error.message, "suggestion": error.suggestion},
             )
+
+    async def watch(self, clock: Clock) -> None:
+        """Call `reload_if_edited` regularly until cancelled. Others learn of it by the configuration's generation."""
+        while True:
+            await clock.sleep(CHECK_EVERY_S)
+            await self.reload_if_edited()
 
     def _stamp(self) -> tuple[int, int, int] | None:
         with contextlib.suppress(OSError):

@@ -142,6 +142,7 @@ class Daemon:
         async with Tasks(self.clock, self.metrics) as tasks:
             tasks.keep("pruning of events", self._prune)
             tasks.keep("files of the home", self._keep_files)
+            tasks.keep("configuration file", lambda: self.reload.watch(self.clock))
             tasks.keep("watchdog", lambda: notify.watchdog(self.clock))
             await self._stop.wait()
         notify.notify("STOPPING=1")

@@ -20,11 +20,12 @@ from covey.agents import integration
 from covey.agents.registry import HEADLESS, INTEGRATIONS, SIGNALS, agents_by_program, known_agents
 from covey.agents.running_version import running_version
 from covey.agents.screens.registry import load
-from covey.beats.book import Book
-from covey.beats.folder import Folder
+from covey.beats.catalog import BeatCatalog
 from covey.beats.preparation import prepare
+from covey.beats.run_folder import RunFolder
 from covey.kernel.program_version import ProgramVersions
 from tests.covey.agents.screens.adapters_seen import Seen
+from tests.covey.beats.pretended import new_run
 
 FOLDER = {
     "__init__.py": """
@@ -182,9 +183,9 @@ def test_it_runs_a_beat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     workspace = tmp_path / "api"
     workspace.mkdir()
     (workspace / "HEARTBEAT.md").write_text("---\nagent: wren\n---\nSing.\n")
-    (entry,) = Book.load([{"path": str(workspace), "interval": "1h"}], str(tmp_path), HEADLESS).entries
-    assert entry.beat, entry.complaints
-    folder = Folder(tmp_path / "run")
+    (entry,) = BeatCatalog.load([{"path": str(workspace), "interval": "1h"}], str(tmp_path), HEADLESS).entries
+    assert entry.beat, entry.problems
+    folder = RunFolder(tmp_path / new_run())
     assert prepare(entry.beat, folder, HEADLESS["wren"], 0.0, "") is None
     subprocess.run([sys.executable, "-m", "covey.beats.runner", str(folder.path)], check=True, timeout=60)
     reader = HEADLESS["wren"].reader()
@@ -196,8 +197,8 @@ def test_it_runs_a_beat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.usefixtures("wren")
 def test_what_it_cannot_do_is_said_of_the_beat(tmp_path: Path) -> None:
     (tmp_path / "HEARTBEAT.md").write_text("---\nagent: wren\nmodel: finch\n---\nSing.\n")
-    (entry,) = Book.load([{"path": str(tmp_path), "interval": "1h"}], str(tmp_path), HEADLESS).entries
-    assert "Wren has no models" in " ".join(entry.complaints)
+    (entry,) = BeatCatalog.load([{"path": str(tmp_path), "interval": "1h"}], str(tmp_path), HEADLESS).entries
+    assert "Wren has no models" in " ".join(entry.problems)
 
 
 @pytest.mark.usefixtures("wren")

@@ -1,4 +1,4 @@
-"""A pretended `claude` for tests that are about the daemon and not about the agent: it notes each start, does what a file tells it, and ends with a result line."""
+"""A pretended `claude` for tests of the daemon: it notes each start, obeys a file, and ends with a result line."""
 
 from __future__ import annotations
 
@@ -20,15 +20,23 @@ wish = json.load(open(os.path.join(folder, "wish.json")))
 if wish["children"]:
     subprocess.Popen(["sleep", "1000"], start_new_session=True)
     subprocess.Popen(["sleep", "1000"])
-print(json.dumps({{"type": "assistant", "parent_tool_use_id": None, "message": {{"id": "m1", "usage": {{"input_tokens": wish["streams"]}},
-    "content": [{{"type": "tool_use", "id": "t1", "name": "Bash", "input": {{"command": "ls"}}}}]}}}}), flush=True)
+call = {{"type": "tool_use", "id": "t1", "name": "Bash", "input": {{"command": "ls"}}}}
+message = {{"id": "m1", "usage": {{"input_tokens": wish["streams"]}}, "content": [call]}}
+print(json.dumps({{"type": "assistant", "parent_tool_use_id": None, "message": message}}), flush=True)
 while wish["waits"] and not os.path.exists(os.path.join(folder, "go")):
     time.sleep(0.02)
 time.sleep(wish["seconds"])
 if wish["dies"]:
     os.kill(os.getpid(), 9)
-print(json.dumps({{"type": "result", "is_error": False, "result": wish["says"], "total_cost_usd": wish["cost"], "num_turns": 2,
-    "usage": {{"input_tokens": 100, "output_tokens": 20}}, "permission_denials": []}}), flush=True)
+print(json.dumps({{
+    "type": "result",
+    "is_error": False,
+    "result": wish["says"],
+    "total_cost_usd": wish["cost"],
+    "num_turns": 2,
+    "usage": {{"input_tokens": 100, "output_tokens": 20}},
+    "permission_denials": [],
+}}), flush=True)
 sys.exit(wish["code"])
 """
 
@@ -61,7 +69,10 @@ class Pretended:
         dies: bool = False,
         waits: bool = False,
     ) -> None:
-        """How the next runs go. `streams`: the tokens told at once. `dies`: killed before a result is told. `waits`: until `let_go`."""
+        """Set how the next runs go.
+
+        `streams`: the tokens reported at once. `dies`: killed before a result. `waits`: until `let_go`.
+        """
         wish = {
             "says": says,
             "seconds": seconds,

@@ -1,4 +1,4 @@
-"""Real agents against the scripted model, for tests of beats: a place, an environment, and a marker that skips where the lab has not the agent."""
+"""Real agents against the scripted model: their programs, and a marker that skips where the lab has not the agent."""
 
 from __future__ import annotations
 

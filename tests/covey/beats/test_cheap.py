@@ -1,4 +1,4 @@
-"""Beats are cheap by construction: an unchanged probe makes no call to the model, and a budget stops at the right run. With the real Claude."""
+"""Beats are cheap: an unchanged probe makes no call to the model, and a budget stops at the right run. Real Claude."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ def test_a_daily_budget_stops_at_the_right_run_and_the_next_day_goes_on(
                 await node.advance(10)
             # Three runs cost 0.0018 and are below 0.002; the fourth goes over it, and there is no fifth.
             assert len(lab.requests("it")) == 4
-            asked = await node.told("attention.asked")
+            asked = await node.published("attention.asked")
             assert [event.data["title"] for event in asked] == ["project: daily budget reached: $0.0024 of $0.002"]
-            standing = node.beats.standings[str(folder / "HEARTBEAT.md")]
-            assert (standing.plan.parked_until or 0) - node.clock.time() <= 86_400
+            record = node.beats.records[str(folder / "HEARTBEAT.md")]
+            assert (record.plan.parked_until or 0) - node.clock.time() <= 86_400
             await node.advance(86_400)
             assert len(lab.requests("it")) == 5
 
@@ -102,10 +102,10 @@ def test_all_beats_together_have_a_budget_and_a_person_may_let_one_run_on(
             for _ in range(4):
                 await node.advance(10)
             assert len(lab.requests("it")) == 2
-            (asked,) = await node.told("attention.asked")
+            (asked,) = await node.published("attention.asked")
             assert asked.data["title"] == "all beats together: daily budget reached: $0.0012 of $0.0009"
             node.settings["beats.day_usd"] = 0.0
-            await node.beats.resume(node.beats.book.beats["project"])
+            await node.beats.resume(node.beats.catalog.beats["project"])
             await node.advance(10)
             assert len(lab.requests("it")) == 3
 
@@ -124,7 +124,7 @@ def test_a_run_that_goes_over_its_budget_is_ended_and_pauses_the_beat(
             assert (run.outcome, run.error_kind) == ("error", "budget")
             await node.advance(100)
             assert len(await node.runs()) == 1
-            assert node.beats.standings[run.file].reason == "a run went over its budget ($0.001)"
+            assert node.beats.records[run.file].reason == "a run went over its budget ($0.001)"
 
     with headless(tmp_path / "lab") as lab:
         asyncio.run(main(lab, workspace(lab, "budget: {run: 0.001}", monkeypatch)))

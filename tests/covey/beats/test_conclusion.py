@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from covey.agents.headless.report import ErrorKind, Failure, Report, Turn, Usage
 from covey.beats import planner
 from covey.beats.beat import Beat, Budget, Interval
-from covey.beats.conclusion import TURNS_BYTES, concluded, entry, plain, standing_after
+from covey.beats.conclusion import TURNS_BYTES, conclude, log_line, record_after, turns_to_json
 from covey.beats.execution import Finished
-from covey.beats.ledger import Run, Standing
+from covey.beats.records import BeatRecord, Run
 from covey.kernel.event import DATA_BYTES, encode
 
 NOW = 1_800_000_000.0
@@ -23,7 +23,7 @@ BEAT = Beat(
     name="api", workspace="/src/api", file="/src/api/HEARTBEAT.md", schedule=Interval(60.0), budget=Budget(run_usd=0.5)
 )
 RUN = Run(
-    run="01A",
+    id="01A",
     file=BEAT.file,
     beat="api",
     workspace=BEAT.workspace,
@@ -33,9 +33,9 @@ RUN = Run(
     queued_at=NOW,
     state="running",
 )
-STANDING = Standing(
+RECORD = BeatRecord(
     file=BEAT.file,
-    plan=planner.Standing(rhythm="", anchor=NOW, offset=0.0, running=1),
+    plan=planner.Plan(rhythm="", anchor=NOW, offset=0.0, running=1),
     outcome="ok",
     streak=3,
     probe_digest="old",
@@ -52,12 +52,12 @@ def over(text: str = "HEARTBEAT_OK", kind: ErrorKind | None = None, means: str =
     return Finished(report=report, began=NOW, seconds=1.5, probe=probe)
 
 
-def after(finished: Finished, standing: Standing = STANDING) -> Standing:
-    return standing_after(BEAT, standing, concluded(RUN, finished), finished, NOW + 2)
+def after(finished: Finished, record: BeatRecord = RECORD) -> BeatRecord:
+    return record_after(BEAT, record, conclude(RUN, finished), finished, NOW + 2)
 
 
 def test_a_run_is_written_down_with_all_that_is_known() -> None:
-    done = concluded(RUN, over("ATTENTION: it rains"))
+    done = conclude(RUN, over("ATTENTION: it rains"))
     assert (done.state, done.outcome, done.summary, done.duration_ms, done.cost_usd) == (
         "done",
         "attention",
@@ -65,7 +65,7 @@ def test_a_run_is_written_down_with_all_that_is_known() -> None:
         1500,
         0.25,
     )
-    assert entry(done, [{"role": "result"}]) == {
+    assert log_line(done, [{"role": "result"}]) == {
         "ts": "2027-01-15T08:00:00.000Z",
         "workspace": "/src/api",
         "outcome": "attention",
@@ -77,13 +77,13 @@ def test_a_run_is_written_down_with_all_that_is_known() -> None:
         "costUsd": 0.25,
         "tokens": 10,
     }
-    assert entry(replace(done, verbose=True), [{"role": "result"}])["turns"] == [{"role": "result"}]
+    assert log_line(replace(done, verbose=True), [{"role": "result"}])["turns"] == [{"role": "result"}]
 
 
 @pytest.mark.parametrize(("means", "digest", "streak"), [("ok", "", 4), ("unchanged", "new", 4), ("needed", "new", 4)])
 def test_a_probe_that_found_nothing_is_ok_and_counts_for_the_streak(means: str, digest: str, streak: int) -> None:
     finished = over("" if means != "needed" else "HEARTBEAT_OK", means=means)
-    assert (concluded(RUN, finished).outcome, concluded(RUN, finished).probe) == ("ok", means)
+    assert (conclude(RUN, finished).outcome, conclude(RUN, finished).probe) == ("ok", means)
     assert (after(finished).probe_digest, after(finished).streak) == (digest, streak)
 
 
@@ -125,7 +125,7 @@ def test_a_run_over_its_budget_pauses_the_beat() -> None:
 )
 def test_whatever_an_agent_says_can_be_written_down_and_told(message: str, denials: list[str]) -> None:
     report = Report(failure=Failure(kind="api", message=message), denials=tuple(denials))
-    done = concluded(RUN, Finished(report=report, began=NOW, seconds=0.0))
+    done = conclude(RUN, Finished(report=report, began=NOW, seconds=0.0))
     done.error.encode()
     assert len(encode(done.as_dict())) < DATA_BYTES
     assert all(character.isprintable() or character == "\n" for character in done.error)
@@ -133,8 +133,8 @@ def test_whatever_an_agent_says_can_be_written_down_and_told(message: str, denia
 
 def test_of_a_long_conversation_the_end_is_kept() -> None:
     turns = tuple(Turn(role="assistant", text=f"{number} {'x' * 1000}") for number in range(1000))
-    kept = plain(turns)
+    kept = turns_to_json(turns)
     assert len(json.dumps(kept)) < TURNS_BYTES * 1.1
     assert kept[0] == {"role": "assistant", "text": "(what was said before is not kept)"}
     assert kept[-1]["text"].startswith("999 ")
-    assert plain(turns[:3]) == [{"role": "assistant", "text": turn.text} for turn in turns[:3]]
+    assert turns_to_json(turns[:3]) == [{"role": "assistant", "text": turn.text} for turn in turns[:3]]

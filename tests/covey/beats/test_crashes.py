@@ -1,4 +1,4 @@
-"""The daemon is killed before, during and after runs: nothing is lost, nothing is done twice, and nothing is left running."""
+"""The daemon is killed before, during and after runs: nothing is lost, done twice or left running."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import closing
 
 import pytest
 
-from covey.beats.folder import marked
+from covey.beats.run_folder import marked_processes
 from tests.covey.beats.pretended import Pretended, logged, until
 from tests.covey.conftest import Covey
 
@@ -86,7 +86,7 @@ def test_a_daemon_that_is_killed_again_and_again_loses_no_run_and_runs_none_twic
     assert max(starts.values()) == 1, "no run was done twice"
     lines = Counter(line["run"] for line in logged(covey.home))
     assert lines == dict.fromkeys(runs, 1), "each run is in the log, once"
-    assert not [pid for run in runs for pid in marked(run)], "nothing is left running"
+    assert not [pid for run in runs for pid in marked_processes(run)], "nothing is left running"
     assert not list((covey.home / "beats" / "runs").iterdir())
 
 
@@ -101,7 +101,7 @@ def test_a_run_goes_on_while_the_daemon_is_away_and_is_concluded_by_the_next(
     until(lambda: run in pretended.starts, "the start of the agent")
     os.kill(covey.pid, signal.SIGKILL)
     assert run is not None
-    until(lambda: not marked(run), "the end of the agent")
+    until(lambda: not marked_processes(run), "the end of the agent")
     assert logged(covey.home) == []
     assert covey.run("up", **path).code == 0
     until(lambda: bool(logged(covey.home)), "the log")
@@ -120,12 +120,12 @@ def test_a_run_whose_runner_was_killed_is_an_error_and_nothing_of_it_is_left(
     assert covey.run("up", **path).code == 0
     run = begin(covey, "one")
     assert run is not None
-    until(lambda: len(marked(run)) == 3, "the agent and what it has started")
+    until(lambda: len(marked_processes(run)) == 3, "the agent and what it has started")
     claim = covey.home / "beats" / "runs" / run / "claim"
     os.kill(int(claim.read_text().split()[0]), signal.SIGKILL)
     until(lambda: bool(logged(covey.home)), "the log")
     assert [(line["outcome"], line["errorKind"]) for line in logged(covey.home)] == [("error", "crash")]
-    until(lambda: not marked(run), "the end of what was left")
+    until(lambda: not marked_processes(run), "the end of what was left")
     until(lambda: not claim.parent.exists(), "the end of its folder")
 
 
@@ -136,9 +136,9 @@ def test_a_daemon_that_is_stopped_ends_its_runs_and_says_so(covey: Covey, preten
     assert covey.run("up", **path).code == 0
     run = begin(covey, "one")
     assert run is not None
-    until(lambda: len(marked(run)) == 3, "the agent and what it has started")
+    until(lambda: len(marked_processes(run)) == 3, "the agent and what it has started")
     assert covey.run("down").code == 0
-    assert not marked(run)
+    assert not marked_processes(run)
     assert [(line["outcome"], line["errorKind"], line["error"]) for line in logged(covey.home)] == [
         ("error", "interrupted", "it was interrupted: the daemon was stopped")
     ]

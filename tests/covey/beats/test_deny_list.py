@@ -15,9 +15,9 @@ from covey.agents.claude.headless import ClaudeHeadless
 from covey.agents.headless.report import Report
 from covey.beats.beat import Beat, Interval
 from covey.beats.execution import Execution
-from covey.beats.folder import Folder
 from covey.beats.permissions import DEFAULT_DENY
 from covey.beats.preparation import prepare
+from covey.beats.run_folder import RunFolder
 from covey.kernel.clock import SystemClock
 from lab.headless import Headless, headless
 from tests.covey.beats.pretended import new_run
@@ -65,10 +65,10 @@ def run(
         schedule=Interval(10),
         deny=deny,
     )
-    folder = Folder(place.root / "runs" / new_run())
+    folder = RunFolder(place.root / "runs" / new_run())
     assert prepare(beat, folder, ClaudeHeadless(), 0.0, "") is None
     finished = asyncio.run(
-        Execution(folder, ClaudeHeadless().reader(), SystemClock(), lambda _: None, lambda _: "").run()
+        Execution(folder, ClaudeHeadless().reader(), SystemClock(), lambda _: None, lambda _: "").follow()
     )
     return finished.report, called.read_text().splitlines() if called.exists() else []
 

@@ -16,7 +16,7 @@ import pytest
 from covey.agents.claude.headless import ClaudeHeadless
 from covey.agents.headless.report import Step, Usage
 from covey.beats.execution import LINE_BYTES, Execution, Finished
-from covey.beats.folder import Folder, marked
+from covey.beats.run_folder import RunFolder, marked_processes
 from covey.kernel.clock import SystemClock
 from tests.covey.beats.pretended import new_run, until
 
@@ -33,7 +33,7 @@ SAYS = {"type": "assistant", "message": {"id": "m", "content": [{"type": "text",
 
 class One:
     def __init__(self, path: Path) -> None:
-        self.folder = Folder(path / new_run())
+        self.folder = RunFolder(path / new_run())
         self.heard: list[Step] = []
 
     def prepare(
@@ -50,8 +50,8 @@ class One:
         (self.folder.path / "prompt").write_bytes(output)
 
     def run(self, spent: Callable[[Usage], str] = lambda _: "") -> Finished:
-        finished = asyncio.run(self.execution(spent).run())
-        assert not marked(self.folder.run)
+        finished = asyncio.run(self.execution(spent).follow())
+        assert not marked_processes(self.folder.run_id)
         return finished
 
     def execution(self, spent: Callable[[Usage], str] = lambda _: "") -> Execution:
@@ -68,7 +68,7 @@ def lines(*values: object) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
-def test_what_is_said_is_heard_and_the_answer_is_read(one: One) -> None:
+def test_steps_are_passed_on_and_the_answer_is_read(one: One) -> None:
     one.prepare(lines(SAYS, RESULT))
     finished = one.run()
     assert finished.report.failure is None
@@ -103,7 +103,7 @@ def test_a_line_that_is_only_long_is_read(one: One) -> None:
     assert [step.text for step in one.heard] == ["hm"]
 
 
-def test_others_get_their_turn_while_much_is_read(one: One) -> None:
+def test_the_event_loop_is_not_blocked_while_much_is_read(one: One) -> None:
     one.prepare(lines(*[SAYS] * 100_000, RESULT))
 
     async def main() -> tuple[Finished, int]:
@@ -116,9 +116,9 @@ def test_others_get_their_turn_while_much_is_read(one: One) -> None:
                 await asyncio.sleep(0)
 
         task = asyncio.create_task(other())
-        await one.execution().run()
+        await one.execution().follow()
         before = turns
-        again = await one.execution().run()  # all is there at once
+        again = await one.execution().follow()  # all is there at once
         task.cancel()
         return again, turns - before
 
@@ -127,7 +127,7 @@ def test_others_get_their_turn_while_much_is_read(one: One) -> None:
     assert turns > 20
 
 
-def test_who_spends_too_much_is_ended_while_it_runs(one: One) -> None:
+def test_a_run_that_spends_too_much_is_ended(one: One) -> None:
     busy = {"type": "assistant", "message": {"id": "m", "usage": {"input_tokens": 500}, "content": []}}
     one.prepare(lines(busy), "sleep 1000")
     finished = one.run(lambda usage: "budget" if (usage.tokens or 0) > 100 else "")
@@ -136,7 +136,7 @@ def test_who_spends_too_much_is_ended_while_it_runs(one: One) -> None:
     assert finished.report.usage.tokens == 500
 
 
-def test_who_says_only_at_the_end_that_it_spent_too_much_went_over_its_budget_too(one: One) -> None:
+def test_a_run_that_reports_only_at_the_end_that_it_spent_too_much_went_over_its_budget_too(one: One) -> None:
     one.prepare(lines(RESULT))
     finished = one.run(lambda usage: "budget" if (usage.cost_usd or 0) > 0.1 else "")
     assert finished.report.failure
@@ -166,15 +166,15 @@ def test_a_runner_that_is_killed_is_a_crash_and_what_it_ran_is_ended(one: One) -
     one.prepare(lines(SAYS), "setsid sleep 1000 & sleep 1000")
 
     async def main() -> Finished:
-        task = asyncio.create_task(one.execution().run())
-        while len(marked(one.folder.run)) < 3:  # noqa: ASYNC110 - nothing tells
+        task = asyncio.create_task(one.execution().follow())
+        while len(marked_processes(one.folder.run_id)) < 3:  # noqa: ASYNC110 - nothing tells
             await asyncio.sleep(0.02)
-        assert one.folder.claimed
-        os.kill(one.folder.claimed[0], signal.SIGKILL)
+        assert one.folder.runner
+        os.kill(one.folder.runner[0], signal.SIGKILL)
         return await task
 
     finished = asyncio.run(main())
-    until(lambda: not marked(one.folder.run), "the end of what was left")
+    until(lambda: not marked_processes(one.folder.run_id), "the end of what was left")
     assert finished.report.failure
     assert finished.report.failure.kind == "crash"
     assert finished.seconds >= 0

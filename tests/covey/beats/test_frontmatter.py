@@ -12,7 +12,8 @@ from covey.beats.frontmatter import LONGEST_HEAD, split
 
 def test_the_head_is_read_as_texts_lists_and_tables_and_the_rest_is_body() -> None:
     front = split(
-        "---\ninterval: 30m\nmaxTurns: 3\nbudget: {run: 0.50}\nnotify: [ok, error]\nquiet: 22:00-07:00\n---\n# Do\n\nthis\n"
+        "---\ninterval: 30m\nmaxTurns: 3\nbudget: {run: 0.50}\nnotify: [ok, error]\nquiet: 22:00-07:00\n---\n"
+        "# Do\n\nthis\n"
     )
     assert front.head == {
         "interval": "30m",
@@ -38,7 +39,7 @@ def test_a_rule_in_the_body_is_body() -> None:
     assert split("---\ninterval: 1h\n---\none\n---\ntwo\n---\n").body == "one\n---\ntwo\n---\n"
 
 
-def test_a_file_saved_elsewhere_is_as_good_as_another() -> None:
+def test_a_file_may_have_a_byte_order_mark_and_carriage_returns() -> None:
     assert split("\ufeff---\r\ninterval: 1h\r\n---\r\nDo\r\nthis\r\n")[:3] == ({"interval": "1h"}, "Do\r\nthis\r\n", ())
     assert split("\n\n--- \ninterval: 1h\n---\t\nDo")[:3] == ({"interval": "1h"}, "Do", ())
     assert split("\n\n---\ninterval: 1h\n---\nDo").lines == {"interval": 4}
@@ -79,7 +80,7 @@ def test_a_head_that_refers_to_itself_costs_nothing() -> None:
 
 
 @given(st.text())
-def test_any_text_can_be_taken_apart(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     front = split(text)
     assert text.endswith(front.body)
     assert split("---\n" + text)  # whatever follows the first rule

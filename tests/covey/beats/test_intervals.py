@@ -12,9 +12,12 @@ from covey.kernel.durations import LONGEST_S, format_duration
 
 @pytest.mark.parametrize(
     ("text", "length"),
-    [("30m", 1800), ("1h", 3600), ("15m", 900), ("90s", 90), ("1d", 86_400), ("1h30m", 5400), ("1h 30m", 5400), (" 10s\n", 10), ("1d1h1m1s", 90_061), ("0h30m", 1800), ("1.5h", 5400)],
+    [
+        ("30m", 1800), ("1h", 3600), ("15m", 900), ("90s", 90), ("1d", 86_400), ("1h30m", 5400), ("1h 30m", 5400),
+        (" 10s\n", 10), ("1d1h1m1s", 90_061), ("0h30m", 1800), ("1.5h", 5400),
+    ],
 )  # fmt: skip
-def test_a_length_is_read_as_seconds(text: str, length: float) -> None:
+def test_a_duration_is_read_as_seconds(text: str, length: float) -> None:
     assert seconds(text) == length
 
 
@@ -25,13 +28,13 @@ def test_a_length_is_read_as_seconds(text: str, length: float) -> None:
         ("5s", "5s is too short: the shortest is 10s"),
         ("0m", "0m is too short: the shortest is 10s"),
         ("400d", "400d is too long: the longest is 366d"),
-        ("", "'' is no length of time: write numbers with their units, longest first, such as 30m, 1h30m, 90s or 1d"),
-        ("1,5h", "'1,5h' is no length of time"),
-        ("30m1h", "'30m1h' is no length of time"),
-        ("30M", "'30M' is no length of time"),
-        ("-30m", "'-30m' is no length of time"),
-        ("٣m", "'٣m' is no length of time"),
-        ("9" * 5000 + "m", "'" + "9" * 40 + "…' is no length of time"),
+        ("", "'' is not a duration: write numbers with their units, longest first, such as 30m, 1h30m, 90s or 1d"),
+        ("1,5h", "'1,5h' is not a duration"),
+        ("30m1h", "'30m1h' is not a duration"),
+        ("30M", "'30M' is not a duration"),
+        ("-30m", "'-30m' is not a duration"),
+        ("٣m", "'٣m' is not a duration"),
+        ("9" * 5000 + "m", "'" + "9" * 40 + "…' is not a duration"),
     ],
 )
 def test_anything_else_is_refused_with_what_to_write(text: str, said: str) -> None:
@@ -47,7 +50,7 @@ def test_what_is_shown_is_read_back_as_the_same(length: int) -> None:
 
 
 @given(st.text(alphabet="0123456789smhd .-+", max_size=20) | st.text(max_size=20))
-def test_any_text_is_a_length_within_the_limits_or_refused(text: str) -> None:
+def test_any_text_is_a_duration_within_the_limits_or_refused(text: str) -> None:
     try:
         length = seconds(text)
     except ValueError:

@@ -14,9 +14,11 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from covey.beats import planner
+from covey.beats.alerts import Alert
 from covey.beats.beat import Beat, Cron, Probe
-from covey.beats.ledger import MIGRATIONS, Ledger, Run, Standing
+from covey.beats.ledger import MIGRATIONS, Ledger
 from covey.beats.money import Spent
+from covey.beats.records import BeatRecord, Run
 from covey.kernel.events import Events
 from covey.kernel.store import Store
 
@@ -29,9 +31,9 @@ BEAT = Beat(
     probe=Probe(command="true"),
     deny=("Bash(sudo:*)",),
 )
-STANDING = Standing(
+RECORD = BeatRecord(
     file=BEAT.file,
-    plan=planner.Standing(rhythm="r", anchor=NOW, offset=1.5, last_slot=NOW),
+    plan=planner.Plan(rhythm="r", anchor=NOW, offset=1.5, last_slot=NOW),
     reason="x",
     budget_from=2.0,
 )
@@ -47,7 +49,7 @@ def run(number: int, **fields: Any) -> Run:
         "spec": BEAT,
         "queued_at": NOW + number,
     }
-    return Run(run=f"01RUN{number:021}", **{**plain, **fields})
+    return Run(id=f"01RUN{number:021}", **{**plain, **fields})
 
 
 def over(number: int, **fields: Any) -> Run:
@@ -74,22 +76,22 @@ def with_ledger(path: Path, work: Callable[[Ledger, Events], Awaitable[None]]) -
     asyncio.run(main())
 
 
-def test_a_run_and_a_standing_come_back_as_they_were(tmp_path: Path) -> None:
+def test_a_run_and_a_record_come_back_as_they_were(tmp_path: Path) -> None:
     async def work(ledger: Ledger, _: Events) -> None:
         wanted = run(1, slot=NOW, missed=2, verbose=True)
-        await ledger.queue(wanted, STANDING)
+        await ledger.queue(wanted, RECORD)
         assert await ledger.unfinished() == [wanted]
-        assert await ledger.standings() == {BEAT.file: STANDING}
+        assert await ledger.records() == {BEAT.file: RECORD}
         begun = await ledger.begin(wanted)
         assert await ledger.unfinished() == [begun]
         done = replace(over(1), slot=NOW, missed=2, verbose=True, denials=("Bash(sudo ls)",))
-        await ledger.finish(done, replace(STANDING, streak=4), [{"role": "result", "text": "\ud800"}])
+        await ledger.finish(done, replace(RECORD, streak=4), [{"role": "result", "text": "\ud800"}])
         assert await ledger.unfinished() == []
         assert await ledger.unlogged() == [(done, [{"role": "result", "text": "\ud800"}])]
-        await ledger.logged(done.run)
+        await ledger.mark_logged(done.id)
         assert await ledger.unlogged() == []
         assert await ledger.latest() == {BEAT.file: done}
-        assert (await ledger.standings())[BEAT.file].streak == 4
+        assert (await ledger.records())[BEAT.file].streak == 4
 
     with_ledger(tmp_path, work)
 
@@ -97,22 +99,22 @@ def test_a_run_and_a_standing_come_back_as_they_were(tmp_path: Path) -> None:
 def test_what_happens_to_a_run_is_told_in_order(tmp_path: Path) -> None:
     async def work(ledger: Ledger, events: Events) -> None:
         await ledger.queue(run(1), None)
-        await ledger.finish(replace(over(1), run=(await ledger.begin(run(1))).run), None, [])
+        await ledger.finish(replace(over(1), id=(await ledger.begin(run(1))).id), None, [])
         told = await events.history()
         assert [event.kind for event in told] == ["beat.queued", "beat.started", "beat.finished"]
-        assert {event.subject for event in told} == {run(1).run}
+        assert {event.subject for event in told} == {run(1).id}
         assert "spec" not in told[0].data
 
     with_ledger(tmp_path, work)
 
 
-def test_a_run_that_cannot_be_written_leaves_neither_news_nor_a_standing(tmp_path: Path) -> None:
+def test_a_run_that_cannot_be_written_leaves_neither_an_event_nor_a_record(tmp_path: Path) -> None:
     async def work(ledger: Ledger, events: Events) -> None:
-        await ledger.queue(run(1), STANDING)
+        await ledger.queue(run(1), RECORD)
         with pytest.raises(sqlite3.IntegrityError):
-            await ledger.queue(run(1), replace(STANDING, streak=9))
+            await ledger.queue(run(1), replace(RECORD, streak=9))
         assert len(await events.history()) == 1
-        assert await ledger.standings() == {BEAT.file: STANDING}
+        assert await ledger.records() == {BEAT.file: RECORD}
 
     with_ledger(tmp_path, work)
 
@@ -135,7 +137,7 @@ def test_a_run_is_taken_in_once(tmp_path: Path) -> None:
         for _again in range(2):
             await ledger.take_in({"run": to_builtins(over(1)), "turns": [{"role": "result"}]})
         assert await ledger.history() == [over(1)]
-        assert await ledger.turns(over(1).run) == [{"role": "result"}]
+        assert await ledger.turns(over(1).id) == [{"role": "result"}]
         assert await ledger.unlogged() == []
 
     with_ledger(tmp_path, work)
@@ -162,13 +164,13 @@ def test_history_is_newest_first_and_can_be_narrowed(tmp_path: Path) -> None:
     with_ledger(tmp_path, work)
 
 
-def test_complaints_stay_until_they_are_withdrawn(tmp_path: Path) -> None:
+def test_alerts_stay_open_until_they_are_settled(tmp_path: Path) -> None:
     async def work(ledger: Ledger, events: Events) -> None:
-        await ledger.complain("a", "t", "d")
-        await ledger.complain("a", "t2", "d")
-        assert await ledger.complaints() == {"a": ("t2", "d")}
-        await ledger.withdraw("a", "well")
-        assert await ledger.complaints() == {}
+        await ledger.open_alert("a", Alert("t", "d"))
+        await ledger.open_alert("a", Alert("t2", "d"))
+        assert await ledger.open_alerts() == {"a": ("t2", "d")}
+        await ledger.settle_alert("a", "well")
+        assert await ledger.open_alerts() == {}
         assert [event.kind for event in await events.history()] == [
             "attention.asked",
             "attention.asked",
@@ -184,8 +186,9 @@ def test_a_long_past_does_not_make_it_slow(tmp_path: Path) -> None:
         await ledger.take_in({"run": to_builtins(row), "turns": ["x" * 1000]})
         copy = (
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) "
-            "INSERT INTO beat_run SELECT 'R' || i, '/f' || (i % 10), beat, workspace, agent, why, state, slot, missed, verbose, queued_at, began_at + i, "
-            "ended_at + i, duration_ms, outcome, summary, error_kind, error, retry_at, probe, denials, cost_usd, tokens, num_turns, spec, 1, turns, 0, NULL FROM beat_run, n"
+            "INSERT INTO beat_run SELECT 'R' || i, '/f' || (i % 10), beat, workspace, agent, why, state, slot, missed, "
+            "verbose, queued_at, began_at + i, ended_at + i, duration_ms, outcome, summary, error_kind, error, "
+            "retry_at, probe, denials, cost_usd, tokens, num_turns, spec, 1, turns, 0, NULL FROM beat_run, n"
         )
         await ledger._store.write(lambda connection: connection.execute(copy).rowcount)
         began = time.perf_counter()
@@ -194,12 +197,12 @@ def test_a_long_past_does_not_make_it_slow(tmp_path: Path) -> None:
             assert (await ledger.spent(NOW + 29_000, f"/f{number % 10}")).runs == 100 + (number % 10 == 0)
         await ledger.spent(NOW + 29_000)
         await ledger.history()
-        plain = time.perf_counter() - began
+        seconds = time.perf_counter() - began
         began = time.perf_counter()
         for _again in range(5):
             await ledger._store.read(
                 lambda connection: connection.execute("SELECT sum(length(spec)) FROM beat_run").fetchone()
             )
-        assert plain < 20 * (time.perf_counter() - began), "no question reads the whole table"
+        assert seconds < 20 * (time.perf_counter() - began), "no question reads the whole table"
 
     with_ledger(tmp_path, work)

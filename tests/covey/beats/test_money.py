@@ -79,27 +79,27 @@ def test_every_moment_is_in_its_day_and_month_and_the_next_ones_follow(now: int,
 def test_a_budget_is_used_up_when_it_is_reached() -> None:
     noon = at("2026-05-05T12:00", "UTC")
     budget = Budget(day_usd=1.0, month_usd=10.0, day_tokens=1000)
-    assert money.used_up(budget, Spent(3, 0.99, 999), Spent(30, 9.99, 0), noon, "UTC") is None
-    assert money.used_up(budget, Spent(3, 1.0, 0), Spent(), noon, "UTC") == (
+    assert money.exceeded(budget, Spent(3, 0.99, 999), Spent(30, 9.99, 0), noon, "UTC") is None
+    assert money.exceeded(budget, Spent(3, 1.0, 0), Spent(), noon, "UTC") == (
         "daily budget reached: $1 of $1",
         at("2026-05-06T00:00", "UTC"),
     )
-    assert money.used_up(budget, Spent(3, 0.5, 1000), Spent(), noon, "UTC") == (
+    assert money.exceeded(budget, Spent(3, 0.5, 1000), Spent(), noon, "UTC") == (
         "daily budget reached: 1,000 tokens of 1,000 tokens",
         at("2026-05-06T00:00", "UTC"),
     )
-    stop = money.used_up(budget, Spent(3, 1.0, 1000), Spent(30, 10.5, 0), noon, "UTC")
+    stop = money.exceeded(budget, Spent(3, 1.0, 1000), Spent(30, 10.5, 0), noon, "UTC")
     assert stop == ("monthly budget reached: $10.5 of $10", at("2026-06-01T00:00", "UTC")), (
         "the longer stop is the one that holds"
     )
-    assert money.stops(stop.reason)
+    assert money.is_budget_reason(stop.reason)
 
 
 def test_what_was_not_measured_does_not_count() -> None:
-    assert not money.overspent(Budget(run_usd=0.1, run_tokens=10), Usage())
-    assert money.overspent(Budget(run_tokens=10), Usage(tokens=11))
-    assert not money.overspent(Budget(run_usd=0.1), Usage(cost_usd=0.1, tokens=11))
-    assert money.overspent(Budget(run_usd=0.1), Usage(cost_usd=0.11))
+    assert not money.run_over_budget(Budget(run_usd=0.1, run_tokens=10), Usage())
+    assert money.run_over_budget(Budget(run_tokens=10), Usage(tokens=11))
+    assert not money.run_over_budget(Budget(run_usd=0.1), Usage(cost_usd=0.1, tokens=11))
+    assert money.run_over_budget(Budget(run_usd=0.1), Usage(cost_usd=0.11))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_was_not_measured_does_not_count() -> None:
         (Usage(), money.Prices(usd_per_run=0.3), False, None),
     ],
 )
-def test_a_cost_that_was_not_told_is_estimated(
+def test_a_cost_that_was_not_reported_is_estimated(
     usage: Usage, prices: money.Prices, timed_out: object, cost: float | None
 ) -> None:
     assert money.estimated(usage, prices, Budget(run_usd=0.2), timed_out=bool(timed_out)) == cost
@@ -124,6 +124,6 @@ def test_no_limit_for_all_is_none() -> None:
     assert money.limits(1.5, 0.0) == Budget(day_usd=1.5)
 
 
-def test_only_money_is_about_money() -> None:
-    assert money.stops("a run went over its budget ($1)")
-    assert not money.stops("rate limit: mind your budget")
+def test_only_a_budget_is_a_reason_about_budgets() -> None:
+    assert money.is_budget_reason("a run went over its budget ($1)")
+    assert not money.is_budget_reason("rate limit: mind your budget")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.beats.enlist import append_to
 from covey.beats.murmur import import_file, read_murmur
+from covey.beats.workspaces import append_workspaces
 from covey.kernel.config import Config, set_value
 from covey.kernel.home import Home
 from covey.kernel.settings import Tables
@@ -78,8 +78,13 @@ def source(tmp_path: Path) -> Path:
 def test_the_old_form_becomes_tables(home: Home, source: Path) -> None:
     paths = ["/home/theo/my-project", "/home/theo/other", "/home/theo/trusted"]
     assert import_file(home, str(source), "/home/theo") == {
-        "source": str(source), "file": home.node.config_file, "imported": paths, "present": [], "problems": [], "left_out": 0,
-    }  # fmt: skip
+        "source": str(source),
+        "file": home.node.config_file,
+        "imported": paths,
+        "present": [],
+        "problems": [],
+        "left_out": 0,
+    }
     assert Path(home.node.config_file).read_text() == BLOCKS
     assert [table["path"] for table in Config.load(home.node, SETTINGS).get("beats.workspace")] == paths
 
@@ -100,7 +105,10 @@ def test_doing_it_twice_changes_nothing(home: Home, source: Path) -> None:
 
 
 def test_what_is_there_is_left_alone_byte_for_byte(home: Home, source: Path) -> None:
-    mine = '# mine\n[log]\nlevel = "debug" # loud\n\n[[beats.workspace]] # by hand\npath = "~/other/"\ninterval = "9m"\n# tail'
+    mine = (
+        '# mine\n[log]\nlevel = "debug" # loud\n\n'
+        '[[beats.workspace]] # by hand\npath = "~/other/"\ninterval = "9m"\n# tail'
+    )
     Path(home.node.config_file).write_text(mine)
     result = import_file(home, str(source), "/home/theo")
     assert result["present"] == ["/home/theo/other"]
@@ -164,7 +172,10 @@ def test_what_cannot_be_taken_over_is_said() -> None:
     assert left_out == 4
     assert problems == [
         "/a: session was left out: Covey has no such option",
-        "/b: it was left out altogether: interval: 'soon' is no length of time: write numbers with their units, longest first, such as 30m, 1h30m, 90s or 1d",
+        (
+            "/b: it was left out altogether: interval: 'soon' is not a duration: "
+            "write numbers with their units, longest first, such as 30m, 1h30m, 90s or 1d"
+        ),
         "c: it was left out altogether: its path is not absolute",
         "workspace 4 has no path; it was left out",
         "workspace 5 has no path; it was left out",
@@ -209,8 +220,10 @@ FIELDS = st.sampled_from(
     ]
 )
 WORKSPACES = st.fixed_dictionaries({"path": st.sampled_from(["/a", "/b/c", "~/d"]) | st.text()}).flatmap(
-    lambda path: st.dictionaries(FIELDS, st.sampled_from(["30m", 3, "3", "skip", {"deny": ["Edit"]}, {"day": 2}, ["ok"]]) | TREES, max_size=4).map(lambda more: {**more, **path})
-)  # fmt: skip
+    lambda path: st.dictionaries(
+        FIELDS, st.sampled_from(["30m", 3, "3", "skip", {"deny": ["Edit"]}, {"day": 2}, ["ok"]]) | TREES, max_size=4
+    ).map(lambda more: {**more, **path})
+)
 
 
 @given(
@@ -221,11 +234,11 @@ def test_whatever_is_taken_over_the_configuration_can_be_loaded_and_a_second_tim
     workspaces: list[Any], text: str
 ) -> None:
     tables, _, _ = read_murmur(json.dumps({"workspaces": workspaces}))
-    after, added, _ = append_to(text, tables, "/home/theo")
+    after, added, _ = append_workspaces(text, tables, "/home/theo")
     assert after.startswith(text)
     read = tomllib.loads(after).get("beats", {}).get("workspace", [])
     assert read[len(read) - len(added) :] == added
     setting = SETTINGS["beats.workspace"]
     assert isinstance(setting, Tables)
     assert list(setting.faults(read)) == []
-    assert append_to(after, tables, "/home/theo")[:2] == (after, [])
+    assert append_workspaces(after, tables, "/home/theo")[:2] == (after, [])

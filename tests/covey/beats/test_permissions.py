@@ -13,8 +13,9 @@ from covey.beats.permissions import DEFAULT_DENY, build_deny, validate
 
 def test_the_defaults_are_those_that_were_promised() -> None:
     assert list(DEFAULT_DENY) == [
-        "Bash(rm -rf /)", "Bash(rm -rf /*)", "Bash(rm -rf ~)", "Bash(rm -rf ~/*)", "Bash(mkfs*)", "Bash(dd if=* of=/dev/*)",
-        "Bash(shred *)", "Bash(sudo *)", "Bash(shutdown *)", "Bash(reboot*)", "Bash(halt*)", "Bash(poweroff*)",
+        "Bash(rm -rf /)", "Bash(rm -rf /*)", "Bash(rm -rf ~)", "Bash(rm -rf ~/*)", "Bash(mkfs*)",
+        "Bash(dd if=* of=/dev/*)", "Bash(shred *)",
+        "Bash(sudo *)", "Bash(shutdown *)", "Bash(reboot*)", "Bash(halt*)", "Bash(poweroff*)",
     ]  # fmt: skip
     assert validate({"deny": list(DEFAULT_DENY)}) == []
 
@@ -45,12 +46,12 @@ def test_skip_leaves_nothing_denied() -> None:
         ({"allow": ["Bash"]}, "knows deny and nothing else, not 'allow': deny rules can only be added"),
         ({"deny": "Edit"}, "deny has to be a list of tool patterns"),
         ({"deny": [{"a": "b"}]}, "deny has to be a list of tool patterns"),
-        ({"deny": ["Bash(curl *"]}, "'Bash(curl *' is no tool pattern"),
-        ({"deny": ["Bash()"]}, "'Bash()' is no tool pattern"),
-        ({"deny": [""]}, "'' is no tool pattern"),
-        ({"deny": ["--flag"]}, "'--flag' is no tool pattern"),
-        ({"deny": ["Bash(a\nb)"]}, "'Bash(a\\nb)' is no tool pattern"),
-        ({"deny": ["Bash(\udc80)"]}, "is no tool pattern"),
+        ({"deny": ["Bash(curl *"]}, "'Bash(curl *' is not a tool pattern"),
+        ({"deny": ["Bash()"]}, "'Bash()' is not a tool pattern"),
+        ({"deny": [""]}, "'' is not a tool pattern"),
+        ({"deny": ["--flag"]}, "'--flag' is not a tool pattern"),
+        ({"deny": ["Bash(a\nb)"]}, "'Bash(a\\nb)' is not a tool pattern"),
+        ({"deny": ["Bash(\udc80)"]}, "is not a tool pattern"),
     ],
 )
 def test_what_would_not_protect_is_refused(option: Any, said: str) -> None:

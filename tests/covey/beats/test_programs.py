@@ -9,8 +9,8 @@ import pytest
 
 from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats import programs
-from covey.beats.folder import Folder
 from covey.beats.preparation import prepare
+from covey.beats.run_folder import RunFolder
 from tests.covey.agents.headless.running import beat
 from tests.covey.beats.pretended import Pretended
 
@@ -42,7 +42,7 @@ def test_the_agent_finds_what_lies_beside_it_and_knows_nothing_of_the_daemons_te
     agent = Pretended(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{agent.folder}:/usr/bin")
     (tmp_path / "HEARTBEAT.md").write_text("Look.\n")
-    folder = Folder(tmp_path / "run")
+    folder = RunFolder(tmp_path / "run")
     assert prepare(beat("claude", tmp_path), folder, AGENTS["claude"], 0.0, "") is None
     assert folder.task
     environment = folder.task["environment"]

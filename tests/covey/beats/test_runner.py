@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from covey.beats import runner
-from covey.beats.folder import Folder, marked
+from covey.beats.run_folder import RunFolder, marked_processes
 from tests.covey.beats.pretended import new_run, until
 
 LIMIT_S = 60
@@ -26,7 +26,7 @@ class Runner:
     """A folder and what can be done with it."""
 
     def __init__(self, path: Path) -> None:
-        self.folder = Folder(path / new_run())
+        self.folder = RunFolder(path / new_run())
         self.workspace = path
 
     def prepare(self, command: str = "cat", probe: dict[str, Any] | None = None, **task: Any) -> None:
@@ -51,9 +51,9 @@ class Runner:
     def run(self, **environment: str) -> dict[str, Any]:
         with self.start(**environment) as process:
             assert process.wait(LIMIT_S) == 0
-        assert not marked(self.folder.run), "nothing is left running"
-        assert self.folder.ended is not None
-        return self.folder.ended
+        assert not marked_processes(self.folder.run_id), "nothing is left running"
+        assert self.folder.exit_record is not None
+        return self.folder.exit_record
 
     @property
     def said(self) -> str:
@@ -66,7 +66,7 @@ def one() -> Iterator[Runner]:
         yield Runner(Path(path))
 
 
-def test_the_agent_reads_the_prompt_and_its_end_is_the_last_word(one: Runner) -> None:
+def test_the_agent_reads_the_prompt_and_its_end_is_in_the_exit_record(one: Runner) -> None:
     one.prepare("cat; pwd; echo no >&2; exit 3")
     word = one.run()
     assert (word["code"], word["why"], word["probe"]) == (3, "ended", None)
@@ -78,7 +78,7 @@ def test_the_agent_reads_the_prompt_and_its_end_is_the_last_word(one: Runner) ->
 def test_the_environment_is_added_to_and_taken_from(one: Runner) -> None:
     one.prepare("env", environment={"CLAUDECODE": None, "ADDED": "yes"})
     one.run(CLAUDECODE="1", KEPT="yes")
-    assert {"ADDED=yes", "KEPT=yes", f"COVEY_RUN={one.folder.run}"} <= set(one.said.split("\n"))
+    assert {"ADDED=yes", "KEPT=yes", f"COVEY_RUN={one.folder.run_id}"} <= set(one.said.split("\n"))
     assert "CLAUDECODE" not in one.said
 
 
@@ -107,7 +107,7 @@ def test_what_cannot_be_started_says_so(one: Runner) -> None:
 
 
 @pytest.mark.parametrize("task", [{"cwd": "/no/such/folder"}, {"argv": ["/bin/echo", "a\0b"]}])
-def test_a_workspace_that_has_gone_and_a_word_that_no_program_takes_are_last_words_too(
+def test_a_missing_workspace_and_an_impossible_argument_are_in_the_exit_record_too(
     one: Runner, task: dict[str, Any]
 ) -> None:
     one.prepare(**task)
@@ -135,15 +135,15 @@ def test_an_agent_that_writes_without_end_is_ended_whichever_way_it_writes(one: 
     assert one.run()["why"] == "output"
 
 
-def test_whoever_wants_it_to_end_is_the_reason(one: Runner) -> None:
+def test_the_reason_given_for_a_stop_is_in_the_exit_record(one: Runner) -> None:
     one.prepare("echo begun; sleep 1000 & wait")
     with one.start() as process:
         until(lambda: one.folder.stdout.exists() and one.said == "begun\n", "the agent")
         one.folder.stop("somebody said so")
         assert process.wait(LIMIT_S) == 0
-    assert one.folder.ended
-    assert one.folder.ended["why"] == "somebody said so"
-    assert not marked(one.folder.run)
+    assert one.folder.exit_record
+    assert one.folder.exit_record["why"] == "somebody said so"
+    assert not marked_processes(one.folder.run_id)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -153,8 +153,8 @@ def test_a_signal_without_a_reason_is_an_interruption(one: Runner, number: int) 
         until(lambda: one.folder.stdout.exists() and one.said == "begun\n", "the agent")
         process.send_signal(number)
         assert process.wait(LIMIT_S) == 0
-    assert one.folder.ended
-    assert one.folder.ended["why"] == "interrupted"
+    assert one.folder.exit_record
+    assert one.folder.exit_record["why"] == "interrupted"
 
 
 def test_a_run_that_was_stopped_before_its_runner_came_never_begins(one: Runner) -> None:
@@ -201,8 +201,8 @@ def test_a_probe_that_is_ended_from_outside_starts_no_agent(one: Runner) -> None
         )
         process.terminate()
         assert process.wait(LIMIT_S) == 0
-    assert one.folder.ended
-    assert one.folder.ended["why"] == "interrupted"
+    assert one.folder.exit_record
+    assert one.folder.exit_record["why"] == "interrupted"
     assert not one.folder.stdout.exists()
 
 
@@ -213,11 +213,11 @@ def test_a_runner_whose_folder_is_taken_away_does_not_pretend_to_be_well(one: Ru
         assert process.wait(LIMIT_S) != 0
 
 
-def test_there_is_a_pipe_where_the_system_makes_no_ready_one() -> None:
-    ear, mouth = runner._pipe()
+def test_the_pipe_for_signals_never_blocks_and_is_not_inherited() -> None:
+    read_fd, write_fd = runner._pipe()
     try:
-        assert not os.get_blocking(ear)
-        assert not os.get_inheritable(mouth)
+        assert not os.get_blocking(read_fd)
+        assert not os.get_inheritable(write_fd)
     finally:
-        os.close(ear)
-        os.close(mouth)
+        os.close(read_fd)
+        os.close(write_fd)

@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from covey.beats.beat import Beat, Cron, Interval, Quiet
-from covey.beats.schedule import MISSED_LIMIT, latest_slot, loud, next_slot, offset, period
+from covey.beats.schedule import MISSED_LIMIT, end_of_quiet, latest_slot, next_slot, offset, period
 from tests.covey.beats.wall_clock import beat, local, moments, utc, wanted
 
 patient = settings(deadline=None)
@@ -275,8 +275,8 @@ def test_quiet_hours_take_away_what_the_wall_clock_shows_in_them_and_nothing_els
     quiet=st.builds(Quiet, st.integers(0, 1439), st.integers(0, 1439)),
     moment=st.floats(utc(2026, 3, 25), utc(2026, 4, 8)),
 )
-def test_loud_is_the_first_moment_outside_the_quiet_hours(zone: str, quiet: Quiet, moment: float) -> None:
-    free = loud(beat(60.0, tz=zone, quiet=quiet), moment)
+def test_the_end_of_quiet_is_the_first_moment_outside_the_quiet_hours(zone: str, quiet: Quiet, moment: float) -> None:
+    free = end_of_quiet(beat(60.0, tz=zone, quiet=quiet), moment)
     assert not is_quiet(quiet, zone, free)
     assert free == moment or all(
         is_quiet(quiet, zone, minute) for minute in (moment, *range(int(moment // 60 + 1) * 60, int(free), 60))
@@ -301,14 +301,15 @@ def test_a_beat_whose_times_are_all_quiet_has_no_slot() -> None:
 def test_quiet_hours_go_over_midnight_and_end_when_they_say() -> None:
     one = beat("0 * * * *", tz="Europe/Berlin", quiet=Quiet(22 * 60, 7 * 60))
     assert next_slot(one, 0, 0.0, local("Europe/Berlin", 2026, 3, 28, 21)) == local("Europe/Berlin", 2026, 3, 29, 7)
-    assert loud(one, local("Europe/Berlin", 2026, 3, 28, 22)) == local("Europe/Berlin", 2026, 3, 29, 7)
-    assert loud(beat(60.0, quiet=Quiet(300, 300)), utc(2026, 1, 1, 5)) == utc(2026, 1, 1, 5)
+    assert end_of_quiet(one, local("Europe/Berlin", 2026, 3, 28, 22)) == local("Europe/Berlin", 2026, 3, 29, 7)
+    assert end_of_quiet(beat(60.0, quiet=Quiet(300, 300)), utc(2026, 1, 1, 5)) == utc(2026, 1, 1, 5)
 
 
 def test_without_a_zone_the_clock_of_the_machine_counts() -> None:
     code = (
         "import sys; from covey.beats.schedule import next_slot; from covey.beats.beat import Beat, Cron;"
-        "print(next_slot(Beat(name='b', workspace='/w', file='/w/f', schedule=Cron('30 2 * * *')), 0.0, 0.0, float(sys.argv[1])))"
+        "beat = Beat(name='b', workspace='/w', file='/w/f', schedule=Cron('30 2 * * *'));"
+        "print(next_slot(beat, 0.0, 0.0, float(sys.argv[1])))"
     )
     for after, expected in (
         (local("Europe/Berlin", 2026, 3, 29, 1), local("Europe/Berlin", 2026, 3, 29, 3)),

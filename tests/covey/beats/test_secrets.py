@@ -72,10 +72,10 @@ def test_what_an_agent_prints_is_kept_without_its_secrets(world: World, code: in
         (run,) = await node.runs()
         assert run.outcome == ("error" if code else "attention")
         assert "[redacted]" in (run.error if code else run.summary)
-        turns = json.dumps(await node.beats.ledger.turns(run.run))
+        turns = json.dumps(await node.beats.ledger.turns(run.id))
         assert "[redacted]" in turns
         assert "Authorization" in turns
-        assert len(await node.told("attention.asked")) == 1
+        assert len(await node.published("attention.asked")) == 1
 
     world.live(work)
     kept = [

@@ -1,4 +1,4 @@
-"""The verification plan of the document that beats come from, step by step, with the real Claude; and the same beat on the other agents."""
+"""The verification plan of the beats document, step by step with the real Claude; and the same beat on every agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Wall clocks read minute by minute: slow, and too simple to be wrong. What a cron expression means is counted here a second time, without cronsim and without Covey."""
+"""Wall clocks read minute by minute: slow, and too simple to be wrong.
+
+What a cron expression means is counted here a second time, without cronsim and without Covey.
+"""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from covey.contract.event_kind import EventKind
+from covey.contract.fleet_events import FLEET_PICTURE, FLEET_STARTED
 from covey.fleet.engine import Signal
 from covey.fleet.judge import Rules
 from covey.fleet.model import Claim, State
@@ -44,7 +45,7 @@ class Recorded:
         self._timers: dict[str, int] = {}
         self._lost: dict[str, str] = {}
         self.write(
-            "fleet.started",
+            FLEET_STARTED,
             "",
             {"rules": to_builtins(rules), "targets": [{"target": "host", "health": "ok", "reason": ""}]},
         )
@@ -63,7 +64,7 @@ class Recorded:
 
     def picture(self) -> None:
         self.write(
-            "fleet.picture",
+            FLEET_PICTURE,
             "",
             {**self.states.picture(), "targets": [{"target": "host", "health": "ok", "reason": ""}]},
         )

@@ -71,3 +71,84 @@ def test_work_that_returns_is_over_and_the_last_one_is_ended_first() -> None:
         assert (ended, returned) == (["second", "first"], 1)
 
     asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_single_work_that_fails_is_logged_and_counted_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        metrics = Metrics()
+
+        async def fail() -> None:
+            raise OSError("no space left")
+
+        async with Tasks(ManualClock(), metrics) as tasks:
+            tasks.spawn("lookup", fail())
+            await tasks.drain(60)
+        assert 'covey_task_failures_total{task="lookup"} 1' in metrics.text()
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(asyncio.wait_for(main(), 60))
+    assert [record.message for record in caplog.records] == ["a background task failed"]
+
+
+def test_shielded_work_returns_and_raises_to_its_caller_and_is_then_not_counted() -> None:
+    async def main() -> None:
+        metrics = Metrics()
+
+        async def answer(value: int) -> int:
+            if not value:
+                raise ValueError("zero")
+            return value
+
+        async with Tasks(ManualClock(), metrics) as tasks:
+            assert await tasks.shield("write", answer(1)) == 1
+            with pytest.raises(ValueError, match="zero"):
+                await tasks.shield("write", answer(0))
+        assert 'task="write"' not in metrics.text()
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_shielded_work_goes_on_without_its_caller_and_its_error_is_counted(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        metrics, go, done = Metrics(), asyncio.Event(), list[str]()
+
+        async def write(error: Exception | None) -> None:
+            await go.wait()
+            done.append("written")
+            if error:
+                raise error
+
+        async with Tasks(ManualClock(), metrics) as tasks:
+            callers = [asyncio.create_task(tasks.shield("write", write(error))) for error in (None, OSError("full"))]
+            await asyncio.sleep(0.01)
+            for caller in callers:
+                caller.cancel()
+            await asyncio.wait(callers)
+            go.set()
+            await tasks.drain(60)
+        assert done == ["written", "written"]
+        assert 'covey_task_failures_total{task="write"} 1' in metrics.text()
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(asyncio.wait_for(main(), 60))
+    assert [record.message for record in caplog.records] == ["a background task failed"]
+
+
+def test_single_work_that_does_not_end_in_time_is_cancelled_before_what_is_kept() -> None:
+    async def main() -> None:
+        ended = list[str]()
+
+        async def endless(name: str) -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(name)
+
+        async with Tasks(ManualClock(), Metrics()) as tasks:
+            tasks.spawn("single", endless("single"))
+            tasks.keep("kept", lambda: endless("kept"))
+            await tasks.drain(0.01)
+            assert ended == []
+        assert ended == ["single", "kept"]
+
+    asyncio.run(asyncio.wait_for(main(), 60))

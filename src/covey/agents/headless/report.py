@@ -1,4 +1,4 @@
-"""What a run of an agent amounts to, whichever agent it was."""
+"""The report of a run, the same for every agent."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ErrorKind = Literal[
     "api",
     "withdrawn",
 ]
-"""`crash`: the agent, or the machine under it, ended without an answer. `interrupted`: somebody ended it.
+"""`crash`: the agent or its machine ended without an answer. `interrupted`: somebody ended it.
 
-`api`: the provider failed in another way. `withdrawn`: it was due and never begun.
+`api`: the provider failed in another way. `withdrawn`: the run was due and never begun.
 """
 
 
 class Failure(Struct, frozen=True, kw_only=True):
-    """Why there is no answer."""
+    """Why a run has no answer."""
 
     kind: ErrorKind
     message: str
@@ -36,7 +36,7 @@ class Failure(Struct, frozen=True, kw_only=True):
 
 
 class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """A tool, as it was called and what it answered."""
+    """A call of a tool, and its result."""
 
     name: str
     input: dict[str, Any]
@@ -45,7 +45,7 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
 
 
 class Turn(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """A part of the conversation: what the assistant said and called, or how it ended."""
+    """A part of the conversation: what the assistant wrote and called, or how it ended."""
 
     role: Literal["assistant", "result"]
     text: str | None = None
@@ -56,17 +56,17 @@ class Turn(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """What was spent, as far as the agent says."""
+    """What was spent, as far as the agent reports it."""
 
     cost_usd: float | None = None
     tokens: int | None = None
-    """In and out together, cached ones included."""
+    """Input and output tokens together, including cached ones."""
     list_usd: float | None = None
-    """What these tokens cost at the highest list price of the agent's provider: an estimate while no cost is told."""
+    """What these tokens cost at the highest list price of the agent's provider: an estimate without a reported cost."""
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """All that is known of a run when it has ended."""
+    """All that is known of an agent's run when it has ended."""
 
     text: str = ""
     """The final answer."""
@@ -74,14 +74,14 @@ class Report(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     num_turns: int | None = None
     denials: tuple[str, ...] = ()
-    """What the agent wanted and was refused, such as `Bash(sudo ls)`."""
+    """Tool calls that were refused, such as `Bash(sudo ls)`."""
     failure: Failure | None = None
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """Something that happens while an agent runs: a tool is called, or text is said."""
+    """Something that happens while an agent runs: it calls a tool or writes text."""
 
     kind: Literal["tool", "text"]
     name: str = ""
     text: str = ""
-    """What is said; of a tool, its input in short."""
+    """The text; for a tool, its input in short."""

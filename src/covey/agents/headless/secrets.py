@@ -1,4 +1,4 @@
-"""Secrets in what agents and probes write, replaced before anything of it is kept, logged, shown or sent.
+"""Replaces secrets in what agents and probes write, before anything of it is stored, logged, shown or sent.
 
 Everything that an agent writes passes here before it is cut or put together: half a secret would not be recognised.
 What comes later (the database, events, attention, notifications, the log of heartbeats) can then hold none.

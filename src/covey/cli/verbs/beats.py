@@ -34,9 +34,9 @@ def init(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 
 def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Put a folder on the schedule; a running daemon loads it at once."""
-    from covey.beats.enlist import enlist, refuse_what_cannot_run
-    from covey.beats.places import FILE, FOLDER
+    """Put a folder on the schedule; a daemon that runs has it at once."""
+    from covey.beats.heartbeat_files import FILE, FOLDER
+    from covey.beats.workspaces import add_workspaces, check_workspace
 
     _refuse_empty(params)
     workspace = os.path.realpath(params["path"])
@@ -46,8 +46,8 @@ def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         raise not_found(
             f"there is no HEARTBEAT.md in {workspace}", f"Begin with: covey init {quoted(workspace)}", field="path"
         )
-    refuse_what_cannot_run(_workspaces(home), workspace, os.path.expanduser("~"))
-    added, _ = enlist(home, [{"path": workspace}], os.path.expanduser("~"))
+    check_workspace(_workspaces(home), workspace, os.path.expanduser("~"))
+    added, _ = add_workspaces(home, [{"path": workspace}], os.path.expanduser("~"))
     _reload(home)
     return _answer(operation, {"workspace": workspace, "config": home.node.config_file, "added": bool(added)})
 
@@ -172,17 +172,17 @@ def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, 
 
 
 def _here(home: Home, params: dict[str, Any], waiting: Waiting) -> dict[str, Any]:
-    from covey.beats.here import run_here
+    from covey.beats.foreground import run_in_foreground
     from covey.node.settings import SETTINGS
 
-    return run_here(
+    return run_in_foreground(
         home,
         SETTINGS,
         params["path"],
         params["name"],
         verbose=params["verbose"],
-        begins=waiting.for_run,
-        heard=lambda step: waiting.step(step.kind, step.name, step.text),
+        on_start=waiting.for_run,
+        on_step=lambda step: waiting.step(step.kind, step.name, step.text),
     )
 
 

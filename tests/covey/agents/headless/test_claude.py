@@ -12,7 +12,7 @@ from covey.agents.claude import AGENT
 from covey.agents.claude.headless import ClaudeHeadless
 from covey.agents.headless.report import Report, Step
 from covey.beats.beat import Budget
-from covey.beats.verdict import classify
+from covey.beats.outcome import classify
 from tests.covey.agents.headless.running import beat, cases, recorded, report
 
 OURS = ClaudeHeadless()

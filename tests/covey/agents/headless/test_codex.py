@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from covey.agents.codex.headless import CodexHeadless
 from covey.agents.headless.report import Turn
-from covey.beats.verdict import classify
+from covey.beats.outcome import classify
 from lab.headless import Headless, headless
 from tests.covey.agents.headless.running import Ran, beat, recorded, report, run
 from tests.covey.beats.real import needs

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from covey.agents.copilot.headless import CopilotHeadless
 from covey.agents.headless import guard
+from covey.beats.outcome import classify
 from covey.beats.permissions import DEFAULT_DENY
-from covey.beats.verdict import classify
 from lab.headless import Headless, headless
 from tests.covey.agents.headless.commands import ALLOWED, CHAINED, REFUSED
 from tests.covey.agents.headless.running import beat, recorded, report, run

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from covey.agents.registry import HEADLESS
 from covey.beats.beat import Beat, Budget
+from covey.beats.outcome import classify
 from covey.beats.permissions import DEFAULT_DENY
-from covey.beats.verdict import classify
 from tests.covey.agents.headless.running import beat
 from tests.covey.agents.headless.tolerance import bears, damaged
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.agents.gemini.headless import GeminiHeadless
+from covey.beats.outcome import classify
 from covey.beats.permissions import DEFAULT_DENY
-from covey.beats.verdict import classify
 from lab.headless import Headless, headless
 from tests.covey.agents.headless.commands import ALLOWED, REFUSED
 from tests.covey.agents.headless.running import beat, recorded, report, run

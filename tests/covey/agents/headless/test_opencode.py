@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from covey.agents.opencode.headless import OpenCodeHeadless
+from covey.beats.outcome import classify
 from covey.beats.permissions import DEFAULT_DENY
-from covey.beats.verdict import classify
 from lab.headless import Headless, headless
 from tests.covey.agents.headless.running import beat, recorded, report, run
 from tests.covey.beats.real import needs

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.agents.headless.report import Failure, Report
-from covey.beats.verdict import NO_ANSWER, SUMMARY_LENGTH, Verdict, classify
+from covey.beats.outcome import NO_ANSWER, SUMMARY_LENGTH, RunOutcome, classify
 
 WHITE = st.text(alphabet=" \t\r\n", max_size=5)
 
 
-def judged(text: str) -> Verdict:
+def judged(text: str) -> RunOutcome:
     return classify(Report(text=text))
 
 
@@ -30,7 +30,7 @@ def judged(text: str) -> Verdict:
     ],
 )
 def test_all_is_well_if_the_last_line_says_so_and_nothing_else(text: str) -> None:
-    assert judged(text) == Verdict(outcome="ok")
+    assert judged(text) == RunOutcome(outcome="ok")
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_everything_else_needs_attention_and_says_why(text: str) -> None:
     ],
 )
 def test_the_summary_is_what_was_said_on_one_line(text: str, summary: str) -> None:
-    assert judged(text) == Verdict(outcome="attention", summary=summary)
+    assert judged(text) == RunOutcome(outcome="attention", summary=summary)
 
 
 def test_a_failure_is_an_error_whatever_was_said() -> None:
     failure = Failure(kind="max_turns", message="Reached max turns (3)")
-    assert classify(Report(text="HEARTBEAT_OK", failure=failure)) == Verdict(outcome="error", failure=failure)
+    assert classify(Report(text="HEARTBEAT_OK", failure=failure)) == RunOutcome(outcome="error", failure=failure)
 
 
 @given(st.text(), WHITE, WHITE)
@@ -120,6 +120,6 @@ def test_an_answer_is_quiet_only_if_its_last_line_is_one_of_the_two_forms(text: 
     st.text(),
     st.dictionaries(st.text(), st.none() | st.booleans() | st.text()),
 )
-def test_a_structured_verdict_may_say_more_but_only_ok_is_ok(word: str, summary: str, more: dict[str, object]) -> None:
+def test_a_json_answer_may_say_more_but_only_ok_is_ok(word: str, summary: str, more: dict[str, object]) -> None:
     verdict = judged(json.dumps({**more, "heartbeat": word, "summary": summary}))
     assert verdict.outcome == ("ok" if word == "ok" else "attention")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from covey.agents.headless.agent import Command, OutputReader
 from covey.agents.headless.task import Task
 from covey.beats.beat import Beat, Cron, Interval
-from covey.beats.book import Book, Entry
+from covey.beats.catalog import BeatCatalog, CatalogEntry
 from covey.beats.permissions import DEFAULT_DENY
 
 
@@ -49,17 +49,17 @@ def put(file: Path, text: str | bytes = PLAIN, *, old: bool = True) -> Path:
     return file
 
 
-def load(*workspaces: Any, home: str = "/nowhere") -> Book:
-    return Book.load([{"path": str(one)} if isinstance(one, Path) else one for one in workspaces], home, AGENTS)
+def load(*workspaces: Any, home: str = "/nowhere") -> BeatCatalog:
+    return BeatCatalog.load([{"path": str(one)} if isinstance(one, Path) else one for one in workspaces], home, AGENTS)
 
 
-def only(book: Book) -> Entry:
-    (entry,) = book.entries
+def only(catalog: BeatCatalog) -> CatalogEntry:
+    (entry,) = catalog.entries
     return entry
 
 
-def names(book: Book) -> list[str]:
-    return [entry.name for entry in book.entries]
+def names(catalog: BeatCatalog) -> list[str]:
+    return [entry.name for entry in catalog.entries]
 
 
 # --- what is found ---
@@ -81,18 +81,18 @@ def test_several_beats_of_a_workspace_all_work_in_its_folder(tmp_path: Path) -> 
     put(tmp_path / "api" / "heartbeats" / ".old" / "HEARTBEAT.md")
     put(tmp_path / "api" / "heartbeats" / "notes.md")
     (tmp_path / "api" / "heartbeats" / "empty").mkdir()
-    book = load(tmp_path / "api")
-    assert list(book.beats) == ["api", "api/deploy", "post"]
-    assert {beat.workspace for beat in book.beats.values()} == {str(tmp_path / "api")}
-    assert book.beats["post"].schedule == Cron("0 9 * * *")
+    catalog = load(tmp_path / "api")
+    assert list(catalog.beats) == ["api", "api/deploy", "post"]
+    assert {beat.workspace for beat in catalog.beats.values()} == {str(tmp_path / "api")}
+    assert catalog.beats["post"].schedule == Cron("0 9 * * *")
 
 
-def test_a_workspace_may_have_only_beats_of_the_second_kind(tmp_path: Path) -> None:
+def test_a_workspace_may_have_only_beats_in_its_folder_heartbeats(tmp_path: Path) -> None:
     put(tmp_path / "api" / "heartbeats" / "deploy" / "HEARTBEAT.md")
     assert names(load(tmp_path / "api")) == ["api/deploy"]
 
 
-def test_the_configuration_holds_unless_the_head_says_otherwise(tmp_path: Path) -> None:
+def test_an_option_of_the_head_replaces_that_of_the_configuration(tmp_path: Path) -> None:
     put(tmp_path / "a" / "HEARTBEAT.md", "---\nmaxTurns: 7\n---\nDo")
     put(tmp_path / "a" / "heartbeats" / "b" / "HEARTBEAT.md", "---\ncron: 0 9 * * *\npermissions: skip\n---\nDo")
     table = {
@@ -102,8 +102,8 @@ def test_the_configuration_holds_unless_the_head_says_otherwise(tmp_path: Path) 
         "permissions": {"deny": ["Edit"]},
         "lastRun": "2026-02-03T10:00:00Z",
     }
-    book = load({**table, "budget": {"day": 2, "runTokens": 5000}})
-    own, other = book.beats["a"], book.beats["a/b"]
+    catalog = load({**table, "budget": {"day": 2, "runTokens": 5000}})
+    own, other = catalog.beats["a"], catalog.beats["a/b"]
     assert (own.schedule, own.max_turns, own.deny, own.last_run) == (
         Interval(3600.0),
         7,
@@ -117,8 +117,11 @@ def test_the_configuration_holds_unless_the_head_says_otherwise(tmp_path: Path) 
 def test_a_tilde_is_the_users_folder(tmp_path: Path) -> None:
     put(tmp_path / "src" / "api" / "HEARTBEAT.md")
     put(tmp_path / "HEARTBEAT.md")
-    book = load({"path": "~/src/api"}, {"path": "~"}, home=str(tmp_path))
-    assert [entry.workspace for entry in book.entries if entry.beat] == [str(tmp_path / "src" / "api"), str(tmp_path)]
+    catalog = load({"path": "~/src/api"}, {"path": "~"}, home=str(tmp_path))
+    assert [entry.workspace for entry in catalog.entries if entry.beat] == [
+        str(tmp_path / "src" / "api"),
+        str(tmp_path),
+    ]
 
 
 # --- names ---
@@ -129,12 +132,12 @@ def test_folders_that_are_called_alike_get_the_folder_above_in_front(tmp_path: P
         put(tmp_path / folder / "HEARTBEAT.md")
     put(tmp_path / "work/api/heartbeats/mail/HEARTBEAT.md")
     put(tmp_path / "play/api/heartbeats/mail/HEARTBEAT.md")
-    book = load(*(tmp_path / folder for folder in ("work/api", "play/api", "play/web")))
-    assert names(book) == ["work/api", "work/api/mail", "play/api", "play/api/mail", "web"]
-    assert len(book.beats) == 5
+    catalog = load(*(tmp_path / folder for folder in ("work/api", "play/api", "play/web")))
+    assert names(catalog) == ["work/api", "work/api/mail", "play/api", "play/api/mail", "web"]
+    assert len(catalog.beats) == 5
 
 
-def test_as_many_folders_as_it_takes(tmp_path: Path) -> None:
+def test_a_name_has_as_many_folders_as_it_takes_to_be_unique(tmp_path: Path) -> None:
     for folder in ("a/x/api", "b/x/api", "c/y/api"):
         put(tmp_path / folder / "HEARTBEAT.md")
     assert names(load(*(tmp_path / folder for folder in ("a/x/api", "b/x/api", "c/y/api")))) == [
@@ -147,12 +150,12 @@ def test_as_many_folders_as_it_takes(tmp_path: Path) -> None:
 def test_a_given_name_is_kept_and_a_second_one_of_that_name_is_a_problem(tmp_path: Path) -> None:
     for folder, name in (("one", "health"), ("two", "health"), ("health", "")):
         put(tmp_path / folder / "HEARTBEAT.md", f"---\n{f'name: {name}' if name else '# none'}\ninterval: 30m\n---\nDo")
-    book = load(tmp_path / "one", tmp_path / "two", tmp_path / "health")
-    assert names(book) == ["health", "two", f"{tmp_path.name}/health"]
-    assert book.entries[1].complaints == [
+    catalog = load(tmp_path / "one", tmp_path / "two", tmp_path / "health")
+    assert names(catalog) == ["health", "two", f"{tmp_path.name}/health"]
+    assert catalog.entries[1].problem_lines == [
         f"{tmp_path}/two/HEARTBEAT.md, line 2: name: health is the name of another beat: give it another"
     ]
-    assert len(book.beats) == 2
+    assert len(catalog.beats) == 2
 
 
 def test_a_name_in_the_configuration_is_the_name_of_the_workspace(tmp_path: Path) -> None:
@@ -172,11 +175,11 @@ def test_names_are_unique_whatever_folders_and_names_there_are(tmp_path: Path, d
     for folder, name in drawn:
         put(tmp_path / folder / "HEARTBEAT.md", f"---\n{f'name: {name}' if name else ''}\ninterval: 30m\n---\nDo")
         put(tmp_path / folder / "heartbeats" / "m" / "HEARTBEAT.md")
-    book = load(*(tmp_path / folder for folder, _ in drawn))
-    runnable = [entry for entry in book.entries if entry.beat]
-    assert len(book.beats) == len(runnable)
-    assert all(entry.beat or entry.problems for entry in book.entries)
-    assert len(book.entries) == 2 * len(drawn)
+    catalog = load(*(tmp_path / folder for folder, _ in drawn))
+    runnable = [entry for entry in catalog.entries if entry.beat]
+    assert len(catalog.beats) == len(runnable)
+    assert all(entry.beat or entry.problems for entry in catalog.entries)
+    assert len(catalog.entries) == 2 * len(drawn)
 
 
 # --- what can be wrong ---
@@ -187,11 +190,23 @@ def test_names_are_unique_whatever_folders_and_names_there_are(tmp_path: Path, d
     [
         ("Do this.\n", ": nothing says when it runs: put interval: 30m, or a cron expression, in the head of the file"),
         ("---\ninterval: 30m\n---\n \n", ": there are no instructions in it: write below the head what to do"),
-        ("---\ninterval: 30m\n\nagent: claud\n---\nDo", ", line 4: agent: claud is not an agent that can run beats; did you mean claude?"),
-        ("---\nagent: codex\nmodel: o9\ninterval: 30m\n---\nDo", ", line 2: codex cannot choose its model here: take model out"),
+        (
+            "---\ninterval: 30m\n\nagent: claud\n---\nDo",
+            ", line 4: agent: claud is not an agent that can run beats; did you mean claude?",
+        ),
+        (
+            "---\nagent: codex\nmodel: o9\ninterval: 30m\n---\nDo",
+            ", line 2: codex cannot choose its model here: take model out",
+        ),
         ("---\nmodel: o9\ninterval: 30m\n---\nDo", ": codex cannot choose its model here: take model out"),
-        ("---\nintervall: 30m\ninterval: 30m\n---\nDo", ", line 2: intervall is not an option of a beat; did you mean interval?"),
-        ("---\ninterval: 30m\nmax_turns: x\n---\nDo", ", line 3: maxTurns: has to be a whole number from 1 to 10000, not 'x'"),
+        (
+            "---\nintervall: 30m\ninterval: 30m\n---\nDo",
+            ", line 2: intervall is not an option of a beat; did you mean interval?",
+        ),
+        (
+            "---\ninterval: 30m\nmax_turns: x\n---\nDo",
+            ", line 3: maxTurns: has to be a whole number from 1 to 10000, not 'x'",
+        ),
         ("---\ncron: */5 * * * *\n---\nDo", ", line 2: the head is not valid YAML: "),
         (b"---\ninterval: 30m\n---\nDo \xff", ", line 4: byte 0xff is not valid UTF-8: save the file as UTF-8"),
         ("x" * ((1 << 20) + 1), ": this file has 1048577 bytes; a heartbeat may have 1048576"),
@@ -204,14 +219,14 @@ def test_a_mistake_is_listed_with_its_place_and_the_beat_does_not_run(
     entry = only(load(tmp_path / "api"))
     assert entry.beat is None
     assert entry.name == "api"
-    assert len(entry.complaints) == 1
-    assert entry.complaints[0].startswith(f"{file}{said}")
+    assert len(entry.problem_lines) == 1
+    assert entry.problem_lines[0].startswith(f"{file}{said}")
 
 
 def test_a_mistake_in_the_configuration_is_said_to_be_there(tmp_path: Path) -> None:
     put(tmp_path / "api" / "HEARTBEAT.md", "Do")
     entry = only(load({"path": str(tmp_path / "api"), "interval": "5"}))
-    assert entry.complaints == [
+    assert entry.problem_lines == [
         f"{tmp_path}/api/HEARTBEAT.md: interval: 5 has no unit: write 5s, 5m, 5h or 5d (in config.toml)"
     ]
 
@@ -222,7 +237,7 @@ def test_a_workspace_in_which_nothing_can_run_is_listed_all_the_same(tmp_path: P
     put(tmp_path / "dir" / "HEARTBEAT.md" / "x")
     (tmp_path / "link").mkdir()
     (tmp_path / "link" / "HEARTBEAT.md").symlink_to("nowhere")
-    book = load(
+    catalog = load(
         tmp_path / "it's",
         tmp_path / "gone",
         tmp_path / "file",
@@ -232,8 +247,8 @@ def test_a_workspace_in_which_nothing_can_run_is_listed_all_the_same(tmp_path: P
         {"path": "~x"},
         {"path": "/a\nb"},
     )
-    assert book.beats == {}
-    assert [entry.problems[0].message for entry in book.entries] == [
+    assert catalog.beats == {}
+    assert [entry.problems[0].message for entry in catalog.entries] == [
         f"there is no HEARTBEAT.md; make one: covey init '{tmp_path}/it'\"'\"'s'",
         "the workspace cannot be used: No such file or directory",
         f"there is no HEARTBEAT.md; make one: covey init {tmp_path}/file",
@@ -248,12 +263,12 @@ def test_a_workspace_in_which_nothing_can_run_is_listed_all_the_same(tmp_path: P
 def test_a_workspace_that_is_named_twice_runs_once(tmp_path: Path) -> None:
     put(tmp_path / "api" / "HEARTBEAT.md")
     (tmp_path / "link").symlink_to("api")
-    book = load(tmp_path / "api", tmp_path / "link", {"path": f"{tmp_path}/api/"})
-    assert list(book.beats) == ["api"]
-    assert [len(entry.problems) for entry in book.entries] == [0, 1, 1]
+    catalog = load(tmp_path / "api", tmp_path / "link", {"path": f"{tmp_path}/api/"})
+    assert list(catalog.beats) == ["api"]
+    assert [len(entry.problems) for entry in catalog.entries] == [0, 1, 1]
     assert (
         f"this workspace is in config.toml already, as {tmp_path}/api: take one of them out"
-        in book.entries[1].complaints[0]
+        in catalog.entries[1].problem_lines[0]
     )
 
 
@@ -269,12 +284,12 @@ def test_a_folder_whose_name_cannot_be_printed_is_a_problem_and_nothing_breaks(t
     put(tmp_path / "api" / "HEARTBEAT.md")
     for name in (b"\xff", b"a\nb"):
         put(Path(os.fsdecode(os.fsencode(tmp_path) + b"/api/heartbeats/" + name)) / "HEARTBEAT.md")
-    book = load(tmp_path / "api")
-    assert list(book.beats) == ["api"]
-    assert [entry.problems[0].message for entry in book.entries[1:]] == [
+    catalog = load(tmp_path / "api")
+    assert list(catalog.beats) == ["api"]
+    assert [entry.problems[0].message for entry in catalog.entries[1:]] == [
         "the name of this folder cannot be printed: rename it"
     ] * 2
-    assert all(f"{entry.name} {entry.file}".encode() for entry in book.entries)
+    assert all(f"{entry.name} {entry.file}".encode() for entry in catalog.entries)
 
 
 # --- looking again ---
@@ -285,16 +300,16 @@ def test_a_file_that_could_not_be_read_is_tried_again_although_it_has_not_change
     put(tmp_path / "web" / "heartbeats" / "x" / "HEARTBEAT.md")
     script = f"""
 import resource, time
-from covey.beats.book import Book
-book = Book("/nowhere", {{}}, lambda: time.time() + 60)
+from covey.beats.catalog import BeatCatalog
+catalog = BeatCatalog("/nowhere", {{}}, lambda: time.time() + 60)
 workspaces = [{{"path": {str(tmp_path / "api")!r}}}, {{"path": {str(tmp_path / "web")!r}}}]
 limits = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
-book.reload(workspaces)
+catalog.reload(workspaces)
 resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-print([entry.problems[0].message for entry in book.entries])
-book.reload(workspaces)
-print([entry.body for entry in book.entries])
+print([entry.problems[0].message for entry in catalog.entries])
+catalog.reload(workspaces)
+print([entry.body for entry in catalog.entries])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
@@ -305,52 +320,52 @@ print([entry.body for entry in book.entries])
     ]
 
 
-def test_looking_again_tells_whether_anything_is_different(tmp_path: Path) -> None:
+def test_a_reload_returns_whether_anything_is_different(tmp_path: Path) -> None:
     file = put(tmp_path / "api" / "HEARTBEAT.md")
     workspaces = [{"path": str(tmp_path / "api")}]
-    book = Book.load(workspaces, "/nowhere", AGENTS)
-    assert book.reload(workspaces) is False
+    catalog = BeatCatalog.load(workspaces, "/nowhere", AGENTS)
+    assert catalog.reload(workspaces) is False
     put(file, PLAIN.replace("30m", "45m"))
-    assert book.reload(workspaces) is True
-    assert book.beats["api"].schedule == Interval(2700.0)
-    assert book.reload(workspaces) is False
+    assert catalog.reload(workspaces) is True
+    assert catalog.beats["api"].schedule == Interval(2700.0)
+    assert catalog.reload(workspaces) is False
     other = put(tmp_path / "api" / "heartbeats" / "x" / "HEARTBEAT.md")
-    assert book.reload(workspaces) is True
-    assert list(book.beats) == ["api", "api/x"]
+    assert catalog.reload(workspaces) is True
+    assert list(catalog.beats) == ["api", "api/x"]
     other.unlink()
     file.unlink()
-    assert book.reload(workspaces) is True
-    assert only(book).problems
-    assert book.reload([]) is True
-    assert book.entries == ()
+    assert catalog.reload(workspaces) is True
+    assert only(catalog).problems
+    assert catalog.reload([]) is True
+    assert catalog.entries == ()
 
 
 def test_another_configuration_is_seen_without_reading_a_file(tmp_path: Path) -> None:
     put(tmp_path / "api" / "HEARTBEAT.md", "Do")
     path = str(tmp_path / "api")
-    book = Book.load([{"path": path, "interval": "1h"}], "/nowhere", AGENTS)
-    assert book.reload([{"path": path, "interval": "2h"}]) is True
-    assert book.beats["api"].schedule == Interval(7200.0)
+    catalog = BeatCatalog.load([{"path": path, "interval": "1h"}], "/nowhere", AGENTS)
+    assert catalog.reload([{"path": path, "interval": "2h"}]) is True
+    assert catalog.beats["api"].schedule == Interval(7200.0)
 
 
 def test_two_edits_within_one_tick_of_the_file_systems_clock_are_both_seen(tmp_path: Path) -> None:
     file = put(tmp_path / "api" / "HEARTBEAT.md", PLAIN, old=False)
     before = file.stat()
-    book = load(tmp_path / "api")
+    catalog = load(tmp_path / "api")
     file.write_text(PLAIN.replace("30m", "40m"))
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert book.reload([{"path": str(tmp_path / "api")}]) is True
-    assert book.beats["api"].schedule == Interval(2400.0)
+    assert catalog.reload([{"path": str(tmp_path / "api")}]) is True
+    assert catalog.beats["api"].schedule == Interval(2400.0)
 
 
 def test_a_file_that_stayed_the_same_is_not_read_again(tmp_path: Path) -> None:
     workspaces = [{"path": str(tmp_path / f"w{number}")} for number in range(20)]
     files = [put(tmp_path / f"w{number}" / "HEARTBEAT.md") for number in range(20)]
-    book = Book("/nowhere", AGENTS, lambda: time.time() + 60)
-    book.reload(workspaces)
-    known = [book._files[str(file)] for file in files]
+    catalog = BeatCatalog("/nowhere", AGENTS, lambda: time.time() + 60)
+    catalog.reload(workspaces)
+    known = [catalog._contents[str(file)] for file in files]
     put(files[3], PLAIN.replace("30m", "45m"))
-    assert book.reload(workspaces) is True
-    assert [book._files[str(file)] is before for file, before in zip(files, known, strict=True)] == [
+    assert catalog.reload(workspaces) is True
+    assert [catalog._contents[str(file)] is before for file, before in zip(files, known, strict=True)] == [
         number != 3 for number in range(20)
     ]

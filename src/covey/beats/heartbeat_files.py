@@ -1,4 +1,4 @@
-"""Where beats are: the HEARTBEAT.md of each workspace, and those in its folder heartbeats/."""
+"""Finds the files of beats: the HEARTBEAT.md of each workspace, and those in its folder heartbeats/."""
 
 from __future__ import annotations
 
@@ -19,46 +19,50 @@ LARGEST_FILE = 1 << 20
 _SETTLED_S = 2.0
 
 
-class Place(Struct, frozen=True, kw_only=True):
-    """Where a beat is, or should be."""
+class HeartbeatFile(Struct, frozen=True, kw_only=True):
+    """The file of a beat as it was found, or where it should be."""
 
     table: dict[str, Any]
-    """What config.toml says of its workspace, but for the path."""
+    """What config.toml says of its workspace, except the path."""
     workspace: str
-    file: str
+    path: str
     part: str = ""
-    """Its folder below heartbeats/, if it is there."""
+    """The name of its folder below heartbeats/; empty for the workspace's own file."""
     stamp: tuple[int, ...] = ()
-    """Another one when the file has changed; empty if there is nothing to read."""
+    """Differs when the file has changed; empty if there is nothing to read."""
     settled: bool = True
-    """Whether the stamp can be believed: a file may be written twice within one tick of the file system's clock."""
+    """Whether the stamp can be relied on: a file may be written twice within one tick of the file system's clock."""
     problem: str = ""
     missing: bool = False
     """The problem is that there is no such file."""
 
 
-def places(workspaces: Sequence[Mapping[str, Any]], home: str, now: float) -> Iterator[Place]:
-    """Every place, in the order of the configuration. A workspace in which nothing can run has one too, with the problem. `home`: what `~` means. `now`: the time of the clock that files are stamped with."""
+def find_heartbeat_files(workspaces: Sequence[Mapping[str, Any]], home: str, now: float) -> Iterator[HeartbeatFile]:
+    """Yield the files of all workspaces, in the order of the configuration.
+
+    A workspace in which nothing can run yields one too, with the problem. `home`: the folder that `~` means. `now`: the
+    time of the clock by which files are stamped.
+    """
     known: dict[tuple[int, int], str] = {}
     for entry in workspaces:
         table = {name: value for name, value in entry.items() if name != "path"}
         written = str(entry.get("path", ""))
-        path = expanded(written, home)
+        path = expand_path(written, home)
         if path is None:
-            yield Place(
+            yield HeartbeatFile(
                 table=table,
                 workspace=written,
-                file=written,
+                path=written,
                 problem=f"path has to be absolute or begin with ~/, not {written[:60]!r} (in config.toml)",
             )
             continue
         try:
             found = path.stat()
         except OSError as error:
-            yield Place(
+            yield HeartbeatFile(
                 table=table,
                 workspace=str(path),
-                file=str(path / FILE),
+                path=str(path / FILE),
                 problem=f"the workspace cannot be used: {error.strerror or error}",
                 missing=isinstance(error, FileNotFoundError),
             )
@@ -66,36 +70,38 @@ def places(workspaces: Sequence[Mapping[str, Any]], home: str, now: float) -> It
         identity = (found.st_dev, found.st_ino)
         if identity in known:
             problem = f"this workspace is in config.toml already, as {known[identity]}: take one of them out"
-            yield Place(table=table, workspace=str(path), file=str(path / FILE), problem=problem)
+            yield HeartbeatFile(table=table, workspace=str(path), path=str(path / FILE), problem=problem)
             continue
         known[identity] = written
         yield from _inside(path, table, now)
 
 
-def expanded(path: str, home: str) -> Path | None:
-    """The folder that is meant, or None if that cannot be told."""
+def expand_path(path: str, home: str) -> Path | None:
+    """Return the folder that a configured path means, or None if the path is neither absolute nor begins with `~/`."""
     if path == "~" or path.startswith("~/"):
         path = home + path[1:]
     return Path(path) if path.startswith("/") and path.isprintable() else None
 
 
-def _inside(workspace: Path, table: dict[str, Any], now: float) -> Iterator[Place]:
-    own = _place(workspace, table, workspace / FILE, "", now)
+def _inside(workspace: Path, table: dict[str, Any], now: float) -> Iterator[HeartbeatFile]:
+    own = _heartbeat_file(workspace, table, workspace / FILE, "", now)
     if own:
         yield own
     folder = workspace / FOLDER
-    others: list[Place] = []
+    others: list[HeartbeatFile] = []
     try:
         parts = sorted(part.name for part in folder.iterdir() if not part.name.startswith("."))
-        others = [place for part in parts if (place := _place(workspace, table, folder / part / FILE, part, now))]
+        others = [
+            found for part in parts if (found := _heartbeat_file(workspace, table, folder / part / FILE, part, now))
+        ]
     except (FileNotFoundError, NotADirectoryError):
-        pass  # most have none
+        pass  # most workspaces have none
     except OSError as error:
         others = [
-            Place(
+            HeartbeatFile(
                 table=table,
                 workspace=str(workspace),
-                file=str(folder),
+                path=str(folder),
                 part=FOLDER,
                 problem=f"this folder cannot be read: {error.strerror or error}",
             )
@@ -103,11 +109,13 @@ def _inside(workspace: Path, table: dict[str, Any], now: float) -> Iterator[Plac
     yield from others
     if not own and not others:
         problem = f"there is no {FILE}; make one: covey init {quoted(str(workspace))}"
-        yield Place(table=table, workspace=str(workspace), file=str(workspace / FILE), problem=problem, missing=True)
+        yield HeartbeatFile(
+            table=table, workspace=str(workspace), path=str(workspace / FILE), problem=problem, missing=True
+        )
 
 
-def _place(workspace: Path, table: dict[str, Any], file: Path, part: str, now: float) -> Place | None:
-    """The place of a file, or None if there is no such file."""
+def _heartbeat_file(workspace: Path, table: dict[str, Any], file: Path, part: str, now: float) -> HeartbeatFile | None:
+    """Return what is known of a file, or None if it does not exist."""
     stamp: tuple[int, ...] = ()
     settled = True
     problem = ""
@@ -124,14 +132,14 @@ def _place(workspace: Path, table: dict[str, Any], file: Path, part: str, now: f
         problem = "this is a link to a file that does not exist"
     except OSError as error:
         problem = f"this file cannot be read: {error.strerror or error}"
-    if not part.isprintable() and part:
+    if part and not part.isprintable():
         part = part.encode("utf-8", "backslashreplace").decode()
         file = workspace / FOLDER / part / FILE
         problem = "the name of this folder cannot be printed: rename it"
-    return Place(
+    return HeartbeatFile(
         table=table,
         workspace=str(workspace),
-        file=str(file),
+        path=str(file),
         part=part,
         stamp=() if problem else stamp,
         settled=settled,

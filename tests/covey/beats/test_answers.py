@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from covey.beats import view
+from covey.beats import answers
 from covey.beats.beat import Beat, Cron, Interval
-from covey.beats.choice import beat_at
-from covey.beats.ledger import Run
+from covey.beats.lookup import find_beat
+from covey.beats.records import Run
 from murli import AgentError
 from tests.covey.beats.living import Living, living
 from tests.covey.beats.pretended import Pretended
@@ -41,7 +41,7 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pretended:
 
 
 async def by_name(node: Living) -> dict[str, dict[str, Any]]:
-    return {item["name"]: item for item in (await view.listed(node.beats, node.clock.time()))["items"]}
+    return {item["name"]: item for item in (await answers.beat_list(node.beats, node.clock.time()))["items"]}
 
 
 def test_the_list_tells_when_a_beat_runs_next_what_it_found_and_what_it_cost(tmp_path: Path) -> None:
@@ -59,21 +59,21 @@ def test_the_list_tells_when_a_beat_runs_next_what_it_found_and_what_it_cost(tmp
 
 def test_what_cannot_run_is_listed_with_what_is_wrong(tmp_path: Path) -> None:
     async def work(node: Living) -> None:
-        found = await view.listed(node.beats, node.clock.time())
+        found = await answers.beat_list(node.beats, node.clock.time())
         assert [(item["name"], item["state"]) for item in found["items"]] == [("good", "scheduled"), ("bad", "broken")]
         assert [problem["file"] for problem in found["problems"]] == [f"{tmp_path}/bad/HEARTBEAT.md"]
-        assert view.summary(node.beats, node.clock.time())["by_state"] == {"scheduled": 1, "broken": 1}
+        assert answers.summary(node.beats, node.clock.time())["by_state"] == {"scheduled": 1, "broken": 1}
 
     live(tmp_path, {"good": "interval: 1h", "bad": "interval: never"}, work)
 
 
 def test_a_paused_beat_says_why_and_has_no_next_time(tmp_path: Path) -> None:
     async def work(node: Living) -> None:
-        beat = node.beats.book.beats["api"]
+        beat = node.beats.catalog.beats["api"]
         await node.beats.pause(beat)
         item = (await by_name(node))["api"]
         assert (item["state"], item["reason"], item["next_at"]) == ("paused", "paused by hand", None)
-        assert view.summary(node.beats, node.clock.time()) == {
+        assert answers.summary(node.beats, node.clock.time()) == {
             "total": 1,
             "by_state": {"paused": 1},
             "reasons": ["paused by hand"],
@@ -81,14 +81,14 @@ def test_a_paused_beat_says_why_and_has_no_next_time(tmp_path: Path) -> None:
         }
         await node.beats.resume(beat)
         assert (await by_name(node))["api"]["state"] == "scheduled"
-        assert view.summary(node.beats, node.clock.time())["next"]["name"] == "api"
+        assert answers.summary(node.beats, node.clock.time())["next"]["name"] == "api"
 
     live(tmp_path, {"api": "interval: 1h"}, work)
 
 
 def test_cost_tells_of_each_and_of_all(tmp_path: Path) -> None:
     async def work(node: Living) -> None:
-        found = await view.cost(node.beats, node.clock.time(), {"day_usd": 5.0, "month_usd": 0.0})
+        found = await answers.cost(node.beats, node.clock.time(), {"day_usd": 5.0, "month_usd": 0.0})
         assert [(item["name"], item["total"]["cost_usd"]) for item in found["items"]] == [("one", 0.25), ("two", 0.25)]
         assert (found["total"]["cost_usd"], found["total"]["runs"]) == (0.5, 2)
         assert found["limits"] == {"day_usd": 5.0, "month_usd": 0.0}
@@ -102,10 +102,10 @@ def test_a_folder_that_is_not_scheduled_counts_in_every_total(tmp_path: Path) ->
     (other / "HEARTBEAT.md").write_text("Look.\n")
 
     async def work(node: Living) -> None:
-        await node.beats.run_now(beat_at(str(other), None, [], str(tmp_path)), verbose=False)
+        await node.beats.run_now(find_beat(str(other), None, [], str(tmp_path)), verbose=False)
         await node.rest()
-        listed = await view.listed(node.beats, node.clock.time())
-        found = await view.cost(node.beats, node.clock.time(), {"day_usd": 5.0, "month_usd": 0.0})
+        listed = await answers.beat_list(node.beats, node.clock.time())
+        found = await answers.cost(node.beats, node.clock.time(), {"day_usd": 5.0, "month_usd": 0.0})
         assert (listed["today"], listed["month"]) == (found["today"], found["month"])
         assert found["today"]["cost_usd"] == 0.5
         assert sum(item["today"]["cost_usd"] for item in (*found["items"], found["others"])) == 0.5
@@ -114,21 +114,21 @@ def test_a_folder_that_is_not_scheduled_counts_in_every_total(tmp_path: Path) ->
     live(tmp_path, {"one": "interval: 1h"}, work)
 
 
-def test_rhythms_are_words() -> None:
+def test_a_schedule_is_shown_in_words() -> None:
     beat = Beat(name="api", workspace="/w", file="/w/H", schedule=Interval(5400.0))
-    assert view.rhythm(beat) == "every 1h30m"
-    assert view.rhythm(replace(beat, schedule=Cron("0 9 * * *"))) == "cron 0 9 * * *"
+    assert answers.schedule_text(beat) == "every 1h30m"
+    assert answers.schedule_text(replace(beat, schedule=Cron("0 9 * * *"))) == "cron 0 9 * * *"
 
 
-def test_a_run_is_found_by_its_end_if_only_one_ends_so() -> None:
+def test_a_run_is_found_by_the_end_of_its_id_if_only_one_has_it() -> None:
     beat = Beat(name="api", workspace="/w", file="/w/H", schedule=Interval(60.0))
     one, two = (
-        Run(run=run, file="", beat="api", workspace="/w", agent="claude", why="hand", spec=beat, queued_at=0.0)
+        Run(id=run, file="", beat="api", workspace="/w", agent="claude", why="hand", spec=beat, queued_at=0.0)
         for run in ("01AX", "01BX")
     )
-    assert view.one_of([one], "AX") is one
+    assert answers.only_run([one], "AX") is one
     with pytest.raises(AgentError, match="there is no run"):
-        view.one_of([], "Z")
+        answers.only_run([], "Z")
     with pytest.raises(AgentError) as several:
-        view.one_of([one, two], "X")
+        answers.only_run([one, two], "X")
     assert several.value.valid_values == ["01AX", "01BX"]

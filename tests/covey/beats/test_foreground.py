@@ -13,17 +13,25 @@ from typing import Any
 
 import pytest
 
-from covey.beats.folder import Folder, marked, prune
+from covey.beats.run_folder import RunFolder, marked_processes, prune_handovers
 from tests.covey.beats.living import living
 from tests.covey.beats.pretended import Pretended, logged, until
 
 COMMAND = """
 import json, sys
-from covey.beats.here import run_here
+from covey.beats.foreground import run_in_foreground
 from covey.kernel.home import Home
 from covey.node.settings import SETTINGS
 home = Home(sys.argv[1])
-done = run_here(home, SETTINGS, sys.argv[2], None, verbose=False, begins=lambda run: print(run["run"], flush=True), heard=lambda step: print(step.name, flush=True))
+done = run_in_foreground(
+    home,
+    SETTINGS,
+    sys.argv[2],
+    None,
+    verbose=False,
+    on_start=lambda run: print(run["run"], flush=True),
+    on_step=lambda step: print(step.name, flush=True),
+)
 print(json.dumps(done))
 """
 
@@ -59,8 +67,8 @@ class Here:
         return found
 
     @property
-    def runs(self) -> list[Folder]:
-        return [Folder(path) for path in (self.home / "beats" / "runs").iterdir()]
+    def runs(self) -> list[RunFolder]:
+        return [RunFolder(path) for path in (self.home / "beats" / "runs").iterdir()]
 
 
 @pytest.fixture
@@ -68,34 +76,34 @@ def here(tmp_path: Path) -> Here:
     return Here(tmp_path)
 
 
-def test_it_is_run_logged_and_left_for_the_next_daemon(here: Here) -> None:
+def test_a_run_is_logged_and_left_for_the_next_daemon(here: Here) -> None:
     done = here.run()
     assert (done["outcome"], done["why"], done["cost_usd"]) == ("ok", "hand", 0.25)
     assert [turn["role"] for turn in done["turns"]] == ["assistant", "result"]
     assert [line["run"] for line in logged(here.home)] == [done["run"]]
     (folder,) = here.runs
-    assert folder.handed_over
-    assert folder.handed_over["run"]["run"] == done["run"]
+    assert folder.handover
+    assert folder.handover["run"]["run"] == done["run"]
     assert [file.name for file in folder.path.iterdir()] == ["hand.json"], "all else is of no use any more"
 
 
 def test_runs_that_no_daemon_takes_in_do_not_fill_the_disk(here: Here) -> None:
     for _ in range(3):
         last = here.run()["run"]
-    running = Folder(here.home / "beats" / "runs" / "00RUNNING")
-    running.hand_over({"run": {"run": running.run, "state": "running"}, "turns": []})
-    prune(here.home / "beats" / "runs", 1)
-    assert {folder.run for folder in here.runs} == {"00RUNNING", last}
+    running = RunFolder(here.home / "beats" / "runs" / "00RUNNING")
+    running.write_handover({"run": {"run": running.run_id, "state": "running"}, "turns": []})
+    prune_handovers(here.home / "beats" / "runs", 1)
+    assert {folder.run_id for folder in here.runs} == {"00RUNNING", last}
     assert len(logged(here.home)) == 3
 
 
-def test_the_next_daemon_takes_it_in_once_and_counts_what_it_cost(here: Here) -> None:
+def test_the_next_daemon_stores_the_run_once_and_counts_its_cost(here: Here) -> None:
     done = here.run()
     here.home.joinpath("beats").rename(here.folder / "beats")
 
     async def main() -> None:
         async with living(here.folder) as node:
-            assert [run.run for run in await node.runs()] == [done["run"]]
+            assert [run.id for run in await node.runs()] == [done["run"]]
             assert (await node.beats.ledger.spent(0.0)).cost_usd == 0.25
 
     for _ in range(2):
@@ -103,7 +111,7 @@ def test_the_next_daemon_takes_it_in_once_and_counts_what_it_cost(here: Here) ->
     assert list((here.folder / "beats" / "runs").iterdir()) == []
 
 
-def test_whoever_is_killed_leaves_the_run_to_the_next_daemon(here: Here) -> None:
+def test_a_killed_command_leaves_the_run_to_the_next_daemon(here: Here) -> None:
     here.agent.wish(seconds=0.5, says="ATTENTION: it rains")
     with here.start() as process:
         assert process.stdout
@@ -115,17 +123,15 @@ def test_whoever_is_killed_leaves_the_run_to_the_next_daemon(here: Here) -> None
     async def main() -> None:
         async with living(here.folder) as node:
             await node.rest()
-            assert [(one.run, one.outcome, one.summary) for one in await node.runs()] == [
-                (run, "attention", "it rains")
-            ]
+            assert [(one.id, one.outcome, one.summary) for one in await node.runs()] == [(run, "attention", "it rains")]
 
     asyncio.run(main())
     assert here.agent.starts == [run]
     assert [line["run"] for line in logged(here.folder)] == [run]
-    assert not marked(run)
+    assert not marked_processes(run)
 
 
-def test_a_daemon_that_starts_meanwhile_leaves_it_alone(here: Here) -> None:
+def test_a_daemon_that_starts_meanwhile_leaves_the_run_alone(here: Here) -> None:
     here.agent.wish(seconds=100)
     with here.start() as process:
         assert process.stdout
@@ -139,7 +145,7 @@ def test_a_daemon_that_starts_meanwhile_leaves_it_alone(here: Here) -> None:
                 assert await node.runs() == []
 
         asyncio.run(main())
-        assert marked(run)
+        assert marked_processes(run)
         process.terminate()
         process.communicate(timeout=60)
     assert len(here.runs) == 1
@@ -157,11 +163,11 @@ def test_interrupting_it_ends_the_agent_and_is_logged(here: Here, number: int) -
     with here.start() as process:
         assert process.stdout
         run = process.stdout.readline().strip()
-        until(lambda: len(marked(run)) == 3, "the agent and what it has started")
+        until(lambda: len(marked_processes(run)) == 3, "the agent and what it has started")
         process.send_signal(number)
         told, _ = process.communicate(timeout=60)
     assert json.loads(told.splitlines()[-1])["error_kind"] == "interrupted"
-    assert not marked(run)
+    assert not marked_processes(run)
     assert [line["errorKind"] for line in logged(here.home)] == ["interrupted"]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.beats.log import HeartbeatLog, slug
+from covey.beats.heartbeat_log import HeartbeatLog, slug
 
 A, B = "01AAAAAAAAAAAAAAAAAAAAAAAA", "01BBBBBBBBBBBBBBBBBBBBBBBB"
 
@@ -73,7 +73,7 @@ def test_many_that_write_at_once_do_not_mix(log: HeartbeatLog) -> None:
 def test_a_disk_that_takes_only_a_part_is_an_error_and_the_line_is_written_again(log: HeartbeatLog) -> None:
     log.append({"run": A})
     full = (
-        "import signal, sys, resource; from pathlib import Path; from covey.beats.log import HeartbeatLog\n"
+        "import signal, sys, resource; from pathlib import Path; from covey.beats.heartbeat_log import HeartbeatLog\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))\n"
         f"HeartbeatLog(Path(sys.argv[1])).append({{'run': '{B}', 'text': 'x' * 500}})\n"
     )
