@@ -184,7 +184,7 @@ def test_it_runs_a_beat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     workspace.mkdir()
     (workspace / "HEARTBEAT.md").write_text("---\nagent: wren\n---\nSing.\n")
     (entry,) = BeatCatalog.load([{"path": str(workspace), "interval": "1h"}], str(tmp_path), HEADLESS).entries
-    assert entry.beat, entry.problems
+    assert entry.beat, entry.problem_lines
     folder = RunFolder(tmp_path / new_run())
     assert prepare(entry.beat, folder, HEADLESS["wren"], 0.0, "") is None
     subprocess.run([sys.executable, "-m", "covey.beats.runner", str(folder.path)], check=True, timeout=60)
@@ -198,7 +198,7 @@ def test_it_runs_a_beat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_it_cannot_do_is_said_of_the_beat(tmp_path: Path) -> None:
     (tmp_path / "HEARTBEAT.md").write_text("---\nagent: wren\nmodel: finch\n---\nSing.\n")
     (entry,) = BeatCatalog.load([{"path": str(tmp_path), "interval": "1h"}], str(tmp_path), HEADLESS).entries
-    assert "Wren has no models" in " ".join(entry.problems)
+    assert "Wren has no models" in " ".join(entry.problem_lines)
 
 
 @pytest.mark.usefixtures("wren")
