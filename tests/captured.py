@@ -77,5 +77,5 @@ def captures(agent: str = "*") -> list[Capture]:
 
 
 def all_captures(agent: str = "*") -> list[Capture]:
-    """Captures of every release and size, of all agents or of one; those of a size other than 120x40 are named CASE@SIZE."""
+    """Captures of every release and size, of all agents or of one; a size other than 120x40 is named CASE@SIZE."""
     return [Capture(file.parent) for file in sorted(FOLDER.glob(f"{agent}/*/*/case.json"))]

@@ -1,4 +1,7 @@
-"""A `claude` that is none: a shell script that prints what the real one (2.1.325, in the lab) printed. For tests of what people see, which must run where no agent is installed."""
+"""A shell script in the place of `claude` that prints what the real one (2.1.325, in the lab) printed.
+
+For tests of what people see, which must run where no agent is installed.
+"""
 
 from __future__ import annotations
 

@@ -82,7 +82,8 @@ def test_every_operation_with_a_route_answers_over_http(daemon: Covey) -> None:
         "screen": "$ ",
     }
     needed = {("adapters.explain", "agent"), ("adapters.explain", "screen")}
-    # Streams, questions about an agent, a time, a beat or an item that there must be, and other machines: in the tests of the fleet, the beats and the queue.
+    # Streams, and questions about something that must exist (an agent, a beat, an item, another machine): their tests
+    # are with the fleet, the beats and the queue.
     fleet = {"watch", "wait", "why", "signals", "replay", "target.add", "target.connect", "target.remove"}
     elsewhere = {*fleet, "beat", "beats.show", "beats.pause", "beats.resume", "attention.done"}
     asked = [operation for operation in OPERATIONS if operation.route and operation.name not in elsewhere]

@@ -308,7 +308,8 @@ def test_a_reader_that_never_reads_does_not_keep_the_daemon_from_stopping(home: 
 def test_changes_made_on_the_command_line_reach_a_reader_over_tcp(daemon: Covey) -> None:
     with socket.create_connection(("127.0.0.1", daemon.port), timeout=LIMIT) as sock:
         sock.sendall(
-            f"GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {daemon.token}\r\nAccept: text/event-stream\r\n\r\n".encode()
+            f"GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {daemon.token}\r\n"
+            "Accept: text/event-stream\r\n\r\n".encode()
         )
         assert daemon.run("config", "set", "log.level", "debug").code == 0
         received = b""
@@ -320,7 +321,7 @@ def test_changes_made_on_the_command_line_reach_a_reader_over_tcp(daemon: Covey)
 
 
 def test_a_reader_from_another_journal_is_told_and_begins_anew(daemon: Covey) -> None:
-    """An EventSource sends its Last-Event-ID by itself, never comes back after a refusal, and cannot forget its cursor."""
+    """An EventSource sends its Last-Event-ID, never comes back after a refusal, and cannot forget its cursor."""
     assert daemon.request("GET", "/v1/events", headers={"Last-Event-ID": "99999"})[0] == 400, (
         "who does not follow is no EventSource"
     )

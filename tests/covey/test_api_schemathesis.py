@@ -1,7 +1,9 @@
-"""What schemathesis makes of the OpenAPI document, thrown at a real daemon: no failure of ours, no answer that the document does not promise.
+"""Calls that schemathesis generates from the OpenAPI document, made to a real daemon.
 
-All operations are called blindly except two. `down` would end the run: its document is checked, and test_api.py calls it once. `events` is called, but never to follow: a
-stream that is meant to be endless has no answer to check, so `follow` is set to false and `Accept` asks for anything; following has its own tests in test_api_events.py.
+None makes the daemon fail, and each answer is one that the document promises. All operations are called except two.
+`down` would end the run: its document is checked, and test_api.py calls it once. `events` is called, but never to
+follow: an endless stream has no answer to check, so `follow` is set to false and `Accept` asks for anything; following
+has its own tests in test_api_events.py.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ CHECKS = [
     checks.response_schema_conformance,
     checks.negative_data_rejection,
 ]
-"""Not `positive_data_acceptance`: a well-formed name of a setting that does not exist, or a path that is taken, is refused for its meaning, not for its form."""
+"""Not `positive_data_acceptance`: a name of a setting that does not exist, or a path that is taken, is refused for its
+meaning, not for its form."""
 
 BLIND = [operation for operation in OPERATIONS if operation.route and operation.name not in {"down", "signals"}]
 """Not what ends the daemon, nor what has no end itself."""

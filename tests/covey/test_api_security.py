@@ -277,7 +277,8 @@ def test_head_has_the_headers_of_get_and_no_body(served: Covey, *, tcp: bool) ->
 @pytest.mark.parametrize("tcp", [False, True])
 def test_every_answer_says_which_version_gave_it(served: Covey, *, tcp: bool) -> None:
     for method, path in (
-        ("GET", "/v1/status"), ("GET", "/v1/metrics"), ("GET", "/v1/events"), ("GET", "/nothing"), ("PUT", "/v1/status"), ("GET", "/v1/config/nothing")
+        ("GET", "/v1/status"), ("GET", "/v1/metrics"), ("GET", "/v1/events"),
+        ("GET", "/nothing"), ("PUT", "/v1/status"), ("GET", "/v1/config/nothing"),
     ):  # fmt: skip
         _, headers, _ = served.request(method, path, tcp=tcp)
         assert (headers["covey-version"], headers["covey-api"]) == (__version__, "1"), path

@@ -1,4 +1,4 @@
-"""The verbs of the beats as people use them: with a daemon, without one, on a terminal, through a pipe, and when somebody is killed in the middle."""
+"""The verbs of the beats: with a daemon and without, on a terminal and through a pipe, and when killed in between."""
 
 from __future__ import annotations
 

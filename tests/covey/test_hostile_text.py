@@ -1,4 +1,4 @@
-"""Text that somebody else chose, through every verb that can show it, on a real terminal: nothing in it acts on the terminal."""
+"""Hostile text through every verb that can show it, on a real terminal: nothing in it acts on the terminal."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def fleet(covey: Covey) -> Iterator[Fleet]:
         )
         (covey.home / "config.toml").write_text(
             f"[attention]\nnotify = ['true', {json.dumps(HOSTILE)}]\n"
-            f"[[beats.workspace]]\npath = {json.dumps(str(workspace))}\n[[beats.workspace]]\npath = {json.dumps(str(covey.folder / 'plain'))}\n"
+            f"[[beats.workspace]]\npath = {json.dumps(str(workspace))}\n"
+            f"[[beats.workspace]]\npath = {json.dumps(str(covey.folder / 'plain'))}\n"
         )
         pane = made.tmux(
             "new-session",

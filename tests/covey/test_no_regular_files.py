@@ -1,4 +1,4 @@
-"""A real daemon that finds a pipe, a directory, a socket or a device where a file should be: it starts, answers and stops."""
+"""A real daemon with a pipe, directory, socket or device in the place of a file: it starts, answers and stops."""
 
 from __future__ import annotations
 

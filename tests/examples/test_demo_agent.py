@@ -1,4 +1,4 @@
-"""Adding an agent by a TOML file alone, as docs/guide/fleet.md shows it: the file of the guide, put into Covey's home, and a program nobody else knows."""
+"""Adding an agent by a TOML file alone: the file of docs/guide/fleet.md in Covey's home, and an unknown program."""
 
 from __future__ import annotations
 

@@ -39,7 +39,8 @@ CREATE TABLE target (
     last_seen_at   REAL,
     updated_at     REAL NOT NULL
 ) STRICT;
-INSERT INTO target (target_name, kind, connection_ref, is_default, health, updated_at) VALUES ('host', 'local', '', 1, 'ok', 0);
+INSERT INTO target (target_name, kind, connection_ref, is_default, health, updated_at)
+VALUES ('host', 'local', '', 1, 'ok', 0);
 """,
     digest="7331fe9e22c16b2b",
 )

@@ -8,7 +8,8 @@ import os
 def write_file(path: str, data: bytes, mode: int) -> None:
     """Replace a file in one step: whoever looks sees the old content or the new, never a part, also after a power cut.
 
-    A symbolic link stays and the file it points to is replaced. The mode is set as given, whatever the umask. Raises `OSError` and leaves the old file alone.
+    A symbolic link stays and the file it points to is replaced. The mode is set as given, whatever the umask. Raises
+    `OSError` and leaves the old file alone.
     """
     target = os.path.realpath(path)
     directory = os.path.dirname(target)

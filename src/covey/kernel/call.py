@@ -16,7 +16,7 @@ TCP: Final = "tcp"
 
 
 class Caller(NamedTuple):
-    """Who asks: the process at the other end of a connection, as far as the system names it, or a subsystem of this daemon."""
+    """Who asks: the process at the other end of a connection, as far as the system names it, or a subsystem."""
 
     transport: Literal["unix", "tcp", "internal"]
     uid: int | None = None
@@ -35,8 +35,11 @@ class Caller(NamedTuple):
 
 
 class Call:
-    """One request for an operation, with checked parameters. `headers` are those of the HTTP request, if it was one; `resume_after` is the cursor after which a
-    reader of a stream goes on."""
+    """One request for an operation, with checked parameters.
+
+    `headers` are those of the HTTP request, if it was one; `resume_after` is the cursor after which a reader of a
+    stream continues.
+    """
 
     def __init__(
         self,
@@ -54,4 +57,5 @@ class Call:
 
 
 Handler = Callable[[Call], Awaitable[object]]
-"""Performs one operation. It returns the result, or the batches of a stream (`covey.kernel.stream`) for an operation that streams. It raises AgentError."""
+"""Performs one operation. It returns the result, or the batches of a stream (`covey.kernel.stream`) for an operation
+that streams. It raises AgentError."""

@@ -30,7 +30,8 @@ CALLS = "covey_calls_total"
 class Dispatcher:
     """Checks parameters, keeps the deadline, answers a repeated call again, counts, and records who changed what.
 
-    It exists before the handlers do, so that each subsystem can be given it: `install` adds the handlers when all of them are there.
+    It exists before the handlers do, so that each subsystem can be given it: `install` adds the handlers when all of
+    them are there.
     """
 
     def __init__(
@@ -61,7 +62,10 @@ class Dispatcher:
     async def call(
         self, name: str, params: Mapping[str, Any], caller: Caller, *, idempotency_key: str | None = None
     ) -> Any:
-        """Perform an operation that does not stream, and return its result. Raises AgentError if it is unknown, its parameters are wrong, it is late or it fails."""
+        """Perform an operation that does not stream, and return its result.
+
+        Raises AgentError if it is unknown, its parameters are wrong, it is late or it fails.
+        """
         call = self._call(name, params, caller)
         answer = await self.answer(call, idempotency_key=idempotency_key)
         if answer.code:
@@ -69,7 +73,7 @@ class Dispatcher:
         return msgspec.json.decode(answer.body) if call.operation.media == "application/json" else answer.body.decode()
 
     async def stream(self, name: str, params: Mapping[str, Any], caller: Caller) -> AsyncGenerator[Batch, None]:
-        """Begin an operation that streams, and return its batches. Raises AgentError, as `call`; so may the generator."""
+        """Begin an operation that streams, and return its batches. Raises AgentError; so may the generator."""
         return await self.begin(self._call(name, params, caller))
 
     async def answer(

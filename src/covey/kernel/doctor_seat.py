@@ -1,4 +1,4 @@
-"""The doctor's look at the home: its directory and files, the configuration, the socket, the database, and the clock and the disk that they depend on."""
+"""What `covey doctor` examines of a seat: directory, files, configuration, socket, database, clock and disk."""
 
 from __future__ import annotations
 

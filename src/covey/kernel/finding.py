@@ -10,7 +10,7 @@ FAIL: Literal["fail"] = "fail"
 
 
 class Finding(NamedTuple):
-    """`warn`: works, but not as well as it could; `fail`: something does not work. `fix` is the command that mends it."""
+    """`warn`: it works, but not as well as it could; `fail`: it does not work. `fix` is the command that mends it."""
 
     section: str
     name: str

@@ -32,7 +32,10 @@ class Home:
 
     @classmethod
     def locate(cls, environ: Mapping[str, str] = os.environ) -> Home:
-        """The home that `COVEY_HOME` names, or `~/.covey`. A relative one is meant from the current directory; a leading `~` is the user's directory."""
+        """Return the home that `COVEY_HOME` names, or `~/.covey`.
+
+        A relative one is meant from the current directory; a leading `~` is the user's directory.
+        """
         named = environ.get("COVEY_HOME", "")
         if not named:
             return cls(os.path.join(_user_directory(environ), ".covey"))

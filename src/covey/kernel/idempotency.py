@@ -1,7 +1,7 @@
 """Calls that carry an idempotency key: a repeated call is answered again, not performed again.
 
-A call is written down before it begins. If it is cut off, because the daemon ends or the deadline comes, the same key is refused from then on: what was done is not
-known, and doing it twice may be worse than not at all.
+A call is written down before it begins. If it is cut off, because the daemon ends or the deadline comes, the same key
+is refused from then on: what was done is not known, and doing it twice may be worse than not at all.
 """
 
 from __future__ import annotations
@@ -80,7 +80,10 @@ FAILED = frozenset({EXIT_TOOL_ERROR, EXIT_PARTIAL, EXIT_CANCELLED})
 
 
 class Answer(NamedTuple):
-    """The result of a call, or the envelope of its error, as JSON. `code` is 0 or the error's exit code; `replayed` if the call was performed before."""
+    """The result of a call, or the envelope of its error, as JSON.
+
+    `code` is 0 or the error's exit code; `replayed` says that the call was performed before.
+    """
 
     code: int
     body: bytes
@@ -104,8 +107,11 @@ class IdempotentCalls:
         self._running: dict[str, asyncio.Future[None]] = {}
 
     async def once(self, key: str, call: Call, perform: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Return the kept answer, or perform the call and keep its answer. Raises AgentError, and performs nothing, if the key cannot be used, was used for another
-        call, or belongs to a call whose outcome is not known, and if the database cannot be written."""
+        """Return the kept answer, or perform the call and keep its answer.
+
+        Raises AgentError, and performs nothing, if the key cannot be used, was used for another call, or belongs to a
+        call whose outcome is not known, and if the database cannot be written.
+        """
         if not key or not key.isascii() or not key.isprintable() or " " in key or len(key) > LONGEST_KEY:
             raise user_error(
                 "the Idempotency-Key is not usable",
@@ -144,7 +150,10 @@ class IdempotentCalls:
     def _begin(self, db: sqlite3.Connection, key: str, fingerprint: str, caller: str) -> None:
         now = self._clock.time()
         db.execute("DELETE FROM idempotent_call WHERE begun < ?", (now - KEPT_S,))
-        oldest = "DELETE FROM idempotent_call WHERE key IN (SELECT key FROM idempotent_call {} ORDER BY begun DESC LIMIT -1 OFFSET ?)"
+        oldest = (
+            "DELETE FROM idempotent_call WHERE key IN "
+            "(SELECT key FROM idempotent_call {} ORDER BY begun DESC LIMIT -1 OFFSET ?)"
+        )
         db.execute(oldest.format("WHERE caller = ?"), (caller, MOST_OF_ONE_CALLER - 1))
         db.execute(oldest.format(""), (MOST - 1,))
         db.execute(

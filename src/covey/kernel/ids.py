@@ -13,7 +13,7 @@ _SHIFTS = range(125, -1, -5)
 
 
 class Ulids:
-    """Call it for the next id. Each is greater than the one before, also within a millisecond and when the clock goes back."""
+    """Call it for the next id. Each is greater than the one before, also when the clock goes back."""
 
     def __init__(self, clock: Callable[[], float], randomness: Callable[[int], bytes] = os.urandom) -> None:
         self._clock = clock

@@ -98,7 +98,7 @@ class KernelOperations:
         return await self._daemon.reload.reload()
 
     async def aside(self, call: Call) -> object:
-        """An operation that needs files and processes but not the daemon: done in a thread, so that nobody waits for it."""
+        """Perform an operation that needs files and processes but not the daemon, in a thread: it may block."""
         return await asyncio.to_thread(self._daemon.offline.handlers()[call.operation.name], call.params)
 
     async def change_config(self, call: Call) -> object:
@@ -121,7 +121,7 @@ class KernelOperations:
         if last is None:
             since = await self._since(call.params["since"])
         elif follow and await _is_future(self._daemon.events, self._daemon.store, last):
-            # An EventSource that is refused never comes back, and has no way to begin anew: it is told, and given everything.
+            # An EventSource that is refused never comes back and cannot forget its cursor: it gets everything.
             since, reset = 0, (Message("covey.reset", {"since": last}),)
         else:
             await check_cursor(self._daemon.events, self._daemon.store, last)

@@ -105,8 +105,10 @@ class Seat:
         length = len(os.fsencode(self.socket)) + 1
         if length > LONGEST_SOCKET_PATH:
             raise user_error(
-                f"the path of Covey's socket is {length} bytes long and this system takes {LONGEST_SOCKET_PATH}: {self.socket}",
-                f"Set a home with a path at least {length - LONGEST_SOCKET_PATH} bytes shorter, for example: export COVEY_HOME=$HOME/.covey",
+                f"the path of Covey's socket is {length} bytes long and this system takes {LONGEST_SOCKET_PATH}: "
+                f"{self.socket}",
+                f"Set a home with a path at least {length - LONGEST_SOCKET_PATH} bytes shorter, "
+                "for example: export COVEY_HOME=$HOME/.covey",
                 error="home_path_too_long",
             )
 
@@ -120,7 +122,7 @@ def _make_private(directory: str) -> None:
 
 
 def _check_link(directory: str) -> None:
-    """Refuse a symbolic link that another user has made, and could point elsewhere at any time. Root's are the system's."""
+    """Raise for a symbolic link of another user, who could point it elsewhere at any time. Root's are fine."""
     try:
         found = os.lstat(directory)
     except OSError:
@@ -136,14 +138,16 @@ def _check_directory(directory: str, found: os.stat_result) -> None:
     if not stat.S_ISDIR(found.st_mode):
         raise user_error(
             f"{directory} is not a directory, and Covey keeps its files in it",
-            f"Move it away: mv {quoted(directory)} {quoted(directory)}.old   or use another home: export COVEY_HOME=/a/directory/of/yours",
+            f"Move it away: mv {quoted(directory)} {quoted(directory)}.old   "
+            "or use another home: export COVEY_HOME=/a/directory/of/yours",
             error="unsafe_home",
         )
     if found.st_uid != os.geteuid():
         raise _owned_by_another(directory, found.st_uid)
     if found.st_mode & _WRITABLE_BY_OTHERS:
         raise permission_denied(
-            f"{directory} can be written by other users (mode {stat.S_IMODE(found.st_mode):04o}), who could take over your agents",
+            f"{directory} can be written by other users (mode {stat.S_IMODE(found.st_mode):04o}), "
+            "who could take over your agents",
             f"Close it: chmod 700 {quoted(directory)}",
         )
     if os.statvfs(directory).f_flag & os.ST_RDONLY:
@@ -158,7 +162,8 @@ def _owned_by_another(directory: str, owner: int) -> AgentError:
         )
     return permission_denied(
         message,
-        f"Take it over: sudo chown -R {os.geteuid()} {quoted(directory)}   or use your own: export COVEY_HOME=$HOME/.covey",
+        f"Take it over: sudo chown -R {os.geteuid()} {quoted(directory)}   "
+        "or use your own: export COVEY_HOME=$HOME/.covey",
     )
 
 
@@ -168,7 +173,8 @@ def _read_only(directory: str) -> AgentError:
         mount = os.path.dirname(mount)
     return tool_error(
         f"{directory} is on a read-only file system",
-        f"Use a home that can be written: export COVEY_HOME=/a/directory/of/yours   or make this one writable: sudo mount -o remount,rw {quoted(mount)}",
+        "Use a home that can be written: export COVEY_HOME=/a/directory/of/yours   "
+        f"or make this one writable: sudo mount -o remount,rw {quoted(mount)}",
         error="read_only_home",
     )
 

@@ -1,4 +1,4 @@
-"""The files by which a running daemon is found: checked every few seconds, and made anew if somebody has removed them."""
+"""The files by which a running daemon is found: checked every few seconds, and written again if they were removed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ log = logging.getLogger("covey.daemon")
 
 
 class SeatFiles:
-    """What a daemon keeps in place while it runs: socket, pid file, port and token. The database cannot be made anew; that it is gone is a problem."""
+    """The files that a daemon keeps in place while it runs: socket, pid file, port and token.
+
+    A database that was removed cannot be written again; it is a problem that is shown.
+    """
 
     def __init__(self, seat: Seat, lock: PidLock | None, server: HttpServer) -> None:
         self.problems: list[str] = []
@@ -31,7 +34,7 @@ class SeatFiles:
         self._database = identity_of(seat.database)
 
     async def check(self) -> bool:
-        """Make anew what is missing. False if the directory of the daemon itself was removed or replaced, so that the daemon has to end."""
+        """Write missing files again. Returns False if the daemon's directory was removed or replaced: it must end."""
         problems: list[str] = []
         try:
             if self._lock is not None and not self._lock.restore():
@@ -46,8 +49,9 @@ class SeatFiles:
             problems.append(f"a file of the daemon was removed and cannot be made anew: {error}")
         if identity_of(self._seat.database) != self._database:
             problems.append(
-                f"{self._seat.database} was removed or replaced while the daemon uses it, and what it writes will be lost when it stops. "
-                f"Save it: covey backup {quoted(self._seat.database + '.saved')}; then covey down, mv the copy into its place, covey up"
+                f"{self._seat.database} was removed or replaced while the daemon uses it, and what it writes will be "
+                f"lost when it stops. Save it: covey backup {quoted(self._seat.database + '.saved')}; then covey down, "
+                "mv the copy into its place, covey up"
             )
         for problem in problems:
             if problem not in self.problems:

@@ -108,7 +108,8 @@ KERNEL = (
     ),
     Setting(
         "store.fsync",
-        "When a write counts as safe: on disk at once, on disk together with those of the next 50 ms, or when the system gets round to it.",
+        "When a write counts as safe: on disk at once, on disk together with those of the next 50 ms, "
+        "or when the system gets round to it.",
         default="strict",
         enum=("strict", "batched_50ms", "off"),
         restart=True,

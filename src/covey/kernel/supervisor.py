@@ -1,4 +1,4 @@
-"""Child processes kept alive: restarted with back-off, held down when they keep failing, adopted after a crash of the daemon."""
+"""Child processes kept alive: restarted with back-off, held down when they keep failing, adopted after a crash."""
 
 from __future__ import annotations
 
@@ -77,9 +77,10 @@ class Child:
 
 
 class Supervisor:
-    """Owns the child processes of a daemon. A record of each one on disk lets the next daemon adopt it instead of starting a second.
+    """Owns the child processes of a daemon. A record of each on disk lets the next daemon adopt it.
 
-    `records` holds `<name>.json`, the record, and `<name>.log`, what the child writes. `changed` hears of every new state.
+    `records` holds `<name>.json`, the record, and `<name>.log`, what the child writes. `changed` is called with each
+    new state.
     """
 
     def __init__(self, records: Path, clock: Clock, changed: Callable[[Child], None] = lambda _: None) -> None:
@@ -176,7 +177,7 @@ class Supervisor:
             child.restarts += 1
 
     async def _adopt(self, child: Child) -> None:
-        """Take over this child from before a crash, if it is still the same process; end it first if it is not what is wanted now."""
+        """Adopt this child from before a crash, if it still runs; end it first if its command has changed."""
         child.pid, child.birth, argv = self._recorded(child)
         if child.pid is None:
             return

@@ -21,7 +21,8 @@ def validate(
 ) -> dict[str, Any]:
     """The operation's parameters, checked, with defaults filled in.
 
-    `textual` values come from a URL and are converted; others are JSON and must have their type. `partial` leaves what is missing out.
+    `textual` values come from a URL and are converted; others are JSON and must have their type. `partial` leaves out
+    what is missing.
     """
     unknown = [name for name in given if operation.parameter(name) is None]
     if unknown:
@@ -77,7 +78,7 @@ def _value(parameter: Parameter, value: object, *, textual: bool) -> object:
 
 
 def _converted(parameter: Parameter, value: object) -> object:
-    """Text to the parameter's type. Python reads more than people mean: underscores, other scripts' digits, spaces around."""
+    """Convert text to the parameter's type; stricter than Python, which reads underscores, other digits and spaces."""
     text = str(value)
     if parameter.type == "int":
         if not text.removeprefix("-").isdigit() or not text.isascii():

@@ -29,7 +29,8 @@ from tests.covey.attention.rooms import Room, homes, opened, until
 SCRIPT = """\
 #!{python}
 import json, os, sys
-told = dict(json.load(sys.stdin), environment=[os.environ["COVEY_TITLE"], os.environ["COVEY_DETAIL"], os.environ["COVEY_KEY"]], words=sys.argv[1:])
+environment = [os.environ["COVEY_TITLE"], os.environ["COVEY_DETAIL"], os.environ["COVEY_KEY"]]
+told = dict(json.load(sys.stdin), environment=environment, words=sys.argv[1:])
 with open({file!r}, "a") as file:
     file.write(json.dumps(told) + "\\n")
 """

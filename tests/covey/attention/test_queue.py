@@ -253,7 +253,8 @@ def test_a_full_disk_delays_the_queue_and_loses_nothing(caplog: pytest.LogCaptur
             (pages,) = database.execute("PRAGMA page_count").fetchone()
             database.execute("CREATE TABLE ballast (weight BLOB)")
             database.execute(
-                "CREATE TRIGGER heavy BEFORE INSERT ON attention_item BEGIN INSERT INTO ballast VALUES (zeroblob(50000000)); END"
+                "CREATE TRIGGER heavy BEFORE INSERT ON attention_item "
+                "BEGIN INSERT INTO ballast VALUES (zeroblob(50000000)); END"
             )
             database.execute(f"PRAGMA max_page_count = {pages + 1000}")
 

@@ -1,4 +1,4 @@
-"""From an agent that waits to the person who is told, with the whole daemon: `covey needs` and `covey ps` say the same."""
+"""From an agent that waits to a notified person, with the whole daemon: `covey needs` and `covey ps` say the same."""
 
 from __future__ import annotations
 

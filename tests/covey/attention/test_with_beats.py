@@ -30,7 +30,8 @@ def test_what_a_beat_found_needs_somebody_until_a_run_is_ok(covey: Covey) -> Non
     told = covey.folder / "told"
     covey.home.mkdir()
     (covey.home / "config.toml").write_text(
-        f"""[attention]\nnotify = ["sh", "-c", 'echo "$COVEY_TITLE" >>{told}']\n[[beats.workspace]]\npath = "{covey.folder}/shed"\n"""
+        f"""[attention]\nnotify = ["sh", "-c", 'echo "$COVEY_TITLE" >>{told}']\n"""
+        f"""[[beats.workspace]]\npath = "{covey.folder}/shed"\n"""
     )
     path = {"PATH": f"{agent.folder}:{os.environ['PATH']}"}
     agent.wish(says="ATTENTION: the roof leaks")

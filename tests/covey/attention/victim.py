@@ -1,4 +1,4 @@
-"""A daemon with the attention queue that asks and settles as fast as it can until it is killed: `python victim.py <home> <seed>`."""
+"""A daemon with the attention queue that asks and settles until it is killed: `python victim.py <home> <seed>`."""
 
 from __future__ import annotations
 

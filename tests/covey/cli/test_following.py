@@ -1,4 +1,4 @@
-"""Following a stream over connections that break, against a server on a real socket that plays them one after the other."""
+"""Following a stream over connections that break, against a server on a real socket that plays them in turn."""
 
 from __future__ import annotations
 

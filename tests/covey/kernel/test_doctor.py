@@ -205,7 +205,8 @@ def test_an_agent_sees_a_home_that_is_thrown_away_and_leaves_nothing_behind(pati
     report = patient.path / "report"
     patient.program(
         "claude",
-        f'mkdir -p "$HOME/.claude" "${{XDG_CONFIG_HOME:-$HOME}}/x" "${{CODEX_HOME:-$HOME}}/y"; echo "$HOME|$*|$(cat)|${{CLAUDE_CONFIG_DIR-unset}}" >{report}; echo 1.0',
+        'mkdir -p "$HOME/.claude" "${XDG_CONFIG_HOME:-$HOME}/x" "${CODEX_HOME:-$HOME}/y"; '
+        f'echo "$HOME|$*|$(cat)|${{CLAUDE_CONFIG_DIR-unset}}" >{report}; echo 1.0',
     )
     assert patient.finding("claude").status == OK
     home, arguments, read, config = report.read_text().strip().split("|")
@@ -486,8 +487,10 @@ def test_a_clock_behind_the_files_that_were_written_is_reported(patient: Patient
 def test_a_disk_with_little_space_is_reported(tmp_path: Path, size: str, status: str) -> None:
     script = """
 import sys
-from covey.kernel.clock import SystemClock; from covey.kernel.doctor_seat import SeatDoctor; from covey.kernel.home import Home; from covey.node.settings import SETTINGS
-from covey.node.subsystems import SUBSYSTEMS
+from covey.kernel.clock import SystemClock
+from covey.kernel.doctor_seat import SeatDoctor
+from covey.kernel.home import Home
+from covey.node.settings import SETTINGS
 print(SeatDoctor(Home(sys.argv[1] + "/not/yet/made").node, SETTINGS, SystemClock(), 3).disk().status)
 """
     alone = ["unshare", "--mount", *([] if os.getuid() == 0 else ["--map-root-user"]), "sh", "-c"]

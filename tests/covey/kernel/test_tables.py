@@ -113,8 +113,8 @@ def test_tables_are_changed_in_the_file_and_nowhere_else(home: Home) -> None:
         set_value(home.node, SETTINGS, "beats.workspace", "/a")
     assert caught.value.message == "beats.workspace is a list of tables, which can only be changed in the file itself"
     assert (
-        caught.value.suggestion
-        == f"Edit it: ${{EDITOR:-vi}} {home.node.config_file}   and add: [[beats.workspace]], with path on the lines below"
+        caught.value.suggestion == f"Edit it: ${{EDITOR:-vi}} {home.node.config_file}   "
+        "and add: [[beats.workspace]], with path on the lines below"
     )
     with pytest.raises(AgentError, match="cannot be edited safely; it was not touched"):
         unset(home.node, SETTINGS, "beats.workspace")
