@@ -10,7 +10,7 @@ from covey.attention.item import ASKER, SETTLED_BY
 from covey.attention.notify import Notifier
 from covey.attention.queue import MIGRATIONS, Queue
 from covey.attention.settings import SETTINGS
-from covey.contract.attention import OPERATIONS
+from covey.contract.attention import ATTENTION_STATUS, OPERATIONS
 from covey.contract.attention_events import EVENTS
 from covey.kernel.subsystem import Opened, Subsystem
 from covey.kernel.tasks import Tasks
@@ -60,6 +60,7 @@ ATTENTION = Subsystem(
     operations=OPERATIONS,
     migrations=MIGRATIONS,
     settings=SETTINGS,
+    status=ATTENTION_STATUS,
     events=EVENTS,
     checks=doctor.checks,
     findings=doctor.findings,

@@ -18,7 +18,7 @@ from covey.beats.lookup import find_beat
 from covey.beats.run_folder import make_private
 from covey.beats.scheduler import BeatScheduler
 from covey.beats.settings import SETTINGS
-from covey.contract.beats import OPERATIONS
+from covey.contract.beats import BEATS_STATUS, OPERATIONS
 from covey.contract.beats_events import EVENTS
 from covey.kernel.subsystem import Opened, Subsystem
 from murli import user_error
@@ -69,6 +69,7 @@ BEATS = Subsystem(
     operations=tuple(operation for operation in OPERATIONS if operation.route),
     migrations=MIGRATIONS,
     settings=SETTINGS,
+    status=BEATS_STATUS,
     events=EVENTS,
     findings=doctor.findings,
 )

@@ -6,13 +6,19 @@ Routes, command line verbs, OpenAPI, schemas and reference pages all come from t
 
 from __future__ import annotations
 
-from covey.contract import attention, beats, fleet, kernel, replay
+from covey.contract import attention, beats, fleet, fleet_shapes, kernel, replay
 from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
 
 OPERATIONS: tuple[Operation, ...] = (
-    *kernel.OPERATIONS,
+    *kernel.with_status(
+        {
+            "fleet": fleet_shapes.FLEET_STATUS,
+            "attention": attention.ATTENTION_STATUS,
+            "beats": beats.BEATS_STATUS,
+        }
+    ),
     *fleet.OPERATIONS,
     replay.REPLAY,
     *beats.OPERATIONS,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from covey.contract.attention import ATTENTION_STATUS
-from covey.contract.beats import BEATS_STATUS
-from covey.contract.fleet_shapes import FLEET_STATUS
 from covey.contract.operation import Operation, Parameter, array, optional, shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 GROUPS = {"config": "Read and change the configuration.", "service": "Run Covey as a background service of this user."}
 
@@ -40,6 +42,36 @@ FINDING = shape(
     fix="string",
 )
 KEY = Parameter("key", "Name of a setting, such as log.level.", required=True, positional=True, content="id")
+
+
+def _status(parts: Mapping[str, Any]) -> Operation:
+    return Operation(
+        "status",
+        "Show the status of the daemon.",
+        cli=["status"],
+        route="/v1/status",
+        when_to_use="Call it first to see whether Covey runs and what it looks after.",
+        result=shape(
+            "Status",
+            version="string",
+            pid="integer",
+            uptime_s="number",
+            rss_bytes="integer",
+            cpu_seconds="number",
+            home="string",
+            tcp_port=optional("integer"),
+            events=shape("EventsStatus", cursor="integer", subscribers="integer"),
+            config=shape("ConfigStatus", generation="integer", problems=array("string"), needs_restart=array("string")),
+            problems=array("string"),
+            children=array(
+                shape("ChildProcess", name="string", state="string", pid=optional("integer"), restarts="integer")
+            ),
+            **parts,
+        ),
+        idempotent=True,
+        examples=[("covey status", "The status of the daemon; exit code 2 if it does not run", 2)],
+    )
+
 
 OPERATIONS = (
     Operation(
@@ -81,34 +113,7 @@ OPERATIONS = (
         guard=False,
         mcp=False,
     ),
-    Operation(
-        "status",
-        "Show the status of the daemon.",
-        cli=["status"],
-        route="/v1/status",
-        when_to_use="Call it first to see whether Covey runs and what it looks after.",
-        result=shape(
-            "Status",
-            version="string",
-            pid="integer",
-            uptime_s="number",
-            rss_bytes="integer",
-            cpu_seconds="number",
-            home="string",
-            tcp_port=optional("integer"),
-            events=shape("EventsStatus", cursor="integer", subscribers="integer"),
-            config=shape("ConfigStatus", generation="integer", problems=array("string"), needs_restart=array("string")),
-            problems=array("string"),
-            children=array(
-                shape("ChildProcess", name="string", state="string", pid=optional("integer"), restarts="integer")
-            ),
-            fleet=optional(FLEET_STATUS),
-            beats=optional(BEATS_STATUS),
-            attention=optional(ATTENTION_STATUS),
-        ),
-        idempotent=True,
-        examples=[("covey status", "The status of the daemon; exit code 2 if it does not run", 2)],
-    ),
+    _status({}),
     Operation(
         "health",
         "Check whether the daemon answers.",
@@ -342,3 +347,8 @@ OPERATIONS = (
         examples=[("covey completion bash", "For bash: covey completion bash >> ~/.bashrc", 0)],
     ),
 )
+
+
+def with_status(parts: Mapping[str, Any]) -> tuple[Operation, ...]:
+    """Return the operations of a daemon in whose status each subsystem has a part, by name and shape."""
+    return tuple(_status(parts) if operation.name == "status" else operation for operation in OPERATIONS)

@@ -19,6 +19,7 @@ from covey.agents.screens.explain import explained
 from covey.agents.screens.registry import load
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import EVENTS
+from covey.contract.fleet_shapes import FLEET_STATUS
 from covey.contract.replay import REPLAY
 from covey.fleet import doctor, saved_agents
 from covey.fleet.bar import bar
@@ -86,6 +87,7 @@ FLEET = Subsystem(
     operations=(*OPERATIONS, REPLAY),
     migrations=(MIGRATION, saved_agents.MIGRATION),
     settings=SETTINGS,
+    status=FLEET_STATUS,
     events=EVENTS,
     checks=doctor.checks,
     findings=doctor.findings,

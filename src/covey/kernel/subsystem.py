@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from covey.contract.kernel import OPERATIONS
+from covey.contract.kernel import with_status
 from covey.contract.kernel_events import AUDIT_CALL, Lifecycle
 from covey.kernel import idempotency
 from covey.kernel.events import Events
@@ -76,6 +76,8 @@ class Subsystem(NamedTuple):
     events: Sequence[EventKind] = ()
     """The kinds of events that it appends."""
     settings: Sequence[Setting] = ()
+    status: Mapping[str, Any] | None = None
+    """The shape of its part of the status, if it has one."""
     checks: Callable[[Examination], Sequence[Check]] = _no_checks
     """What `covey doctor` examines without a daemon."""
     findings: Callable[[dict[str, Any]], Iterable[Finding]] = _no_findings
@@ -84,7 +86,8 @@ class Subsystem(NamedTuple):
 
 def operations_of(subsystems: Sequence[Subsystem]) -> list[Operation]:
     """Return the operations that a daemon with these subsystems serves: the kernel's first."""
-    return [*OPERATIONS, *(operation for subsystem in subsystems for operation in subsystem.operations)]
+    parts = {subsystem.name: subsystem.status for subsystem in subsystems if subsystem.status is not None}
+    return [*with_status(parts), *(operation for subsystem in subsystems for operation in subsystem.operations)]
 
 
 def events_of(kind: str, subsystems: Sequence[Subsystem]) -> list[EventKind]:
