@@ -65,7 +65,7 @@ class TargetOperations:
             raise AgentError(
                 f"{name} cannot be reached: {shown['reason']}",
                 code=EXIT_TIMEOUT,
-                error="E_TARGET_DOWN",
+                error="target_down",
                 suggestion=f"Try `ssh {shown['ssh_target']} true`; Covey tries again by itself."
                 if shown["ssh_target"]
                 else "See `covey status`.",

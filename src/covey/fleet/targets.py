@@ -1,8 +1,8 @@
 """The targets in the database: which machines are watched. Of a machine behind ssh, only the alias is kept.
 
 AgentError
-├── TargetExists         E_TARGET_EXISTS: the name is taken, or the machine is known under another
-└── TargetInvalid        E_TARGET_INVALID: that cannot be a target
+├── TargetExists         target_exists: the name is taken, or the machine is known under another
+└── TargetInvalid        target_invalid: that cannot be a target
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class TargetExists(AgentError):  # noqa: N818 - a state of the world
     def __init__(self, message: str, field: str = "name") -> None:
         suggestion = "See `covey target list`; `covey target remove` forgets one."
         super().__init__(
-            message, code=EXIT_CONFLICT, error="E_TARGET_EXISTS", suggestion=suggestion, recoverable=True, field=field
+            message, code=EXIT_CONFLICT, error="target_exists", suggestion=suggestion, recoverable=True, field=field
         )
 
 
@@ -74,7 +74,7 @@ class TargetInvalid(AgentError):  # noqa: N818 - as above
         super().__init__(
             message,
             code=EXIT_USER_ERROR,
-            error="E_TARGET_INVALID",
+            error="target_invalid",
             suggestion=suggestion,
             recoverable=True,
             field=field,
@@ -119,7 +119,7 @@ class Targets:
         return list(self._known.values())
 
     def get(self, name: str) -> TargetRecord:
-        """Return the target of that name. Raises AgentError (`E_TARGET_NOT_FOUND`) if there is none."""
+        """Return the target of that name. Raises AgentError (`target_not_found`) if there is none."""
         if name not in self._known:
             raise target_not_found(name, self._known)
         return self._known[name]

@@ -193,7 +193,7 @@ def target_not_found(name: str, known: Iterable[str], field: str = "name") -> Ag
     return AgentError(
         f"there is no target {name!r}",
         code=5,
-        error="E_TARGET_NOT_FOUND",
+        error="target_not_found",
         suggestion="See `covey target list`, or add it with `covey target add`.",
         recoverable=True,
         valid_values=known,

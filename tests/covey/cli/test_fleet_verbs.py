@@ -43,7 +43,7 @@ def test_every_filter_can_be_typed(seen: FleetCovey, words: list[str], total: in
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [
-        (["list", "panes", "--target", "vm9"], 5, "E_TARGET_NOT_FOUND"),
+        (["list", "panes", "--target", "vm9"], 5, "target_not_found"),
         (["list", "panes", "--state", "asleep"], 1, "argument_error"),
         (["list", "panes", "--target", "host", "--all-targets"], 1, "flag_error"),
         (["why", "%99"], 5, "E_REF_NOT_FOUND"),
@@ -55,7 +55,7 @@ def test_every_filter_can_be_typed(seen: FleetCovey, words: list[str], total: in
         (["logs", "--lines=--"], 1, "flag_error"),
         (["bar", "--format=--"], 1, "flag_error"),
         (["target", "remove", "vm1"], 1, "confirmation_required"),
-        (["target", "connect", "vm9"], 5, "E_TARGET_NOT_FOUND"),
+        (["target", "connect", "vm9"], 5, "target_not_found"),
         (["adapters", "explain", "claude", "--screen", "no-such-file"], 1, "user_error"),
     ],
 )

@@ -402,5 +402,5 @@ def test_a_target_is_seen_from_when_it_was_added_until_it_was_removed(covey: Cov
     assert seen(marks["target.removed"]) == {"host": "ok"}
     assert (
         covey.run("replay", "--at", timestamp(marks["target.removed"]), "--target", "far").error["error"]
-        == "E_TARGET_NOT_FOUND"
+        == "target_not_found"
     )

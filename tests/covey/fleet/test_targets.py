@@ -138,7 +138,7 @@ def test_a_host_that_cannot_be_reached_says_why(covey: Covey) -> None:
     added = fleet.ask("target", "add", "vm1", "--kind", "ssh", "--ssh-target", "nobody")
     assert (added["ssh_target"], added["last_seen_at"]) == ("nobody", None)
     tried = fleet.covey.run("target", "connect", "vm1")
-    assert (tried.code, tried.error["error"]) == (4, "E_TARGET_DOWN")
+    assert (tried.code, tried.error["error"]) == (4, "target_down")
     assert "Connection refused" in tried.error["message"]
     assert fleet.target("vm1")["health"] == "down"
     assert fleet.target("host")["health"] == "ok"
@@ -151,7 +151,7 @@ def test_removing_a_target_forgets_its_rows_and_leaves_its_agents_alone(covey: C
     fleet.row("a", "waiting_approval")
     assert fleet.ask("target", "remove", "a", "--yes") == {"target": "a", "removed": True}
     assert fleet.rows() == []
-    assert covey.run("ps", "--target", "a").error["error"] == "E_TARGET_NOT_FOUND"
+    assert covey.run("ps", "--target", "a").error["error"] == "target_not_found"
     assert a.room.tmux("list-sessions", "-F", "#{session_name}") == "work"
     assert a.room.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}") == "cursor-agent"
     assert not a.sshd.children()
@@ -190,24 +190,24 @@ def test_targets_outlive_the_daemon_and_this_machine_may_have_another_name(covey
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [
-        (["add", "vm1", "--kind", "ssh"], 7, "E_TARGET_EXISTS"),
-        (["add", "host", "--kind", "ssh"], 7, "E_TARGET_EXISTS"),
-        (["add", "here", "--kind", "local"], 7, "E_TARGET_EXISTS"),
-        (["add", "vm2", "--kind", "ssh", "--ssh-target", "nobody"], 7, "E_TARGET_EXISTS"),
-        (["add", "a/b", "--kind", "ssh"], 1, "E_TARGET_INVALID"),
-        (["add", "a b", "--kind", "ssh"], 1, "E_TARGET_INVALID"),
-        (["add", "x" * 64, "--kind", "ssh"], 1, "E_TARGET_INVALID"),
-        (["add", "vm2", "--kind", "ssh", "--ssh-target", "a b"], 1, "E_TARGET_INVALID"),
-        (["add", "vm2", "--kind", "ssh", "--ssh-target", "x;touch"], 1, "E_TARGET_INVALID"),
-        (["add", "vm2", "--kind", "ssh", "--ssh-target", "$(id)"], 1, "E_TARGET_INVALID"),
-        (["add", "vm2", "--kind", "ssh", "--ssh-target", "root:secret@127.0.0.1"], 1, "E_TARGET_INVALID"),
-        (["add", "vm2", "--kind", "ssh", "--ssh-target", "ssh://root:secret@127.0.0.1"], 1, "E_TARGET_INVALID"),
-        (["connect", "vm1"], 4, "E_TARGET_DOWN"),
-        (["add", "vm2", "--kind", "local", "--ssh-target", "vm2"], 1, "E_TARGET_INVALID"),
+        (["add", "vm1", "--kind", "ssh"], 7, "target_exists"),
+        (["add", "host", "--kind", "ssh"], 7, "target_exists"),
+        (["add", "here", "--kind", "local"], 7, "target_exists"),
+        (["add", "vm2", "--kind", "ssh", "--ssh-target", "nobody"], 7, "target_exists"),
+        (["add", "a/b", "--kind", "ssh"], 1, "target_invalid"),
+        (["add", "a b", "--kind", "ssh"], 1, "target_invalid"),
+        (["add", "x" * 64, "--kind", "ssh"], 1, "target_invalid"),
+        (["add", "vm2", "--kind", "ssh", "--ssh-target", "a b"], 1, "target_invalid"),
+        (["add", "vm2", "--kind", "ssh", "--ssh-target", "x;touch"], 1, "target_invalid"),
+        (["add", "vm2", "--kind", "ssh", "--ssh-target", "$(id)"], 1, "target_invalid"),
+        (["add", "vm2", "--kind", "ssh", "--ssh-target", "root:secret@127.0.0.1"], 1, "target_invalid"),
+        (["add", "vm2", "--kind", "ssh", "--ssh-target", "ssh://root:secret@127.0.0.1"], 1, "target_invalid"),
+        (["connect", "vm1"], 4, "target_down"),
+        (["add", "vm2", "--kind", "local", "--ssh-target", "vm2"], 1, "target_invalid"),
         (["add", "vm2", "--kind", "telnet"], 1, "flag_error"),
         (["add", "vm2"], 1, "flag_error"),
-        (["connect", "vm9"], 5, "E_TARGET_NOT_FOUND"),
-        (["remove", "vm9", "--yes"], 5, "E_TARGET_NOT_FOUND"),
+        (["connect", "vm9"], 5, "target_not_found"),
+        (["remove", "vm9", "--yes"], 5, "target_not_found"),
         (["remove", "vm1"], 1, "confirmation_required"),
     ],
 )

@@ -149,8 +149,8 @@ def test_parameters_become_filters() -> None:
 @pytest.mark.parametrize(
     ("params", "error", "code"),
     [
-        ({"target": "vm9"}, "E_TARGET_NOT_FOUND", 5),
-        ({"target_session": "vm9/api"}, "E_TARGET_NOT_FOUND", 5),
+        ({"target": "vm9"}, "target_not_found", 5),
+        ({"target_session": "vm9/api"}, "target_not_found", 5),
         ({"target_session": "host"}, "user_error", 1),
         ({"target_session": "host/"}, "user_error", 1),
         ({"target": "host", "all_targets": True}, "flag_error", 1),

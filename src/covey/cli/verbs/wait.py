@@ -54,7 +54,7 @@ def wait(home: Home, operation: Operation, params: dict[str, Any]) -> int:
             raise AgentError(
                 f"{_names(result['items'])} ended before it was {wanted}",
                 code=EXIT_NOT_FOUND,
-                error="E_AGENT_GONE",
+                error="agent_gone",
                 suggestion="Run `covey ps` to see the agents that are running.",
             )
         out.success(summary(result["items"]), result)
