@@ -20,6 +20,7 @@ from covey.cli.render_fleet import Paint
 from covey.cli.render_replay import replay as rendered
 from covey.contract.replay import REPLAY
 from covey.fleet.history import PICTURE_AFTER, History
+from covey.fleet.model import State
 from covey.fleet.view import ordered
 from covey.kernel.clock import ManualClock, timestamp
 from covey.kernel.event import Event
@@ -77,12 +78,11 @@ def run(path: Path, body: Callable[[Past], Awaitable[None]]) -> None:
 
 def busy() -> Recorded:
     fleet = Recorded()
-    for number, (state, source) in enumerate(
-        [("running", "hook"), ("waiting_approval", "hook"), ("running", "hook"), ("completed", "hook")] * 200
-    ):
+    states: list[State] = ["running", "waiting_approval", "running", "completed"]
+    for number, state in enumerate(states * 200):
         runtime = str(number % 7)
         fleet.start(runtime)
-        fleet.say(runtime, source, state, f"{number:04d}", at=fleet.now, level=False, strength=3)
+        fleet.say(runtime, "hook", state, f"{number:04d}", at=fleet.now, level=False, strength=3)
         fleet.sleep(400)
     return fleet
 

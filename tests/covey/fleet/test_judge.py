@@ -176,7 +176,7 @@ def test_between_now_and_the_horizon_nothing_changes(claims: list[Claim]) -> Non
 
 
 @pytest.mark.parametrize("resting", ["idle", "completed", "error"])
-def test_whatever_runs_or_waits_contradicts_rest(resting: str) -> None:
+def test_whatever_runs_or_waits_contradicts_rest(resting: State) -> None:
     for busy in ("running", "waiting_approval", "waiting_input"):
         verdict = judge([session(resting, 90), hook(busy, 95)], 100, RULES)
         assert verdict.state == busy

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.fleet.judge import Rules
-from covey.fleet.model import DERIVED, SEEN, STATES, SURE
+from covey.fleet.model import DERIVED, SEEN, STATES, SURE, State
 from covey.fleet.picture import Picture, Told, as_of, row_of
 from covey.fleet.view import Row
 from covey.kernel.event import Event
@@ -34,7 +34,7 @@ class Word(NamedTuple):
 
     runtime: str
     source: str
-    state: str | None
+    state: State | None
     lag: int
     pause: float
     late: int = 0
@@ -164,7 +164,7 @@ def test_a_row_comes_back_from_its_event_as_it_was(rows: list[Row]) -> None:
         assert row_of(row.as_dict()).as_dict() == row.as_dict()
 
 
-def heard(fleet: Recorded, state: str, key: str, *, source: str = "hook") -> None:
+def heard(fleet: Recorded, state: State, key: str, *, source: str = "hook") -> None:
     level, strength = SOURCES[source]
     fleet.say("1", source, state, key, at=fleet.now, level=level, strength=strength)
 

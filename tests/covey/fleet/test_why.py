@@ -66,5 +66,5 @@ def test_nothing_known_is_told_as_such() -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_state_says_what_would_change_it(state: str) -> None:
+def test_every_state_says_what_would_change_it(state: State) -> None:
     assert why(row(state=state), verdict(), NOW)["would_change"]
