@@ -169,7 +169,7 @@ def heard(fleet: Recorded, state: State, key: str, *, source: str = "hook") -> N
     fleet.say("1", source, state, key, at=fleet.now, level=level, strength=strength)
 
 
-def fleet_with(*words: tuple[str, int]) -> Recorded:
+def fleet_with(*words: tuple[State, int]) -> Recorded:
     """One agent that says these things by its hooks, each followed by a pause."""
     fleet = Recorded()
     fleet.start("1")
