@@ -33,7 +33,7 @@ SOURCE = ROOT / "src" / "covey"
 
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__.py": set(),
-    "node.py": {"contract", "kernel", "fleet", "attention", "beats"},
+    "node": {"node", "contract", "kernel", "fleet", "attention", "beats"},
     "contract": {"contract"},
     "kernel": {"contract", "kernel"},
     "hosts": {"hosts", "kernel"},

@@ -183,6 +183,8 @@ def _value(parameter: Parameter, texts: list[str] | None) -> Any:
 def _default(parameter: Parameter) -> Any:
     if parameter.type == "bool":
         return False
+    if parameter.path and parameter.default:
+        return _absolute(parameter.default)
     return [] if parameter.positional and parameter.multiple and parameter.default is None else parameter.default
 
 
@@ -192,13 +194,18 @@ def _converted(parameter: Parameter, text: str) -> Any:
     if parameter.type == "bool":
         return True
     if parameter.path and text:
-        import os
-
-        return os.path.abspath(os.path.expanduser(text))
+        return _absolute(text)
     try:
         return {"int": int, "float": float}.get(parameter.type, str)(text)
     except ValueError as error:
         raise Refused(f"{text!r} is not a value of {parameter.name}") from error
+
+
+def _absolute(path: str) -> str:
+    """Return a path as seen from the caller's folder."""
+    import os
+
+    return os.path.abspath(os.path.expanduser(path))
 
 
 def _flag(parameter: Parameter) -> Flag:

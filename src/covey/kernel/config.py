@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from covey.kernel import toml_text
@@ -171,7 +170,7 @@ def set_value(seat: Seat, settings: Settings, key: str, text: str) -> Change:
         )
     new = _parse_value(setting, text)
     seat.prepare()
-    with locked(os.path.dirname(seat.config_file)):
+    with locked(seat.home):  # a daemon locks its own directory
         before = read_text(seat.config_file)
         document = parse_text(seat.config_file, before)
         _check_sections(seat.config_file, before, document, setting)
@@ -202,7 +201,7 @@ def unset(seat: Seat, settings: Settings, key: str) -> Change:
     default = setting.default if setting else None
     if old is None:
         return Change(key, default, default, needs_restart=False)
-    with locked(os.path.dirname(seat.config_file)):
+    with locked(seat.home):  # a daemon locks its own directory
         before = read_text(seat.config_file)
         expected = {
             at: value for at, value in flat(parse_text(seat.config_file, before)).items() if at[: len(path)] != path

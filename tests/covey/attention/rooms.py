@@ -29,9 +29,12 @@ class Room:
 
     def __init__(self, daemon: Daemon) -> None:
         self.daemon = daemon
-        status = daemon.opened["attention"].status
+
+    def status(self) -> dict[str, Any]:
+        """The queue's part of the daemon's status."""
+        status = self.daemon.opened["attention"].status
         assert status is not None
-        self.status = status
+        return status()
 
     async def ask(self, key: str, title: str = "look", detail: str = "", **data: Any) -> Event:
         return await self.daemon.events.append(

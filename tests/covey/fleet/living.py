@@ -16,7 +16,7 @@ from covey.hosts.processes import ProcessTable
 from tests.covey.conftest import Covey
 from tests.covey.fleet.room import LIMIT_S, until
 
-TOY = Path(__file__).parent / "adapters" / "data" / "toy.toml"
+TOY = Path(__file__).parents[1] / "agents" / "screens" / "data" / "toy.toml"
 AGENT = '#!/bin/sh\nstty -echo\nwhile read -r line; do eval "$line"; done\n'
 """It does what is typed into it. By its name Covey takes it for one agent or another."""
 

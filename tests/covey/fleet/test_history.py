@@ -35,7 +35,7 @@ from tests.covey.kinds import kind
 
 LIMIT_S = 60
 ASKED: dict[str, Any] = {"at": None, "check": False, "since": None}
-TOY = Path(__file__).parent / "adapters" / "data" / "toy.toml"
+TOY = Path(__file__).parents[1] / "agents" / "screens" / "data" / "toy.toml"
 PROGRAM = r"""
 while True:
     print("\x1b[2J\x1b[H" + input().replace("|", "\n"), end="", flush=True)

@@ -84,4 +84,4 @@ def test_an_answer_that_cannot_be_read_is_said_by_ps_status_and_doctor(covey: Co
         assert "degraded (tmux was asked" in covey.run("status", "--output", "text", COLUMNS="200").stdout
         assert "degraded: tmux was asked" in " ".join(covey.run("doctor", "--output", "text").stdout.split())
         log = Path(covey.node / "daemon.log").read_text()
-        assert log.count("a tmux server cannot be watched") == 1
+        assert log.count("tmux server cannot be monitored") == 1

@@ -107,6 +107,8 @@ def test_results_and_cursor_are_stored_together_and_the_next_consumer_goes_on_af
 def test_an_event_whose_handler_fails_is_skipped_and_one_that_cannot_be_stored_is_tried_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("WARNING", logger="covey.events")
+
     class Impatient(SystemClock):
         async def sleep(self, seconds: float) -> None:
             await asyncio.sleep(min(seconds, 0.01))

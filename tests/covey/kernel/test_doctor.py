@@ -93,7 +93,7 @@ def test_a_healthy_installation_has_nothing_to_mend(patient: Patient) -> None:
     assert [one for one in found if one.status != OK or one.fix] == []
     assert [one.name for one in found] == [
         "python", "clock", "disk", "tmux", "ssh", "directory", "files", "config", "socket", "database",
-        "claude", "codex", "gemini", "copilot", "cursor-agent", "opencode",
+        "claude", "codex", "copilot", "cursor-agent", "gemini", "opencode",
     ]  # fmt: skip
     assert {one.section for one in found} == {"system", "tools", "home", "agents"}
     json.dumps([one._asdict() for one in found])
@@ -193,7 +193,7 @@ def test_an_agent_installed_by_npm_is_not_run_at_all(patient: Patient) -> None:
 def test_a_strange_package_file_is_passed_over(patient: Patient, text: str) -> None:
     (patient.path / "package.json").write_text(text)
     patient.program("codex", "echo 1.2.3")
-    assert patient.finding("codex").detail == "1.2.3"
+    assert patient.finding("codex").detail.startswith("1.2.3 (Codex 1.2.3 is newer than ")
 
 
 def test_an_agent_sees_a_home_that_is_thrown_away_and_leaves_nothing_behind(patient: Patient) -> None:

@@ -166,12 +166,12 @@ def test_a_home_that_does_not_exist_yet_is_fine(home: Home) -> None:
 
 
 @pytest.mark.parametrize("bits", [0o720, 0o702, 0o777])
-@pytest.mark.parametrize("part", ["path", "node_dir"])
+@pytest.mark.parametrize("part", ["home", "directory"])
 def test_a_directory_that_others_can_write_is_refused_with_the_command_that_closes_it(
     home: Home, bits: int, part: str
 ) -> None:
     home.node.prepare()
-    directory = getattr(home, part)
+    directory = getattr(home.node, part)
     Path(directory).chmod(bits)
     error = refusal(home)
     assert error.error == "permission_denied"
@@ -189,10 +189,10 @@ def test_the_command_survives_a_shell_when_the_path_has_spaces_and_quotes(tmp_pa
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a directory away")
-@pytest.mark.parametrize("part", ["path", "node_dir"])
+@pytest.mark.parametrize("part", ["home", "directory"])
 def test_a_home_of_another_user_is_refused(home: Home, part: str) -> None:
     home.node.prepare()
-    os.chown(getattr(home, part), SOMEBODY_ELSE, SOMEBODY_ELSE)
+    os.chown(getattr(home.node, part), SOMEBODY_ELSE, SOMEBODY_ELSE)
     error = refusal(home)
     assert f"belongs to uid {SOMEBODY_ELSE} and you are root (uid 0)" in error.message
     assert "without sudo" in error.suggestion
@@ -273,13 +273,14 @@ def test_a_home_on_a_read_only_file_system_is_refused_with_the_way_out(tmp_path:
     script = """
 import subprocess, sys
 from covey.kernel.home import Home
+from covey.kernel.seat import Seat
 from murli import AgentError
 disk = sys.argv[1]
 Home(disk + "/made").node.prepare()
 subprocess.run(["mount", "-o", "remount,bind,ro", disk], check=True)
-for name, verb in (("made", Home.check), ("made", Home.prepare), ("new", Home.prepare)):
+for name, verb in (("made", Seat.check), ("made", Seat.prepare), ("new", Seat.prepare)):
     try:
-        verb(Home(f"{disk}/{name}"))
+        verb(Home(f"{disk}/{name}").node)
     except AgentError as error:
         print(error.error, error.suggestion.rpartition(": ")[2])
 """
