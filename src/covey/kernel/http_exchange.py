@@ -124,6 +124,7 @@ class Exchange:
         elif kind == "http.response.body":
             self._connection.write(self.response.body(message.get("body", b""), more=message.get("more_body", False)))
             if self.response.complete:
+                self._body.clear()  # what is not asked for any more must not hold up what follows it
                 self._changed.set()
                 self._connection.exchange_complete(self)
         else:

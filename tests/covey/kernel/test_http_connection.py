@@ -266,6 +266,30 @@ def test_the_rest_of_a_body_that_was_answered_early_is_dropped_and_the_connectio
     play(scenario, answer)
 
 
+def test_a_large_body_that_arrives_before_its_early_response_does_not_stop_the_rest(play: Play) -> None:
+    size = 4 * DEFAULT_LIMITS.body_bytes
+    came = asyncio.Event()
+
+    async def answer(_: Scope, __: Receive, send: Send) -> None:
+        await came.wait()  # until the server has stopped reading
+        await send({"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+    async def scenario(scene: Scene) -> None:
+        reader, writer = await scene.connect()
+        writer.write(head("POST", "/early", f"Content-Length: {size}") + b"x" * size)
+        await asyncio.sleep(0.1)
+        came.set()
+        await writer.drain()
+        writer.write(head("GET", "/next", CLOSE))
+        answers = await reader.read()
+        assert answers.count(b"HTTP/1.1 413 ") == 2
+        assert scene.application.paths == ["/early", "/next"]
+        writer.close()
+
+    play(scenario, answer)
+
+
 def test_the_rest_of_a_body_that_was_answered_early_and_does_not_come_is_not_waited_for(play: Play) -> None:
     async def answer(_: Scope, __: Receive, send: Send) -> None:
         await respond(send, b"[]")
