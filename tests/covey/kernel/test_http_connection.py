@@ -267,7 +267,7 @@ def test_the_rest_of_a_body_that_was_answered_early_is_dropped_and_the_connectio
 
 
 def test_a_large_body_that_arrives_before_its_early_response_does_not_stop_the_rest(play: Play) -> None:
-    size = 4 * DEFAULT_LIMITS.body_bytes
+    size = 64 * DEFAULT_LIMITS.body_bytes
     came = asyncio.Event()
 
     async def answer(_: Scope, __: Receive, send: Send) -> None:
