@@ -25,7 +25,7 @@ from covey.kernel.api import HttpApi
 from covey.kernel.call import Call, Handler
 from covey.kernel.clock import SystemClock
 from covey.kernel.dispatcher import Dispatcher
-from covey.kernel.http_limits import Limits
+from covey.kernel.http_limits import DEFAULT_LIMITS, Limits
 from covey.kernel.http_server import HttpServer
 from covey.kernel.idempotency import MIGRATIONS, IdempotentCalls
 from covey.kernel.listeners import Listeners
@@ -146,7 +146,11 @@ class Served:
 
 
 def with_server(
-    scenario: Callable[[Served], Coroutine[Any, Any, None]], *, deadline: float = 30.0, **options: float
+    scenario: Callable[[Served], Coroutine[Any, Any, None]],
+    *,
+    deadline: float = 30.0,
+    limits: Limits = DEFAULT_LIMITS,
+    **options: float,
 ) -> None:
     async def main() -> None:
         folder = Path(tempfile.mkdtemp(prefix="cv-"))
@@ -159,7 +163,7 @@ def with_server(
                 dispatcher.install(HANDLERS)
                 api = HttpApi(dispatcher, token="token", **options)  # type: ignore[arg-type]
                 listeners = Listeners(str(folder / "sock"), str(folder / "port"), tcp=True)
-                server = HttpServer(api, listeners, limits=IMPATIENT)
+                server = HttpServer(api, listeners, limits=limits)
                 await server.start()
                 try:
                     await scenario(Served(server, listeners, folder, metrics))
@@ -168,9 +172,8 @@ def with_server(
         finally:
             shutil.rmtree(folder)
 
-    with asyncio.Runner(
-        loop_factory=uvloop.new_event_loop
-    ) as runner:  # the daemon's own loop: they differ in how a connection ends
+    # The daemon's own loop: loops differ in how a connection ends.
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(asyncio.wait_for(main(), LIMIT))
 
 
@@ -202,7 +205,7 @@ def test_connections_that_dawdle_are_cut_off_while_others_are_served(*, tcp: boo
         assert 'covey_http_hangups_total{reason="slow"} 200\n' in served.metrics.text()
         assert not served.server.tcp_connections
 
-    with_server(scenario)
+    with_server(scenario, limits=IMPATIENT)
 
 
 @TRANSPORTS
@@ -214,7 +217,7 @@ def test_a_connection_without_a_next_request_is_closed(*, tcp: bool) -> None:
         assert answer.startswith(b"HTTP/1.1 200 ")
         assert 'reason="idle"} 1\n' in served.metrics.text()
 
-    with_server(scenario)
+    with_server(scenario, limits=IMPATIENT)
 
 
 def test_a_caller_that_does_not_read_its_answers_is_cut_off() -> None:
@@ -227,7 +230,7 @@ def test_a_caller_that_does_not_read_its_answers_is_cut_off() -> None:
             while served.server.connections:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
-    with_server(scenario, stall=0.2)
+    with_server(scenario, limits=IMPATIENT, stall=0.2)
 
 
 def test_connections_that_only_wait_make_room_for_one_that_sends_a_request() -> None:
