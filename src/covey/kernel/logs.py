@@ -167,6 +167,7 @@ class LogWriter(logging.Handler):
 redactor = Redactor()
 """Keeps secrets out of the log of this process: call `redactor.register(secret)` for each secret that it holds."""
 _writer: LogWriter | None = None
+_level_before = logging.WARNING
 
 
 def configure(seat: Seat, config: Config) -> LogWriter:
@@ -174,7 +175,7 @@ def configure(seat: Seat, config: Config) -> LogWriter:
 
     Called again, it applies the limits and the level of the new configuration.
     """
-    global _writer  # noqa: PLW0603 - logging is one per process, and so is this
+    global _writer, _level_before  # noqa: PLW0603 - logging is one per process, and so is this
     for secret in config.secrets():
         redactor.register(secret)
     limits = {
@@ -185,6 +186,7 @@ def configure(seat: Seat, config: Config) -> LogWriter:
     root = logging.getLogger()
     if _writer is None or _writer.file.path != seat.log_file:
         close()
+        _level_before = root.level
         _writer = LogWriter(LogFile(seat.log_file, **limits), redactor)
         root.addHandler(_writer)
     else:
@@ -194,10 +196,11 @@ def configure(seat: Seat, config: Config) -> LogWriter:
 
 
 def close() -> None:
-    """Write the queued lines and stop logging to the file."""
+    """Write the queued lines and stop logging to the file; the level is the one from before."""
     global _writer  # noqa: PLW0603
     if _writer is not None:
         logging.getLogger().removeHandler(_writer)
+        logging.getLogger().setLevel(_level_before)
         _writer.close()
         _writer = None
 
