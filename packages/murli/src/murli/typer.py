@@ -55,6 +55,6 @@ def _command(app: typer.Typer) -> Any:
         from typer.main import get_command
     except ImportError as error:
         raise tool_error(
-            f"typer cannot be imported: {error}", "Run: pip install 'typer>=0.20'", error="missing_dependency"
+            f"typer cannot be imported: {error}", "Run: pip install 'typer>=0.29'", error="missing_dependency"
         ) from error
     return get_command(app)
