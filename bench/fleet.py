@@ -386,7 +386,7 @@ def show(sizes: list[int], found: list[Figures]) -> bool:
     for name in found[0].others:
         row(
             f"  {name}, x median",
-            lambda one, name=name: (  # type: ignore[misc]
+            lambda one, name=name: (  # type: ignore[misc] # mypy infers no lambda with a default
                 f"{statistics.median(one.others[name].seconds) / statistics.median(one.asked):.1f}"
             ),
         )

@@ -53,10 +53,10 @@ def serve_covey(folder: str) -> None:
     import uvloop  # noqa: PLC0415 - the clients do without
 
     from covey.contract import Operation, Parameter  # noqa: PLC0415
-    from covey.contract.event_kind import EventKind  # noqa: PLC0415
+    from covey.contract.event_kind import EventKind  # noqa: PLC0415 - as above
     from covey.kernel.daemon import Daemon  # noqa: PLC0415
     from covey.kernel.home import Home  # noqa: PLC0415
-    from covey.kernel.subsystem import Opened, Subsystem  # noqa: PLC0415
+    from covey.kernel.subsystem import Opened, Subsystem  # noqa: PLC0415 - as above
 
     benchmarked = EventKind("bench.event", "An event of this benchmark.")
     write = Operation(

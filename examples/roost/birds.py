@@ -183,7 +183,7 @@ def _table(birds: list[Bird]) -> str:
 
 
 def _tags(bird: Bird) -> str:
-    return ", ".join(map(str, bird["tags"]))  # type: ignore[call-overload]
+    return ", ".join(map(str, bird["tags"]))  # type: ignore[call-overload] # a bird holds objects; its tags are a list
 
 
 __all__ = [

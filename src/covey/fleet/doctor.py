@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ def checks(examination: Examination) -> Sequence[Check]:
         Check("tools", "ssh", programs.ssh),
         Check("home", "spool", lambda: _spool(Path(examination.seat.directory) / "spool")),
         Check("home", "adapters", lambda: _adapters(Path(home) / "adapters")),
-        *(Check("agents", name, lambda name=name: programs.agent(name)) for name in agents_by_program()),  # type: ignore[misc]
+        *(Check("agents", name, partial(programs.agent, name)) for name in agents_by_program()),
         Check("agents", "agents", lambda: _none_installed(examination, programs)),
         Check("agents", "hooks", lambda: _integrations({**examination.environ, "COVEY_HOME": home})),
         Check("agents", "drift", lambda: _drift(examination)),

@@ -152,7 +152,7 @@ class Daemon:
         try:
             await self.reload.reload()
         except AgentError as error:
-            log.error(  # noqa: TRY400
+            log.error(  # noqa: TRY400 - the reason says it all
                 "the configuration was not reloaded", extra={"reason": error.message, "suggestion": error.suggestion}
             )
 

@@ -49,7 +49,7 @@ def run(seat: Seat, subsystems: Sequence[Subsystem], report: Report = lambda _: 
             runner.run(_live(seat, subsystems, lock, report))
     except AgentError as error:
         report({"error": error.envelope()})
-        log.error("the daemon could not start", extra={"reason": error.message})  # noqa: TRY400
+        log.error("the daemon could not start", extra={"reason": error.message})  # noqa: TRY400 - the reason says it all
         raise
     finally:
         lock.release()

@@ -243,7 +243,7 @@ class Supervisor:
             temporary.write_text(json.dumps({"pid": child.pid, "birth": child.birth, "argv": child.argv}))
             temporary.replace(self._records / f"{child.name}.json")
         except OSError as error:  # it runs, and that is what counts
-            log.error(  # noqa: TRY400
+            log.error(  # noqa: TRY400 - the reason says it all
                 "a child is not recorded: after a crash it would not be found",
                 extra={"child": child.name, "reason": str(error)},
             )

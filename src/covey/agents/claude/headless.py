@@ -205,7 +205,7 @@ class ClaudeReader:
             kind = "budget"
         elif result:
             status = whole_number(result.get("api_error_status"))
-            limited = status == 429 or names_reset(message)  # noqa: PLR2004
+            limited = status == 429 or names_reset(message)  # noqa: PLR2004 - the HTTP status
             kind = "rate_limit" if limited else "auth" if status in {401, 403} or "/login" in message else "api"
         elif "/login" in message or "API key" in message:
             kind = "auth"
