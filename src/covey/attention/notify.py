@@ -149,7 +149,8 @@ async def run(command: Sequence[str], content: dict[str, Any], deadline: float =
             return f"{command[0]} did not end within {deadline:g} s"
         finally:
             process.signal_group(started.pid, born, signal.SIGKILL)
-            await asyncio.wait({asyncio.ensure_future(started.wait())}, timeout=KILLED_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(started.wait(), KILLED_S)
         return "" if code == 0 else f"{command[0]} ended with code {code}{errors.text}"
 
 

@@ -36,7 +36,7 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         return found
 
     async with (
-        Queue(context.store, context.events, context.clock) as items,
+        Queue(context.store, context.events, context.clock, context.metrics) as items,
         Tasks(context.clock, context.metrics) as tasks,
     ):
         notifier = Notifier(items, context.store, context.events, context.clock, command)

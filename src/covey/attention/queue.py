@@ -15,6 +15,7 @@ from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
 from covey.kernel.consumer import Consumer
 from covey.kernel.event import encode
 from covey.kernel.migrations import Migration
+from covey.kernel.tasks import Tasks
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from covey.kernel.consumer import Advance
     from covey.kernel.event import Event
     from covey.kernel.events import Events
+    from covey.kernel.metrics import Metrics
     from covey.kernel.store import Store
 
 _ITEMS = """
@@ -56,6 +58,8 @@ MIGRATIONS = (
 )
 CONSUMER = "attention.queue"
 CLOSED_KEPT = 1000
+CLOSE_S = 8.0
+"""How long a daemon that stops waits for items that are being closed."""
 
 _FIELDS = tuple(Item.__struct_fields__)
 _PUT = (
@@ -73,26 +77,27 @@ _FORGET = """
 class Queue:
     """The items of the queue, kept up to date while the daemon runs."""
 
-    def __init__(self, store: Store, events: Events, clock: Clock) -> None:
+    def __init__(self, store: Store, events: Events, clock: Clock, metrics: Metrics) -> None:
         self.open: dict[str, Item] = {}
         """Open items by key, as in the database. Both are changed only under the lock."""
         self._store = store
         self._events = events
         self._clock = clock
         self._lock = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
-        self._closing: set[asyncio.Task[Item]] = set()
+        self._tasks = Tasks(clock, metrics)
 
     async def __aenter__(self) -> Self:
         self.open = {item.key: item for item in await self._items("WHERE closed_at IS NULL")}
-        consumer = await Consumer.open(CONSUMER, [ATTENTION_ASKED, ATTENTION_SETTLED], self._store, self._events)
-        self._task = asyncio.create_task(consumer.run(self._handle, self._clock), name="attention queue")
+        self._tasks.keep("attention queue", self._consume)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._task
-        self._task.cancel()
-        await asyncio.gather(self._task, *self._closing, return_exceptions=True)
+        await self._tasks.drain(CLOSE_S)
+        await self._tasks.aclose()
+
+    async def _consume(self) -> None:
+        consumer = await Consumer.open(CONSUMER, [ATTENTION_ASKED, ATTENTION_SETTLED], self._store, self._events)
+        await consumer.run(self._handle, self._clock)
 
     async def listed(self, *, everything: bool, limit: int) -> list[Item]:
         """Return the open items, the latest first; with `everything`, the closed ones after them."""
@@ -116,10 +121,7 @@ class Queue:
 
         It is completed even if the caller is cancelled: the database and `open` must not differ.
         """
-        task = asyncio.create_task(self._close(item, why))
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
-        return await asyncio.shield(task)
+        return await self._tasks.shield("closing of an attention item", self._close(item, why))
 
     async def _close(self, item: Item, why: str) -> Item:
         async with self._lock:

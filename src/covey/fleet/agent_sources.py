@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from covey.agents.signals.sources import Pauses, follow, owner
 from covey.fleet.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Iterable
 
     from covey.agents.screens.adapter import Adapter
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from covey.agents.signals.signals import HookReader, Source
     from covey.fleet.runtimes import Runtime
     from covey.kernel.clock import Clock
+    from covey.kernel.tasks import Tasks
 
     Report = Callable[["AgentSources", str, Claim | None, str, float], object]
     """Called with the agent, the source, its claim (None: the source withdraws its last one), a key under which the
@@ -55,6 +57,7 @@ class AgentSources:
         adapter: Adapter,
         report: Report,
         clock: Clock,
+        tasks: Tasks,
         *,
         here: bool = True,
         levels: Iterable[Claim] = (),
@@ -76,7 +79,8 @@ class AgentSources:
         self._unread_check: asyncio.Task[None] | None = None
         self._session = ""
         self._pauses = Pauses()
-        self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._tasks = tasks
+        self._files: dict[tuple[str, str], asyncio.Task[None]] = {}
         self.on_version: Callable[[str], None] = lambda _: None
         """Called with the version that one of the agent's files names."""
 
@@ -98,9 +102,9 @@ class AgentSources:
 
     def stop(self) -> None:
         """Stop following files, and the timer of an unread screen."""
-        for task in self._tasks.values():
+        for task in self._files.values():
             task.cancel()
-        self._tasks.clear()
+        self._files.clear()
         self._stop_unread_check()
 
     def on_hook(self, payload: object, at: float, delivery_id: str = "") -> list[Notice]:
@@ -184,9 +188,7 @@ class AgentSources:
                 "screen", self._unknown(NOT_UNDERSTOOD, f"its screen is not understood ({self._named})", now), now
             )
         if waits > 0 and self._unread_check is None:
-            self._unread_check = asyncio.create_task(
-                self._check_unread(waits), name=f"unread screen of {self.runtime.runtime_id}"
-            )
+            self._unread_check = self._tasks.spawn("timer of an unread screen", self._check_unread(waits))
 
     async def _check_unread(self, waits: float) -> None:
         await self._clock.sleep(waits)
@@ -251,13 +253,11 @@ class AgentSources:
             return
         process = owner(self.runtime.pid, ticks=self.runtime.process_started, began=self.runtime.started_at)
         wanted = {(source.name, source.pattern): source for source in self._signals.sources(process, self._session)}
-        for key in [key for key in self._tasks if key not in wanted]:
-            self._tasks.pop(key).cancel()
+        for key in [key for key in self._files if key not in wanted]:
+            self._files.pop(key).cancel()
         for key, source in wanted.items():
-            if key not in self._tasks:
-                self._tasks[key] = asyncio.create_task(
-                    self._follow(source), name=f"{self.adapter.name} {source.name} of {self.runtime.runtime_id}"
-                )
+            if key not in self._files:
+                self._files[key] = self._tasks.keep(f"{source.name} of an agent", partial(self._follow, source))
 
     async def _follow(self, source: Source) -> None:
         """Report what one file says, until cancelled."""
@@ -265,13 +265,12 @@ class AgentSources:
         try:
             async for entry in follow(source, process, self._clock.time, self._pauses):
                 self._on_file(source.name, entry)
-        except asyncio.CancelledError:
-            raise
         except Exception:
-            log.exception(
+            log.warning(
                 "following a file of an agent failed",
                 extra={"source": source.name, "runtime": self.runtime.runtime_id},
             )
+            raise
 
     def _on_file(self, source: str, entry: Notice | Level | None) -> None:
         """Report one entry of a file. None: the file is gone."""

@@ -26,6 +26,7 @@ from covey.fleet.target_watches import TargetWatches
 from covey.fleet.view import with_servers
 from covey.hosts.exits import Exits
 from covey.kernel.store_errors import StoreError
+from covey.kernel.tasks import Tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from covey.fleet.view import Row, TargetStatus
     from covey.kernel.clock import Clock
     from covey.kernel.events import Events
+    from covey.kernel.metrics import Metrics
     from covey.tmux.host import TmuxHost
 
 CATCH_UP_S = 2.0
@@ -59,6 +61,7 @@ class Fleet:
         registry: Registry,
         events: Events,
         clock: Clock,
+        metrics: Metrics,
         *,
         rules: Rules,
         book: Targets,
@@ -71,7 +74,8 @@ class Fleet:
         self.runtimes = Runtimes(registry.identify, [one.runtime for one in saved])
         self.sources: dict[str, AgentSources] = {}
         """The agents that are observed, by runtime id."""
-        self.watches = TargetWatches(book)
+        self._tasks = Tasks(clock, metrics)
+        self.watches = TargetWatches(book, self._tasks)
         self._clock = clock
         self._place = place
         self._saved = saved
@@ -80,7 +84,7 @@ class Fleet:
         self.states = LiveStates(rules, clock, self._outbox, self.drift, self.sources, self.watches)
         self.instance_id = self.states.new_id()
         """A random id of this fleet instance; remote nodes use it to detect a restart."""
-        self.versions = LiveVersions(registry, self.runtimes, self.sources, self.states.refresh)
+        self.versions = LiveVersions(registry, self.runtimes, self.sources, self.states.refresh, self._tasks)
         self.on_agent_started: Callable[[], None] = lambda: None
         """Called after an agent was detected and can be given hook deliveries."""
         self._exits = Exits(self._on_exit, clock)
@@ -88,27 +92,22 @@ class Fleet:
         """The health and the reason of each target as the journal has them."""
         self._unannounced: set[str] = set()
         """Agents whose `agent.started` could not be written."""
-        self._catching_up: asyncio.Task[None] | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+        self._catching_up = False
 
     async def __aenter__(self) -> Self:
-        self._tasks = [asyncio.create_task(self._outbox.run(), name="fleet events")]
+        self._tasks.keep("fleet events", self._outbox.run)
         for known in self.book.all:
             self._start_watch(known)
         for saved in self._saved:
             self._resume(saved)
-        self._tasks.append(asyncio.create_task(self.states.drop_unconfirmed(), name="levels of the last daemon"))
+        self._tasks.spawn("levels of the last daemon", self.states.drop_unconfirmed())
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self.states.stop()
         for agent in self.sources.values():
             agent.stop()
-        tasks = [*self._tasks, *self.watches.tasks]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self.versions.aclose()
+        await self._tasks.aclose()
         await self._exits.aclose()
         await self._outbox.aclose()
 
@@ -153,9 +152,9 @@ class Fleet:
         """Note an event that the journal lacks, and make up for it when the journal can be written again."""
         if kind == AGENT_STARTED:
             self._unannounced.add(subject)
-        if self._catching_up is None:
-            self._catching_up = asyncio.create_task(self._catch_up(), name="what the journal lacks")
-            self._tasks.append(self._catching_up)
+        if not self._catching_up:
+            self._catching_up = True
+            self._tasks.keep("events that the journal lacks", self._catch_up)
 
     async def _catch_up(self) -> None:
         """As soon as the journal can be written again, write a picture, and `agent.started` where it is missing."""
@@ -163,7 +162,7 @@ class Fleet:
         while not written:
             await self._clock.sleep(CATCH_UP_S)
             written = await self.leave_picture(gap=True)
-        self._catching_up = None
+        self._catching_up = False
         for runtime_id in sorted(self._unannounced & self.states.rows.keys()):
             self.states.announce_late(runtime_id)
         self._unannounced.clear()
@@ -178,7 +177,7 @@ class Fleet:
         self._outbox.append(TARGET_ADDED, known.name, data, self.states.now())
 
     def _start_watch(self, known: TargetRecord) -> None:
-        watch = TargetWatch(known.name, lambda: self._place(known), self, self._clock)
+        watch = TargetWatch(known.name, lambda: self._place(known), self, self._clock, self._tasks)
         watch.last_seen = known.last_seen_at
         self._published_health[known.name] = (known.health, "")
         self.watches.start(watch)
@@ -263,7 +262,9 @@ class Fleet:
     def _observe(self, runtime: Runtime, levels: Iterable[Claim] = ()) -> AgentSources:
         here = runtime.target == self.watches.local_name
         adapter = self.registry.adapters[runtime.agent]
-        agent = AgentSources(runtime, adapter, self.states.apply_claim, self._clock, here=here, levels=levels)
+        agent = AgentSources(
+            runtime, adapter, self.states.apply_claim, self._clock, self._tasks, here=here, levels=levels
+        )
         self.sources[runtime.runtime_id] = agent
         if here:
             self._exits.watch(runtime.runtime_id, runtime.pid, runtime.process_started)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from covey.fleet.agent_sources import AgentSources
     from covey.fleet.runtimes import Runtime, Runtimes
     from covey.hosts.processes import Process
+    from covey.kernel.tasks import Tasks
 
 
 class LiveVersions:
@@ -26,14 +27,19 @@ class LiveVersions:
     """
 
     def __init__(
-        self, registry: Registry, runtimes: Runtimes, sources: dict[str, AgentSources], changed: Callable[[str], None]
+        self,
+        registry: Registry,
+        runtimes: Runtimes,
+        sources: dict[str, AgentSources],
+        changed: Callable[[str], None],
+        tasks: Tasks,
     ) -> None:
         self.programs = ProgramVersions(os.environ)
         self._registry = registry
         self._runtimes = runtimes
         self._sources = sources
         self._changed = changed
-        self._lookups: set[asyncio.Task[None]] = set()
+        self._tasks = tasks
 
     def begin(self, runtime: Runtime, now: Callable[[], float], *, here: bool) -> None:
         """Look up the version of an agent in the background; only on this machine (`here`) are there files to read."""
@@ -43,15 +49,7 @@ class LiveVersions:
             return
         process = self._runtimes.process(runtime.runtime_id) or described(runtime.pid, runtime.process_started)
         if here and process is not None:
-            task = asyncio.create_task(self._find(runtime, process, now), name=f"version of {runtime.runtime_id}")
-            self._lookups.add(task)
-            task.add_done_callback(self._lookups.discard)
-
-    async def aclose(self) -> None:
-        """Cancel the lookups that are under way."""
-        for task in self._lookups:
-            task.cancel()
-        await asyncio.gather(*self._lookups, return_exceptions=True)
+            self._tasks.spawn("version of an agent", self._find(runtime, process, now))
 
     async def _find(self, runtime: Runtime, process: Process, now: Callable[[], float]) -> None:
         adapter = self._registry.adapters[runtime.agent]

@@ -69,7 +69,9 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
     saved = await context.store.read(saved_agents.load)
     async with (
         History.kept(context.events, context.clock, rules, book, saved) as history,
-        Fleet(registry, context.events, context.clock, rules=rules, book=book, place=place, saved=saved) as fleet,
+        Fleet(
+            registry, context.events, context.clock, context.metrics, rules=rules, book=book, place=place, saved=saved
+        ) as fleet,
         Tasks(context.clock, context.metrics) as tasks,
     ):
         spool = Spool(Path(context.seat.directory) / "spool")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from covey import __version__
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from covey.kernel.clock import Clock
+    from covey.kernel.tasks import Tasks
     from covey.tmux import listing
     from covey.tmux.host import TmuxHost
 
@@ -53,12 +55,15 @@ class TargetWatch:
     `make` returns how the target is reached when that is first needed; it raises ValueError if it cannot be reached.
     """
 
-    def __init__(self, name: str, make: Callable[[], TmuxHost], listener: TargetListener, clock: Clock) -> None:
+    def __init__(
+        self, name: str, make: Callable[[], TmuxHost], listener: TargetListener, clock: Clock, tasks: Tasks
+    ) -> None:
         self.name = name
         self.last_seen: float | None = None
         self._make = make
         self._listener = listener
         self._clock = clock
+        self._tasks = tasks
         self._servers: dict[str, tuple[ServerWatch, asyncio.Task[None]]] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._node: RemoteNode | None = None
@@ -197,10 +202,7 @@ class TargetWatch:
         for socket in sockets:
             if socket not in self._servers:
                 server = ServerWatch(self.name, place, socket, self._listener, self._clock)
-                self._servers[socket] = (
-                    server,
-                    asyncio.create_task(self._attend(server), name=f"tmux {self.name} {socket}"),
-                )
+                self._servers[socket] = (server, self._tasks.spawn("watch of a tmux server", self._attend(server)))
         self._here = place.here
         for socket in {runtime.socket for runtime in self._listener.runtimes.all if runtime.target == self.name} - {
             *sockets,
@@ -218,7 +220,7 @@ class TargetWatch:
         """Follow the Covey on that machine, if there is one."""
         if self._following is None:
             self._node = self._node or RemoteNode(self.name, self._listener, self._clock, self.rescan)
-            self._following = asyncio.create_task(self._attend_node(self._node, place), name=f"node {self.name}")
+            self._following = self._tasks.keep("remote node", partial(self._node.run, place.executor))
 
     def _forget_others(self, sockets: set[str]) -> None:
         """End the servers whose sockets are gone, unless they still answer.
@@ -246,28 +248,25 @@ class TargetWatch:
             self._close(server[1])
 
     def _close(self, task: asyncio.Task[None]) -> None:
-        task.cancel()  # to end its programs there may take a moment, or fail
+        if not task.cancelling():  # ending its programs there takes a moment, and must not be interrupted
+            task.cancel()
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    async def _attend_node(self, node: RemoteNode, place: TmuxHost) -> None:
-        try:
-            await node.run(place.executor)
-        except asyncio.CancelledError:
-            raise
-        except Exception:
-            log.exception("following a remote node failed", extra={"target": self.name})
-
     async def _attend(self, server: ServerWatch) -> None:
+        """Run the watch of one server. If it ends by itself, the next search for sockets starts another."""
         try:
             await server.run()
-        except asyncio.CancelledError:
-            raise
         except Exception:
-            log.exception("watching a tmux server failed", extra={"target": self.name, "socket": server.socket})
+            log.warning("watching a tmux server failed", extra={"target": self.name, "socket": server.socket})
             self._listener.on_runtime_changes(
                 self._listener.runtimes.server_gone(self.name, server.socket, self._clock.time())
             )
+            self._ended(server)
+            raise
+        self._ended(server)
+
+    def _ended(self, server: ServerWatch) -> None:
         if self._servers.get(server.socket, (None,))[0] is server:
             del self._servers[server.socket]
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from covey.fleet.targets import LOCAL
 
 if TYPE_CHECKING:
+    import asyncio
+
     from covey.fleet.target_watch import TargetWatch
     from covey.fleet.targets import Targets
     from covey.fleet.view import TargetStatus
+    from covey.kernel.tasks import Tasks
 
 
 class TargetWatches:
     """One watch with its task for each target. `book` says which target is this machine."""
 
-    def __init__(self, book: Targets) -> None:
+    def __init__(self, book: Targets, tasks: Tasks) -> None:
         self._book = book
+        self._owner = tasks
         self._watches: dict[str, TargetWatch] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -41,10 +44,6 @@ class TargetWatches:
         local = self.local
         return local.name if local else ""
 
-    @property
-    def tasks(self) -> list[asyncio.Task[None]]:
-        return list(self._tasks.values())
-
     def statuses(self) -> list[TargetStatus]:
         """Return how each target is, in the order in which they were added."""
         return [watch.status for watch in self._watches.values()]
@@ -52,7 +51,7 @@ class TargetWatches:
     def start(self, watch: TargetWatch) -> None:
         """Run a watch as a task."""
         self._watches[watch.name] = watch
-        self._tasks[watch.name] = asyncio.create_task(watch.run(), name=f"target {watch.name}")
+        self._tasks[watch.name] = self._owner.spawn(f"target {watch.name}", watch.run())
 
     def stop(self, name: str) -> asyncio.Task[None]:
         """Stop watching a target. Returns its task, which may take some seconds to close the connection."""

@@ -17,6 +17,8 @@ from covey.fleet.judge import Rules, horizon, judge
 from covey.fleet.model import Claim, Verdict
 from covey.fleet.runtimes import Runtime
 from covey.kernel.clock import ManualClock
+from covey.kernel.metrics import Metrics
+from covey.kernel.tasks import Tasks
 from tests.covey.fleet.living import TOY
 
 STRANGE = "A dialog that no rule knows. Continue (y/n)"
@@ -41,7 +43,14 @@ class Desk:
             process_started=1,
             started_at=self.clock.time() - age,
         )
-        self.sources = AgentSources(runtime, load(TOY.parent).adapters["toy"], self._report, self.clock, here=False)
+        self.sources = AgentSources(
+            runtime,
+            load(TOY.parent).adapters["toy"],
+            self._report,
+            self.clock,
+            Tasks(self.clock, Metrics()),
+            here=False,
+        )
 
     def _report(self, _: AgentSources, source: str, claim: Claim | None, _key: str, _at: float) -> None:
         self.claims.pop(source, None)
