@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from covey.kernel.call import Call
+    from covey.kernel.operations.call import Call
     from covey.kernel.subsystem import Context, Opened
 
 SLOWER, FASTER = 1.5, 2.0

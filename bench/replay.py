@@ -22,25 +22,25 @@ from typing import TYPE_CHECKING, Any
 from msgspec import to_builtins
 
 from covey.contract.fleet_events import FLEET_PICTURE, FLEET_STARTED
-from covey.fleet.engine import Signal
-from covey.fleet.history import PICTURE_AFTER, History
-from covey.fleet.judge import Rules
-from covey.fleet.model import DERIVED, SEEN, SURE, Claim, State
-from covey.fleet.picture import Picture
-from covey.fleet.record import PICTURE_EVENTS
-from covey.fleet.runtimes import Runtime
-from covey.fleet.states import RuntimeView, StateEvent, States
-from covey.kernel import journal
+from covey.fleet.history.history import PICTURE_AFTER, History
+from covey.fleet.history.picture import Picture
+from covey.fleet.history.record import PICTURE_EVENTS
+from covey.fleet.state.engine import Signal
+from covey.fleet.state.judge import Rules
+from covey.fleet.state.model import DERIVED, SEEN, SURE, Claim, State
+from covey.fleet.state.states import RuntimeView, StateEvent, States
+from covey.fleet.watch.runtimes import Runtime
 from covey.kernel.clock import ManualClock, timestamp
-from covey.kernel.event import Event, Kinds, encode
-from covey.kernel.events import Events
-from covey.kernel.store import Store
+from covey.kernel.events import journal
+from covey.kernel.events.event import Event, Kinds, encode
+from covey.kernel.events.events import Events
+from covey.kernel.store.store import Store
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Awaitable, Callable, Iterable
 
-    from covey.kernel.journal import Reader
+    from covey.kernel.events.journal import Reader
 
 ROOT = Path(__file__).resolve().parent.parent
 AGENTS = 20

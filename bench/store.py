@@ -20,11 +20,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from covey.kernel.migrations import Migration
-from covey.kernel.store import Store
+from covey.kernel.store.migrations import Migration
+from covey.kernel.store.store import Store
 
 if TYPE_CHECKING:
-    from covey.kernel.store import Fsync
+    from covey.kernel.store.store import Fsync
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT NOT NULL) STRICT"

@@ -13,7 +13,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from covey.kernel.config import set_value
+from covey.kernel.config.config import set_value
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 from covey.node.settings import SETTINGS
@@ -21,7 +21,7 @@ from covey.node.subsystems import SUBSYSTEMS
 from lab.observer import HOME, SOCKET, TIMELINE
 
 if TYPE_CHECKING:
-    from covey.kernel.event import Event
+    from covey.kernel.events.event import Event
 
 KINDS = ("agent.started", "agent.state", "agent.ended")
 

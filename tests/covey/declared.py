@@ -14,8 +14,8 @@ import jsonschema_rs
 
 from covey.contract.event_kind import EventKind
 from covey.contract.events import EVENTS
-from covey.kernel.event import Event
-from covey.kernel.events import Events
+from covey.kernel.events.event import Event
+from covey.kernel.events.events import Events
 
 BY_NAME = {str(kind): kind for kind in EVENTS}
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from covey.contract import Operation
-from covey.kernel.call import Handler
+from covey.kernel.operations.call import Handler
 from covey.kernel.subsystem import Context, Opened, Subsystem
 
 

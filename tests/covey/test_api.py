@@ -13,10 +13,10 @@ import pytest
 
 from covey.contract import OPERATIONS
 from covey.contract.kernel import OPERATIONS as KERNEL
-from covey.kernel.config import set_value
+from covey.kernel.config.config import set_value
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
-from covey.kernel.openapi import document
+from covey.kernel.http.openapi import document
 from covey.node.settings import SETTINGS
 from covey.node.subsystems import SUBSYSTEMS
 from tests.covey.conftest import TIME_LIMIT, Covey

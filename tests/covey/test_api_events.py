@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from covey.kernel import operations
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
+from covey.kernel.operations import kernel_operations as operations
 from tests.covey.conftest import Covey
 from tests.covey.kinds import kind
 

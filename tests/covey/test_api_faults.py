@@ -21,17 +21,17 @@ import pytest
 import uvloop
 
 from covey.contract import Operation, Parameter
-from covey.kernel.api import HttpApi
-from covey.kernel.call import Call, Handler
 from covey.kernel.clock import SystemClock
-from covey.kernel.dispatcher import Dispatcher
-from covey.kernel.http_limits import DEFAULT_LIMITS, Limits
-from covey.kernel.http_server import HttpServer
-from covey.kernel.idempotency import MIGRATIONS, IdempotentCalls
-from covey.kernel.listeners import Listeners
+from covey.kernel.http.api import HttpApi
+from covey.kernel.http.limits import DEFAULT_LIMITS, Limits
+from covey.kernel.http.listeners import Listeners
+from covey.kernel.http.server import HttpServer
 from covey.kernel.metrics import Metrics
-from covey.kernel.store import Store
-from covey.kernel.stream import Batch, Message
+from covey.kernel.operations.call import Call, Handler
+from covey.kernel.operations.dispatcher import Dispatcher
+from covey.kernel.operations.idempotency import MIGRATIONS, IdempotentCalls
+from covey.kernel.operations.stream import Batch, Message
+from covey.kernel.store.store import Store
 
 LIMIT = 60
 TRANSPORTS = pytest.mark.parametrize("tcp", [False, True], ids=["unix", "tcp"])

@@ -22,7 +22,7 @@ from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi import checks
 
 from covey.contract import OPERATIONS
-from covey.kernel.request import SHORTEST_DEADLINE_MS
+from covey.kernel.http.request import SHORTEST_DEADLINE_MS
 from tests.covey.conftest import TIME_LIMIT, Covey, UnixConnection
 
 load_all_checks()

@@ -17,11 +17,11 @@ from covey.contract import GROUPS, OPERATIONS, Operation, Parameter
 from covey.contract.events import EVENTS
 from covey.contract.operation import shape
 from covey.contract.reference import page
-from covey.kernel.call import Call
 from covey.kernel.client import Client
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
-from covey.kernel.offline import OfflineOperations
+from covey.kernel.operations.call import Call
+from covey.kernel.operations.offline import OfflineOperations
 from covey.node.settings import SETTINGS
 from covey.node.subsystems import SUBSYSTEMS
 from murli.conformance import assert_conforms

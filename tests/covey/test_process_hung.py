@@ -15,7 +15,7 @@ from itertools import combinations
 import pytest
 
 from covey.cli.perform import QUICK_S
-from covey.kernel.process import birth
+from covey.kernel.processes.process import birth
 from murli import EXIT_TIMEOUT
 from tests.covey.conftest import Covey
 from tests.covey.fleet.room import until

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from covey.agents.registry import known_agents
-from covey.kernel.program_version import version_in_path
+from covey.kernel.processes.program_version import version_in_path
 
 if TYPE_CHECKING:
     from covey.agents.screens.adapter import Adapter, Process
-    from covey.kernel.program_version import ProgramVersions
+    from covey.kernel.processes.program_version import ProgramVersions
 
 LATER_S = 2.0
 """Files of a program that are younger than its process by more than this belong to an update that the process does not

@@ -7,15 +7,15 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from covey.kernel.config import Config
-from covey.kernel.doctor import Check
-from covey.kernel.finding import OK, WARN, Finding
+from covey.kernel.config.config import Config
+from covey.kernel.doctor.doctor import Check
+from covey.kernel.doctor.finding import OK, WARN, Finding
 from murli import AgentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from covey.kernel.doctor import Examination
+    from covey.kernel.doctor.doctor import Examination
 
 
 def checks(examination: Examination) -> Sequence[Check]:

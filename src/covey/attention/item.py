@@ -9,11 +9,11 @@ from msgspec.structs import asdict, replace
 
 from covey.contract.attention_events import ATTENTION_CHANGED, ATTENTION_CLOSED, ATTENTION_OPENED, ATTENTION_SETTLED
 from covey.kernel.clock import timestamp
-from covey.kernel.event import encode
+from covey.kernel.events.event import encode
 
 if TYPE_CHECKING:
     from covey.contract.event_kind import EventKind
-    from covey.kernel.event import Event
+    from covey.kernel.events.event import Event
 
 SETTLED_BY, ASKER = "settled_by", "asker"
 """An item that its asker settles cannot be closed by hand: it stays as long as the asker waits."""

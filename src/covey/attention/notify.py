@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.contract.attention_events import ATTENTION_OPENED
-from covey.kernel import process
-from covey.kernel.consumer import Consumer
-from covey.kernel.store_errors import StoreError
+from covey.kernel.events.consumer import Consumer
+from covey.kernel.processes import process
+from covey.kernel.store.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from covey.attention.item import Item
     from covey.attention.queue import Queue
     from covey.kernel.clock import Clock
-    from covey.kernel.event import Event
-    from covey.kernel.events import Events
-    from covey.kernel.store import Store
+    from covey.kernel.events.event import Event
+    from covey.kernel.events.events import Events
+    from covey.kernel.store.store import Store
 
 CONSUMER = "attention.notify"
 BURST_S = 2.0

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from covey.attention.item import Item
-    from covey.kernel.call import Call, Handler
     from covey.kernel.clock import Clock
+    from covey.kernel.operations.call import Call, Handler
     from covey.kernel.subsystem import Context
 
 TITLES = 3

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from covey.attention.item import Change, Item, changed, closed
 from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
-from covey.kernel.consumer import Consumer
-from covey.kernel.event import encode
-from covey.kernel.migrations import Migration
+from covey.kernel.events.consumer import Consumer
+from covey.kernel.events.event import encode
+from covey.kernel.store.migrations import Migration
 from covey.kernel.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from covey.kernel.clock import Clock
-    from covey.kernel.consumer import Advance
-    from covey.kernel.event import Event
-    from covey.kernel.events import Events
+    from covey.kernel.events.consumer import Advance
+    from covey.kernel.events.event import Event
+    from covey.kernel.events.events import Events
     from covey.kernel.metrics import Metrics
-    from covey.kernel.store import Store
+    from covey.kernel.store.store import Store
 
 _ITEMS = """
 CREATE TABLE attention_item (

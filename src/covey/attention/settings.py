@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from covey.kernel.setting import Setting
+from covey.kernel.config.setting import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
 from covey.contract.beats_events import BEAT_STEP
-from covey.kernel.store_errors import StoreError
+from covey.kernel.store.errors import StoreError
 from covey.kernel.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from covey.beats.records import Run
     from covey.contract.event_kind import EventKind
     from covey.kernel.clock import Clock
-    from covey.kernel.events import Events
+    from covey.kernel.events.events import Events
     from covey.kernel.metrics import Metrics
 
 STEP_CHARACTERS = 500

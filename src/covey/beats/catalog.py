@@ -18,7 +18,7 @@ from covey.beats.beat import Beat
 from covey.beats.frontmatter import Frontmatter, split
 from covey.beats.heartbeat_files import LARGEST_FILE, HeartbeatFile, find_heartbeat_files
 from covey.beats.permissions import DEFAULT_DENY
-from covey.kernel.config_file import Problem
+from covey.kernel.config.file import Problem
 from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:

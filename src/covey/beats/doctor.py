@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.kernel.finding import FAIL, OK, WARN, Finding
+from covey.kernel.doctor.finding import FAIL, OK, WARN, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

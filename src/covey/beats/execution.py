@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from covey.agents.headless.report import Failure, Report
 from covey.agents.headless.secrets import redacted_text
 from covey.agents.line_buffer import LineBuffer
-from covey.kernel import process
+from covey.kernel.processes import process
 from covey.kernel.regular_file import open_regular, read_regular
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from covey.beats.preparation import prepare
 from covey.beats.records import Run
 from covey.beats.run_folder import RunFolder, prune_handovers
 from covey.kernel.clock import SystemClock
-from covey.kernel.config import Config
-from covey.kernel.ids import Ulids
+from covey.kernel.config.config import Config
+from covey.kernel.events.ids import Ulids
 from murli import AgentError
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from covey.agents.headless.report import Step, Usage
     from covey.beats.beat import Beat
+    from covey.kernel.config.settings import Settings
     from covey.kernel.home import Home
-    from covey.kernel.settings import Settings
 
 
 KEPT_RUNS = 100

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from covey.kernel.config_file import Problem
+from covey.kernel.config.file import Problem
 
 LONGEST_HEAD = 16_384
 """The largest number of characters: parsing more would hold up the daemon."""

@@ -12,7 +12,7 @@ from covey.beats.queries import Queries
 from covey.beats.records import RECORD_COLUMNS, RUN_COLUMNS, BeatRecord, Run, to_row
 from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
 from covey.contract.beats_events import BEAT_FINISHED, BEAT_QUEUED, BEAT_STARTED
-from covey.kernel.migrations import Migration
+from covey.kernel.store.migrations import Migration
 
 if TYPE_CHECKING:
     import sqlite3
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from covey.beats.alerts import Alert
     from covey.contract.event_kind import EventKind
-    from covey.kernel.events import Events
-    from covey.kernel.store import Store
+    from covey.kernel.events.events import Events
+    from covey.kernel.store.store import Store
 
 _TABLES = """
 CREATE TABLE beat_standing (

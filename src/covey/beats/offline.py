@@ -23,15 +23,15 @@ from covey.beats.ledger import MIGRATIONS
 from covey.beats.queries import Queries
 from covey.beats.records import RUN_COLUMNS, Run, to_row
 from covey.beats.run_folder import run_folders
-from covey.kernel.config import Config
+from covey.kernel.config.config import Config
 from murli import tool_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
 
     from covey.beats.records import BeatRecord
+    from covey.kernel.config.settings import Settings
     from covey.kernel.home import Home
-    from covey.kernel.settings import Settings
 
 T = TypeVar("T")
 

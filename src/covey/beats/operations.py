@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from covey.beats.beat import Beat
     from covey.beats.catalog import CatalogEntry
-    from covey.kernel.call import Call, Handler
+    from covey.kernel.operations.call import Call, Handler
     from covey.kernel.subsystem import Context
 
 

@@ -17,7 +17,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from covey.kernel.process import birth, signal_group
+from covey.kernel.processes.process import birth, signal_group
 from covey.kernel.regular_file import descriptor_of, read_regular
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from covey.beats.execution import Execution, Finished
 from covey.beats.preparation import prepare
 from covey.beats.records import Run
 from covey.beats.run_folder import RunFolder, run_folders
-from covey.kernel.ids import Ulids
+from covey.kernel.events.ids import Ulids
 from covey.kernel.tasks import Tasks
 
 if TYPE_CHECKING:

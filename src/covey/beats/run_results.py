@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from covey.beats.conclusion import UNPRICED, conclude, log_line, record_after, turns_to_json
-from covey.kernel.store_errors import StoreError
+from covey.kernel.store.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey.beats.run_folder import MARK, RunFolder, marked_processes
-from covey.kernel.process import birth, group_lives, signal_group
+from covey.kernel.processes.process import birth, group_lives, signal_group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

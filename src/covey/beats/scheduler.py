@@ -23,7 +23,7 @@ from covey.beats.run_results import RunResults
 from covey.beats.schedule import DAY_S
 from covey.contract.beats_events import BEAT_PAUSED, BEAT_SKIPPED
 from covey.kernel.clock import sleep_until
-from covey.kernel.store_errors import StoreError
+from covey.kernel.store.errors import StoreError
 from covey.kernel.tasks import Tasks
 
 if TYPE_CHECKING:

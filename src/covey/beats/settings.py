@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.kernel.setting import Setting, Tables
+from covey.kernel.config.setting import Setting, Tables
 
 SETTINGS = (
     Setting(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats.catalog import BeatCatalog
 from covey.beats.heartbeat_files import expand_path
-from covey.kernel import toml_text
-from covey.kernel.config_file import flat, locked, parse_text, read_text, replace_text
+from covey.kernel.config import toml_text
+from covey.kernel.config.file import flat, locked, parse_text, read_text, replace_text
 from covey.kernel.quoting import quoted
 from murli import user_error
 

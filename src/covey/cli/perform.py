@@ -44,7 +44,7 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
 def _check(operation: Operation, params: dict[str, Any]) -> None:
     """Check the ranges of the contract, for operations that never reach the daemon, which would check them."""
     if any(parameter.minimum is not None or parameter.maximum is not None for parameter in operation.parameters):
-        from covey.kernel.validate import validate
+        from covey.kernel.operations.validate import validate
 
         validate(operation, {name: value for name, value in params.items() if value is not None})
 

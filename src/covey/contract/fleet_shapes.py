@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 STATES = ["error", "waiting_approval", "waiting_input", "running", "completed", "idle", "unknown"]
-"""The states of an agent, by precedence; `covey.fleet.model` has them as a type."""
+"""The states of an agent, by precedence; `covey.fleet.state.model` has them as a type."""
 STATE = one_of("AgentState", STATES)
 CONFIDENCE = one_of("Confidence", ["high", "medium", "low"])
 HEALTH = one_of("Health", ["ok", "degraded", "down"])

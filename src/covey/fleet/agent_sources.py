@@ -13,7 +13,7 @@ from covey.agents.json_values import json_object
 from covey.agents.registry import INTEGRATIONS, SIGNALS
 from covey.agents.signals.signals import SESSION_STARTED, Level, Notice
 from covey.agents.signals.sources import Pauses, follow, owner
-from covey.fleet.model import DERIVED, PROCESS, SEEN, SURE, Claim
+from covey.fleet.state.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
 if TYPE_CHECKING:
     import asyncio
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from covey.agents.screens.adapter import Adapter
     from covey.agents.screens.patterns import Reading
     from covey.agents.signals.signals import HookReader, Source
-    from covey.fleet.runtimes import Runtime
+    from covey.fleet.watch.runtimes import Runtime
     from covey.kernel.clock import Clock
     from covey.kernel.tasks import Tasks
 
@@ -144,7 +144,7 @@ class AgentSources:
     @property
     def followed_files(self) -> set[str]:
         """The names of the agent's files that are followed, e.g. `transcript`."""
-        return {name for name, _ in self._tasks}
+        return {name for name, _ in self._files}
 
     def on_title(self, title: str, now: float) -> None:
         """Report what the title of the pane says, if that has changed."""

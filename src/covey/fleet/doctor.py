@@ -11,15 +11,15 @@ from covey.agents.registry import INTEGRATIONS, agents_by_program, known_agents
 from covey.agents.screens.registry import load
 from covey.contract.fleet import OPERATIONS
 from covey.fleet.doctor_programs import Programs
-from covey.kernel.doctor import Check
-from covey.kernel.finding import FAIL, OK, WARN, Finding
+from covey.kernel.doctor.doctor import Check
+from covey.kernel.doctor.finding import FAIL, OK, WARN, Finding
 from covey.kernel.quoting import quoted
 from murli import AgentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from covey.kernel.doctor import Examination
+    from covey.kernel.doctor.doctor import Examination
 
 ADAPTERS_LIST = next(operation for operation in OPERATIONS if operation.name == "adapters.list")
 

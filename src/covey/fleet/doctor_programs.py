@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from covey.agents.registry import agents_by_program
 from covey.agents.screens.registry import load
-from covey.kernel.finding import FAIL, OK, WARN, Finding
-from covey.kernel.program_version import ProgramVersions, complaint, first_line
+from covey.kernel.doctor.finding import FAIL, OK, WARN, Finding
+from covey.kernel.processes.program_version import ProgramVersions, complaint, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from covey.kernel.probe import Run
+    from covey.kernel.processes.probe import Run
 
 _OLDEST_TMUX = (3, 2)
 _MANAGERS = {

@@ -15,17 +15,17 @@ from msgspec.structs import replace
 
 from covey.contract.fleet_events import AGENT_STARTED, FLEET_PICTURE, TARGET_ADDED, TARGET_HEALTH, TARGET_REMOVED
 from covey.fleet.agent_sources import AgentSources
-from covey.fleet.drift import Drift
-from covey.fleet.live_states import LiveStates
+from covey.fleet.answers.view import with_servers
 from covey.fleet.live_versions import LiveVersions
-from covey.fleet.model import PROCESS
-from covey.fleet.outbox import Outbox
-from covey.fleet.runtimes import Ended, Moved, Runtime, Runtimes, Started, Suspended
-from covey.fleet.target_watch import TargetWatch
-from covey.fleet.target_watches import TargetWatches
-from covey.fleet.view import with_servers
+from covey.fleet.state.drift import Drift
+from covey.fleet.state.live_states import LiveStates
+from covey.fleet.state.model import PROCESS
+from covey.fleet.state.outbox import Outbox
+from covey.fleet.watch.runtimes import Ended, Moved, Runtime, Runtimes, Started, Suspended
+from covey.fleet.watch.target_watch import TargetWatch
+from covey.fleet.watch.target_watches import TargetWatches
 from covey.hosts.exits import Exits
-from covey.kernel.store_errors import StoreError
+from covey.kernel.store.errors import StoreError
 from covey.kernel.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from typing import Self
 
     from covey.agents.screens.registry import Registry
-    from covey.fleet.judge import Rules
-    from covey.fleet.model import Claim, Verdict
-    from covey.fleet.runtimes import Change
-    from covey.fleet.saved_agents import SavedAgent
-    from covey.fleet.server_watch import ServerWatch
-    from covey.fleet.targets import TargetRecord, Targets
-    from covey.fleet.view import Row, TargetStatus
+    from covey.fleet.answers.view import Row, TargetStatus
+    from covey.fleet.state.judge import Rules
+    from covey.fleet.state.model import Claim, Verdict
+    from covey.fleet.state.saved_agents import SavedAgent
+    from covey.fleet.watch.runtimes import Change
+    from covey.fleet.watch.server_watch import ServerWatch
+    from covey.fleet.watch.targets import TargetRecord, Targets
     from covey.kernel.clock import Clock
-    from covey.kernel.events import Events
+    from covey.kernel.events.events import Events
     from covey.kernel.metrics import Metrics
     from covey.tmux.host import TmuxHost
 

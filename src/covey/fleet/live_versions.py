@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from covey.agents.running_version import running_version
 from covey.hosts.processes import described
-from covey.kernel.program_version import ProgramVersions
+from covey.kernel.processes.program_version import ProgramVersions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from covey.agents.screens.registry import Registry
     from covey.fleet.agent_sources import AgentSources
-    from covey.fleet.runtimes import Runtime, Runtimes
+    from covey.fleet.watch.runtimes import Runtime, Runtimes
     from covey.hosts.processes import Process
     from covey.kernel.tasks import Tasks
 

@@ -21,23 +21,24 @@ from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import EVENTS
 from covey.contract.fleet_shapes import FLEET_STATUS
 from covey.contract.replay import REPLAY
-from covey.fleet import doctor, saved_agents
-from covey.fleet.bar import bar
+from covey.fleet import doctor
+from covey.fleet.answers.bar import bar
+from covey.fleet.answers.live_screen import live_screen
+from covey.fleet.answers.references import resolve
+from covey.fleet.answers.view import Filters, panes, sessions, summary, windows
+from covey.fleet.answers.wait_stream import WaitStream
+from covey.fleet.answers.watch_stream import WatchStream
+from covey.fleet.answers.why import why
 from covey.fleet.fleet import Fleet
-from covey.fleet.history import History
+from covey.fleet.history.history import History
 from covey.fleet.ingest.ingest import HookIngest
-from covey.fleet.judge import Rules
-from covey.fleet.live_screen import live_screen
-from covey.fleet.references import resolve
-from covey.fleet.remote_feed import RemoteFeed
+from covey.fleet.remote.remote_feed import RemoteFeed
 from covey.fleet.settings import SETTINGS
+from covey.fleet.state import saved_agents
+from covey.fleet.state.judge import Rules
 from covey.fleet.target_operations import TargetOperations, places
-from covey.fleet.targets import MIGRATION, Targets
-from covey.fleet.view import Filters, panes, sessions, summary, windows
-from covey.fleet.wait_stream import WaitStream
-from covey.fleet.watch_stream import WatchStream
-from covey.fleet.why import why
-from covey.kernel.operations import check_cursor
+from covey.fleet.watch.targets import MIGRATION, Targets
+from covey.kernel.operations.kernel_operations import check_cursor
 from covey.kernel.subsystem import Opened, Subsystem
 from covey.kernel.tasks import Tasks
 from murli import EXIT_CANCELLED, AgentError
@@ -45,9 +46,9 @@ from murli import EXIT_CANCELLED, AgentError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from covey.kernel.call import Call, Handler
     from covey.kernel.metrics import Labels
-    from covey.kernel.stream import Batch
+    from covey.kernel.operations.call import Call, Handler
+    from covey.kernel.operations.stream import Batch
     from covey.kernel.subsystem import Context
 
 DRIFT = "covey_drift_total"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.kernel.setting import Setting
+from covey.kernel.config.setting import Setting
 
 SETTINGS = (
     Setting(

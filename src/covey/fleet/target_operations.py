@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.fleet.targets import LOCAL
+from covey.fleet.watch.targets import LOCAL
 from covey.kernel.clock import timestamp
 from covey.tmux.host import LocalTmuxHost, SshTmuxHost
 from covey.tmux.sockets import default_pattern
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from covey.fleet.fleet import Fleet
-    from covey.fleet.targets import TargetRecord
-    from covey.kernel.call import Call, Handler
+    from covey.fleet.watch.targets import TargetRecord
+    from covey.kernel.operations.call import Call, Handler
     from covey.tmux.host import TmuxHost
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 
-from covey.kernel.process import open_pidfd, start_of
+from covey.kernel.processes.process import open_pidfd, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from covey.hosts.errors import ProcessesError
-from covey.kernel.process import boot
+from covey.kernel.processes.process import boot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -15,24 +15,26 @@ from typing import TYPE_CHECKING
 
 from covey import __version__
 from covey.contract.kernel_events import Lifecycle
-from covey.kernel import idempotency, logs, notify
-from covey.kernel.api import HttpApi
-from covey.kernel.audit import Audit
 from covey.kernel.clock import SystemClock
-from covey.kernel.config import ConfigHolder
-from covey.kernel.config_reload import ConfigReload
-from covey.kernel.dispatcher import Dispatcher
-from covey.kernel.events import Events
-from covey.kernel.http_server import HttpServer
-from covey.kernel.listeners import Listeners, make_token
+from covey.kernel.config.config import ConfigHolder
+from covey.kernel.config.reload import ConfigReload
+from covey.kernel.events.events import Events
+from covey.kernel.http.api import HttpApi
+from covey.kernel.http.listeners import Listeners, make_token
+from covey.kernel.http.server import HttpServer
+from covey.kernel.logs import logs
 from covey.kernel.metrics import Metrics
-from covey.kernel.offline import OfflineOperations
-from covey.kernel.operations import handlers
+from covey.kernel.operations import idempotency
+from covey.kernel.operations.audit import Audit
+from covey.kernel.operations.dispatcher import Dispatcher
+from covey.kernel.operations.kernel_operations import handlers
+from covey.kernel.operations.offline import OfflineOperations
+from covey.kernel.processes import service_notify as notify
+from covey.kernel.processes.supervisor import Supervisor
 from covey.kernel.seat_files import CHECK_EVERY_S, SeatFiles
-from covey.kernel.store import Store
-from covey.kernel.store_errors import StoreError
+from covey.kernel.store.errors import StoreError
+from covey.kernel.store.store import Store
 from covey.kernel.subsystem import Context, events_of, migrations_of, operations_of, settings_of
-from covey.kernel.supervisor import Supervisor
 from covey.kernel.tasks import Tasks
 from covey.kernel.telemetry import traced
 from murli import AgentError
@@ -40,10 +42,10 @@ from murli import AgentError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from covey.kernel.call import Handler
     from covey.kernel.clock import Clock
-    from covey.kernel.http_exchange import Application
+    from covey.kernel.http.exchange import Application
     from covey.kernel.lock import PidLock
+    from covey.kernel.operations.call import Handler
     from covey.kernel.seat import Seat
     from covey.kernel.subsystem import Opened, Subsystem
 

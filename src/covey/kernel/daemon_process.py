@@ -11,10 +11,11 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from covey import __version__
-from covey.kernel import logs, notify
-from covey.kernel.config import ConfigHolder
+from covey.kernel.config.config import ConfigHolder
 from covey.kernel.daemon import Daemon
 from covey.kernel.lock import PidLock, holder
+from covey.kernel.logs import logs
+from covey.kernel.processes import service_notify as notify
 from covey.kernel.subsystem import settings_of
 from murli import EXIT_CONFLICT, AgentError
 

@@ -9,7 +9,7 @@ from covey.kernel.quoting import quoted
 from covey.kernel.regular_file import identity_of
 
 if TYPE_CHECKING:
-    from covey.kernel.http_server import HttpServer
+    from covey.kernel.http.server import HttpServer
     from covey.kernel.lock import PidLock
     from covey.kernel.seat import Seat
 

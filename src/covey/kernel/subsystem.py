@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey.contract.kernel import with_status
 from covey.contract.kernel_events import AUDIT_CALL, Lifecycle
-from covey.kernel import idempotency
-from covey.kernel.events import Events
-from covey.kernel.settings import KERNEL, Settings
+from covey.kernel.config.settings import KERNEL, Settings
+from covey.kernel.events.events import Events
+from covey.kernel.operations import idempotency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
     from covey.contract import Operation
     from covey.contract.event_kind import EventKind
-    from covey.kernel.call import Handler
     from covey.kernel.clock import Clock
-    from covey.kernel.config import ConfigHolder
-    from covey.kernel.config_reload import ConfigReload
-    from covey.kernel.dispatcher import Dispatcher
-    from covey.kernel.doctor import Check, Examination
-    from covey.kernel.finding import Finding
-    from covey.kernel.http_exchange import Application
+    from covey.kernel.config.config import ConfigHolder
+    from covey.kernel.config.reload import ConfigReload
+    from covey.kernel.config.setting import Setting
+    from covey.kernel.doctor.doctor import Check, Examination
+    from covey.kernel.doctor.finding import Finding
+    from covey.kernel.http.exchange import Application
     from covey.kernel.metrics import Metrics
-    from covey.kernel.migrations import Migration
+    from covey.kernel.operations.call import Handler
+    from covey.kernel.operations.dispatcher import Dispatcher
+    from covey.kernel.processes.supervisor import Supervisor
     from covey.kernel.seat import Seat
-    from covey.kernel.setting import Setting
-    from covey.kernel.store import Store
-    from covey.kernel.supervisor import Supervisor
+    from covey.kernel.store.migrations import Migration
+    from covey.kernel.store.store import Store
 
 
 class Context(NamedTuple):

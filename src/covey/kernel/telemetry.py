@@ -11,7 +11,7 @@ from murli import AgentError, user_error
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from covey.kernel.call import Call, Handler
+    from covey.kernel.operations.call import Call, Handler
 
 
 @contextmanager

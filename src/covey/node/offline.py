@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.contract import OPERATIONS
 from covey.contract.events import EVENTS
-from covey.kernel.offline import OfflineOperations
+from covey.kernel.operations.offline import OfflineOperations
 from covey.node.settings import SETTINGS
 
 if TYPE_CHECKING:

@@ -5,6 +5,6 @@ from __future__ import annotations
 from covey.attention.settings import SETTINGS as ATTENTION
 from covey.beats.settings import SETTINGS as BEATS
 from covey.fleet.settings import SETTINGS as FLEET
-from covey.kernel.settings import KERNEL, Settings
+from covey.kernel.config.settings import KERNEL, Settings
 
 SETTINGS = Settings(KERNEL, FLEET, ATTENTION, BEATS)

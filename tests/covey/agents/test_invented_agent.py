@@ -23,7 +23,7 @@ from covey.agents.screens.registry import load
 from covey.beats.catalog import BeatCatalog
 from covey.beats.preparation import prepare
 from covey.beats.run_folder import RunFolder
-from covey.kernel.program_version import ProgramVersions
+from covey.kernel.processes.program_version import ProgramVersions
 from tests.covey.agents.screens.adapters_seen import Seen
 from tests.covey.beats.pretended import new_run
 

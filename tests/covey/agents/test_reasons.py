@@ -11,7 +11,7 @@ import pytest
 from covey.agents.codex.signals import CodexTranscript
 from covey.agents.reasons import REASONS, reason_of
 from covey.agents.registry import SIGNALS
-from covey.fleet.model import Claim
+from covey.fleet.state.model import Claim
 from tests.captured import Capture, captures
 from tests.covey.agents.screens.adapters_seen import REGISTRY, read
 

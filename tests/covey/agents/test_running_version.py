@@ -11,7 +11,7 @@ from msgspec import structs
 
 from covey.agents.running_version import running_version
 from covey.agents.screens.adapter import ProcessShape
-from covey.kernel.program_version import ProgramVersions
+from covey.kernel.processes.program_version import ProgramVersions
 from tests.covey.agents.screens.adapters_seen import REGISTRY, Seen
 
 PROGRAMS = ProgramVersions(dict(os.environ), deadline=60)

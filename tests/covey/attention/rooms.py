@@ -14,9 +14,9 @@ from covey.attention.operations import ATTENTION
 from covey.contract import OPERATIONS
 from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
 from covey.kernel.client import Client
-from covey.kernel.config import set_value
+from covey.kernel.config.config import set_value
 from covey.kernel.daemon import Daemon
-from covey.kernel.event import Event
+from covey.kernel.events.event import Event
 from covey.kernel.home import Home
 from covey.node.settings import SETTINGS
 

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from covey.attention.item import Change, Item, changed
-from covey.kernel.event import Event
+from covey.kernel.events.event import Event
 
 NUMBERS = count(1)
 

@@ -20,7 +20,7 @@ import pytest
 
 from covey.attention import notify
 from covey.attention.item import Item
-from covey.kernel.config import set_value
+from covey.kernel.config.config import set_value
 from covey.kernel.home import Home
 from covey.node.settings import SETTINGS
 from murli import AgentError

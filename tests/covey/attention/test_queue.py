@@ -20,13 +20,13 @@ import pytest
 from covey.attention.item import Item, changed
 from covey.attention.queue import CLOSED_KEPT, CONSUMER, MIGRATIONS
 from covey.contract.attention import OPERATIONS
-from covey.kernel import journal
 from covey.kernel.clock import timestamp
-from covey.kernel.consumer import stored_cursor
-from covey.kernel.event import Event
-from covey.kernel.events import Events
+from covey.kernel.events import journal
+from covey.kernel.events.consumer import stored_cursor
+from covey.kernel.events.event import Event
+from covey.kernel.events.events import Events
 from covey.kernel.home import Home
-from covey.kernel.store import Store
+from covey.kernel.store.store import Store
 from murli import AgentError
 from tests.covey.attention.rooms import Room, homes, opened, until
 from tests.covey.conftest import Covey

@@ -18,9 +18,9 @@ from covey.beats.ledger import MIGRATIONS, Ledger
 from covey.beats.records import Run
 from covey.beats.scheduler import BeatScheduler
 from covey.kernel.clock import ManualClock
-from covey.kernel.events import Event, Events
+from covey.kernel.events.events import Event, Events
 from covey.kernel.metrics import Metrics
-from covey.kernel.store import Store
+from covey.kernel.store.store import Store
 
 PATIENCE_S = 60.0
 DAY_S = 86_400.0

@@ -16,7 +16,7 @@ from covey.beats.beat import Beat, Budget, Interval
 from covey.beats.conclusion import TURNS_BYTES, conclude, log_line, record_after, turns_to_json
 from covey.beats.execution import Finished
 from covey.beats.records import BeatRecord, Run
-from covey.kernel.event import DATA_BYTES, encode
+from covey.kernel.events.event import DATA_BYTES, encode
 
 NOW = 1_800_000_000.0
 BEAT = Beat(

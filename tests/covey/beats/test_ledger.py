@@ -19,8 +19,8 @@ from covey.beats.beat import Beat, Cron, Probe
 from covey.beats.ledger import MIGRATIONS, Ledger
 from covey.beats.money import Spent
 from covey.beats.records import BeatRecord, Run
-from covey.kernel.events import Events
-from covey.kernel.store import Store
+from covey.kernel.events.events import Events
+from covey.kernel.store.store import Store
 
 NOW = 1_800_000_000.0
 BEAT = Beat(

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from covey.beats.murmur import import_file, read_murmur
 from covey.beats.workspaces import append_workspaces
-from covey.kernel.config import Config, set_value
+from covey.kernel.config.config import Config, set_value
+from covey.kernel.config.settings import Tables
 from covey.kernel.home import Home
-from covey.kernel.settings import Tables
 from covey.node.settings import SETTINGS
 from murli import AgentError
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from covey.beats import options
 from covey.beats.beat import Beat, Budget, Cron, Interval, Probe, Quiet
 from covey.beats.permissions import DEFAULT_DENY
-from covey.kernel.settings import Tables
+from covey.kernel.config.settings import Tables
 from covey.node.settings import SETTINGS
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from covey.beats.run_folder import marked_processes
 from covey.contract.event_kind import EventKind
-from covey.kernel.event import Event
-from covey.kernel.store_errors import StoreError
+from covey.kernel.events.event import Event
+from covey.kernel.store.errors import StoreError
 from tests.covey.beats.driving import LONG, passes, running
 from tests.covey.beats.living import Living
 from tests.covey.beats.world import World

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.kernel.process import birth
+from covey.kernel.processes.process import birth
 from lab.headless import Headless, headless
 from tests.covey.beats.pretended import logged, until
 from tests.covey.beats.real import PROMPT, needs, real

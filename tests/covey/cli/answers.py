@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from covey.cli.text import Paint
-from covey.fleet import view
-from covey.fleet.view import Filters, Row, TargetStatus
-from covey.kernel.answer import encode
+from covey.fleet.answers import view
+from covey.fleet.answers.view import Filters, Row, TargetStatus
+from covey.kernel.http.answer import encode
 from tests.covey.fleet.fleets import NOW, TARGETS, row
 
 NARROW, WIDE = Paint(80, colour=False), Paint(120, colour=False)

@@ -16,17 +16,17 @@ from msgspec.structs import replace
 from covey import contract
 from covey.contract import fleet as declared
 from covey.contract import kernel, replay, targets
-from covey.fleet import view
-from covey.fleet.bar import bar
-from covey.fleet.judge import Rules, judge
-from covey.fleet.references import resolve
-from covey.fleet.view import Filters, target_not_found
-from covey.fleet.wait_stream import WaitStream
-from covey.fleet.watch_stream import WatchStream
-from covey.fleet.why import why
-from covey.kernel.call import Call, Handler
+from covey.fleet.answers import view
+from covey.fleet.answers.bar import bar
+from covey.fleet.answers.references import resolve
+from covey.fleet.answers.view import Filters, target_not_found
+from covey.fleet.answers.wait_stream import WaitStream
+from covey.fleet.answers.watch_stream import WatchStream
+from covey.fleet.answers.why import why
+from covey.fleet.state.judge import Rules, judge
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
+from covey.kernel.operations.call import Call, Handler
 from covey.kernel.subsystem import Context
 from tests.covey.fleet.fleets import NOW, TARGETS, sketch
 from tests.covey.subsystems import serving

@@ -8,7 +8,7 @@ from covey.cli import agents_table, render_fleet
 from covey.cli.agents_table import folders
 from covey.cli.cells import width
 from covey.cli.text import Paint
-from covey.fleet.view import Filters
+from covey.fleet.answers.view import Filters
 from tests.covey.cli.answers import NARROW, WIDE, answer, column, here
 from tests.covey.fleet.fleets import TARGETS, row
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from covey.cli.board import Board
 from covey.cli.cells import width
-from covey.fleet import view
-from covey.fleet.view import Filters, Row
-from covey.kernel.answer import encode
+from covey.fleet.answers import view
+from covey.fleet.answers.view import Filters, Row
+from covey.kernel.http.answer import encode
 from tests.covey.fleet.fleets import NOW, ROWS, TARGETS, row, sketch
 
 KEYS = ["up", "down", "page up", "page down", "home", "end", "enter", "n", "f", "?", "escape", "x", "ü"]

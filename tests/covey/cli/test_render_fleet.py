@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from covey.cli import render_fleet
 from covey.cli.cells import width
 from covey.cli.text import Paint
-from covey.fleet import view
-from covey.fleet.judge import Rules, judge
-from covey.fleet.view import Filters, Row, TargetStatus
-from covey.fleet.why import why
-from covey.kernel.answer import encode
+from covey.fleet.answers import view
+from covey.fleet.answers.view import Filters, Row, TargetStatus
+from covey.fleet.answers.why import why
+from covey.fleet.state.judge import Rules, judge
+from covey.kernel.http.answer import encode
 from tests.covey.cli.answers import NARROW, WIDE, answer
 from tests.covey.fleet.fleets import NOW, ROWS, TARGETS, row, sketch
 

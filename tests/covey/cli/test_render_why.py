@@ -9,10 +9,10 @@ import pytest
 from covey.cli import render_fleet
 from covey.cli.cells import width
 from covey.cli.text import Paint
-from covey.fleet.judge import Rules, judge
-from covey.fleet.model import SEEN, SURE, Claim
-from covey.fleet.why import why
-from covey.kernel.answer import encode
+from covey.fleet.answers.why import why
+from covey.fleet.state.judge import Rules, judge
+from covey.fleet.state.model import SEEN, SURE, Claim
+from covey.kernel.http.answer import encode
 from tests.covey.cli.answers import NARROW
 from tests.covey.fleet.fleets import NOW, sketch
 

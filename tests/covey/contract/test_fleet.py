@@ -17,8 +17,9 @@ from covey.contract.fleet_shapes import STATES
 from covey.contract.operation import Operation
 from covey.contract.reference import page
 from covey.contract.targets import TARGETS
-from covey.fleet import bar, model
-from covey.kernel.openapi import document
+from covey.fleet.answers import bar
+from covey.fleet.state import model
+from covey.kernel.http.openapi import document
 from murli import self_check
 from murli.adapter import Command, describe
 

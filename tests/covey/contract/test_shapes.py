@@ -17,9 +17,9 @@ from covey.contract.events import EVENTS
 from covey.contract.fleet_shapes import CONFIDENCE, FILTERS, STATE
 from covey.contract.operation import Omittable, array, optional, shape
 from covey.contract.reference import page
-from covey.fleet.model import Confidence, State
-from covey.fleet.view import Filters
-from covey.kernel.openapi import document, input_schema
+from covey.fleet.answers.view import Filters
+from covey.fleet.state.model import Confidence, State
+from covey.kernel.http.openapi import document, input_schema
 
 DOCUMENT = document(OPERATIONS, EVENTS)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from covey.fleet.model import STATES, State
-from covey.fleet.view import Evidence, Row, TargetStatus
+from covey.fleet.answers.view import Evidence, Row, TargetStatus
+from covey.fleet.state.model import STATES, State
 
 NOW = 1_767_225_600.0
 """2026-01-01T00:00:00Z"""

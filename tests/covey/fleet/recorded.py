@@ -13,15 +13,15 @@ from msgspec import to_builtins
 
 from covey.contract.event_kind import EventKind
 from covey.contract.fleet_events import FLEET_PICTURE, FLEET_STARTED
-from covey.fleet.engine import Signal
-from covey.fleet.judge import Rules
-from covey.fleet.model import Claim, State
-from covey.fleet.picture import StateSummary, recorded_summary
-from covey.fleet.replay import Rederivation, Step
-from covey.fleet.runtimes import Runtime
-from covey.fleet.states import RuntimeView, StateEvent, States
-from covey.fleet.view import Row
-from covey.kernel.event import Event, encode
+from covey.fleet.answers.view import Row
+from covey.fleet.history.picture import StateSummary, recorded_summary
+from covey.fleet.history.replay import Rederivation, Step
+from covey.fleet.state.engine import Signal
+from covey.fleet.state.judge import Rules
+from covey.fleet.state.model import Claim, State
+from covey.fleet.state.states import RuntimeView, StateEvent, States
+from covey.fleet.watch.runtimes import Runtime
+from covey.kernel.events.event import Event, encode
 from tests.covey.fleet.fleets import NOW
 
 RULES = Rules(edge_ttl=5.0, settle=0.3, completed_for=2.0)

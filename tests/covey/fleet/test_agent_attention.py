@@ -7,15 +7,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from covey.fleet.attention import asked
-from covey.fleet.engine import Signal
-from covey.fleet.judge import Rules
-from covey.fleet.model import Claim, State
-from covey.fleet.references import resolve
-from covey.fleet.runtimes import Runtime
-from covey.fleet.saved_agents import SavedAgent
-from covey.fleet.states import RuntimeView, StateEvent, States
-from covey.fleet.view import Row, server_name
+from covey.fleet.answers.references import resolve
+from covey.fleet.answers.view import Row, server_name
+from covey.fleet.state.attention import asked
+from covey.fleet.state.engine import Signal
+from covey.fleet.state.judge import Rules
+from covey.fleet.state.model import Claim, State
+from covey.fleet.state.saved_agents import SavedAgent
+from covey.fleet.state.states import RuntimeView, StateEvent, States
+from covey.fleet.watch.runtimes import Runtime
 from tests.covey.fleet.fleets import NOW
 from tests.covey.tmux.test_changes import PANE
 

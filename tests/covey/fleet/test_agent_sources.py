@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from covey.agents.screens.registry import load
 from covey.fleet.agent_sources import BLIND_S, STARTING_S, AgentSources
-from covey.fleet.judge import Rules, horizon, judge
-from covey.fleet.model import Claim, Verdict
-from covey.fleet.runtimes import Runtime
+from covey.fleet.state.judge import Rules, horizon, judge
+from covey.fleet.state.model import Claim, Verdict
+from covey.fleet.watch.runtimes import Runtime
 from covey.kernel.clock import ManualClock
 from covey.kernel.metrics import Metrics
 from covey.kernel.tasks import Tasks

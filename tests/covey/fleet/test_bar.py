@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from covey.fleet.bar import bar
+from covey.fleet.answers.bar import bar
 from tests.covey.fleet.fleets import TARGETS, row, sketch
 
 

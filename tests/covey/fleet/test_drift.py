@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from covey.fleet.agent_sources import NOT_UNDERSTOOD
-from covey.fleet.drift import ALARM, Drift
-from covey.fleet.model import DERIVED, SEEN, SURE, Claim, Overruled, State, Verdict
-from covey.fleet.runtimes import Runtime
+from covey.fleet.state.drift import ALARM, Drift
+from covey.fleet.state.model import DERIVED, SEEN, SURE, Claim, Overruled, State, Verdict
+from covey.fleet.watch.runtimes import Runtime
 
 FILES = {"transcript"}
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from covey.fleet.engine import APPLIED, DUPLICATE, LATE, REMEMBERED, UNBOUND, Engine, Signal
-from covey.fleet.judge import Rules
-from covey.fleet.model import STATES, SURE, Claim, State
+from covey.fleet.state.engine import APPLIED, DUPLICATE, LATE, REMEMBERED, UNBOUND, Engine, Signal
+from covey.fleet.state.judge import Rules
+from covey.fleet.state.model import STATES, SURE, Claim, State
 
 NOW = 1000.0
 

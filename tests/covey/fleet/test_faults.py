@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from covey.fleet.engine import APPLIED, Engine, Signal
-from covey.fleet.judge import Rules
-from covey.fleet.model import SEEN, SURE, Claim, State
+from covey.fleet.state.engine import APPLIED, Engine, Signal
+from covey.fleet.state.judge import Rules
+from covey.fleet.state.model import SEEN, SURE, Claim, State
 from covey.kernel.clock import ManualClock
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living

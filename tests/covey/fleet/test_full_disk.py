@@ -11,10 +11,10 @@ import shutil
 from pathlib import Path
 
 from covey.fleet.operations import FLEET
-from covey.kernel.config import set_value
+from covey.kernel.config.config import set_value
 from covey.kernel.daemon import Daemon
-from covey.kernel.event import Event
-from covey.kernel.store_errors import StoreError
+from covey.kernel.events.event import Event
+from covey.kernel.store.errors import StoreError
 from covey.node.settings import SETTINGS
 from tests.covey.attention.rooms import Room as Speaking
 from tests.covey.attention.rooms import homes

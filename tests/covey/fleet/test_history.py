@@ -19,13 +19,13 @@ from covey.cli.cells import width
 from covey.cli.render_replay import replay as rendered
 from covey.cli.text import Paint
 from covey.contract.replay import REPLAY
-from covey.fleet.history import PICTURE_AFTER, History
-from covey.fleet.model import State
-from covey.fleet.view import ordered
+from covey.fleet.answers.view import ordered
+from covey.fleet.history.history import PICTURE_AFTER, History
+from covey.fleet.state.model import State
 from covey.kernel.clock import ManualClock, timestamp
-from covey.kernel.event import Event
-from covey.kernel.events import Events
-from covey.kernel.store import Store
+from covey.kernel.events.event import Event
+from covey.kernel.events.events import Events
+from covey.kernel.store.store import Store
 from murli import AgentError
 from tests.covey.conftest import Covey, Ran
 from tests.covey.fleet.fleets import TARGETS

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.fleet.judge import Rules, horizon, judge
-from covey.fleet.model import DERIVED, SEEN, STATES, SURE, TENTATIVE, Claim, State
+from covey.fleet.state.judge import Rules, horizon, judge
+from covey.fleet.state.model import DERIVED, SEEN, STATES, SURE, TENTATIVE, Claim, State
 
 RULES = Rules()
 

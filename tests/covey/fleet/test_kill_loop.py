@@ -19,7 +19,7 @@ from typing import Self
 import pytest
 
 from covey.agents.integration import script
-from covey.kernel.process import start_of
+from covey.kernel.processes.process import start_of
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living
 from tests.covey.fleet.room import until

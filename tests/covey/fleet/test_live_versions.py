@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from covey.fleet.judge import Rules, judge
-from covey.fleet.model import SEEN, SURE, Claim
+from covey.fleet.state.judge import Rules, judge
+from covey.fleet.state.model import SEEN, SURE, Claim
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import AGENT, Fleet, living
 from tests.covey.fleet.room import until

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.fleet.references import ReferenceAmbiguous, ReferenceNotFound, names, resolve
-from covey.fleet.view import Row, TargetStatus, with_servers
+from covey.fleet.answers.references import ReferenceAmbiguous, ReferenceNotFound, names, resolve
+from covey.fleet.answers.view import Row, TargetStatus, with_servers
 from tests.covey.fleet.fleets import ROWS, row, sketch
 
 

@@ -14,10 +14,10 @@ import pytest
 from msgspec import json
 from msgspec.structs import replace
 
-from covey.fleet.model import DERIVED, SURE, Claim
-from covey.fleet.remote_feed import Hello, Line, Pulse, Report, ReportLine, Snapshot
-from covey.fleet.remote_node import RemoteNode
-from covey.fleet.runtimes import Runtime, Runtimes
+from covey.fleet.remote.remote_feed import Hello, Line, Pulse, Report, ReportLine, Snapshot
+from covey.fleet.remote.remote_node import RemoteNode
+from covey.fleet.state.model import DERIVED, SURE, Claim
+from covey.fleet.watch.runtimes import Runtime, Runtimes
 from covey.hosts.executor import Local
 from covey.kernel.clock import SystemClock
 from tests.covey.tmux.conftest import until

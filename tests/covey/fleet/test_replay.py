@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.contract.fleet_events import FLEET_STOPPED, TARGET_ADDED, TARGET_HEALTH, TARGET_REMOVED
-from covey.fleet.judge import Rules
-from covey.fleet.model import DERIVED, SEEN, STATES, SURE, State
-from covey.fleet.picture import Picture, StateSummary, as_of, row_of
-from covey.fleet.view import Row
-from covey.kernel.event import Event
+from covey.fleet.answers.view import Row
+from covey.fleet.history.picture import Picture, StateSummary, as_of, row_of
+from covey.fleet.state.judge import Rules
+from covey.fleet.state.model import DERIVED, SEEN, STATES, SURE, State
+from covey.kernel.events.event import Event
 from tests.covey.fleet.fleets import ROWS
 from tests.covey.fleet.recorded import RULES, Recorded, rederive
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from covey.fleet.ingest.delivery import HookDelivery
-from covey.fleet.runtimes import (
+from covey.fleet.watch.runtimes import (
     Change,
     Ended,
     Moved,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_shapes import ROW
-from covey.fleet.model import NEEDS_ACTION, STATES
-from covey.fleet.view import Filters, Row, TargetStatus, ordered, panes, sessions, windows
-from covey.kernel.answer import encode
+from covey.fleet.answers.view import Filters, Row, TargetStatus, ordered, panes, sessions, windows
+from covey.fleet.state.model import NEEDS_ACTION, STATES
+from covey.kernel.http.answer import encode
 from murli import AgentError
 from tests.covey.fleet.fleets import NAMES, NOW, ROWS, TARGETS, row, sketch
 

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import AGENT_ENDED, AGENT_STARTED, AGENT_STATE
-from covey.fleet.view import Row, TargetStatus
-from covey.fleet.wait_stream import WaitStream
-from covey.fleet.watch_stream import WatchStream
+from covey.fleet.answers.view import Row, TargetStatus
+from covey.fleet.answers.wait_stream import WaitStream
+from covey.fleet.answers.watch_stream import WatchStream
 from covey.kernel.clock import SystemClock
-from covey.kernel.events import Events
-from covey.kernel.store import Store
-from covey.kernel.stream import Batch, frames
+from covey.kernel.events.events import Events
+from covey.kernel.operations.stream import Batch, frames
+from covey.kernel.store.store import Store
 from murli import AgentError
 from tests.covey.fleet.fleets import TARGETS, row, sketch
 

@@ -6,10 +6,10 @@ import jsonschema_rs
 import pytest
 
 from covey.contract.fleet import OPERATIONS
-from covey.fleet.judge import Rules, judge
-from covey.fleet.model import DERIVED, SEEN, STATES, SURE, Claim, State, Verdict
-from covey.fleet.why import evidence_of, why
-from covey.kernel.answer import encode
+from covey.fleet.answers.why import evidence_of, why
+from covey.fleet.state.judge import Rules, judge
+from covey.fleet.state.model import DERIVED, SEEN, STATES, SURE, Claim, State, Verdict
+from covey.kernel.http.answer import encode
 from tests.covey.fleet.fleets import NOW, row
 
 SHAPE = next(operation.result for operation in OPERATIONS if operation.name == "why")

@@ -16,7 +16,7 @@ import uvloop
 
 from covey.hosts.exits import Exits
 from covey.kernel.clock import ManualClock
-from covey.kernel.process import start_of
+from covey.kernel.processes.process import start_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="start times are read from /proc")
 LIMIT_S = 30

@@ -17,7 +17,7 @@ import pytest
 from covey.hosts import processes as module
 from covey.hosts.errors import ProcessesError
 from covey.hosts.processes import PS, PS_ARGUMENTS, Process, ProcessTable, from_ps, parse_stat
-from covey.kernel.process import birth, start_of
+from covey.kernel.processes.process import birth, start_of
 from tests.covey.fleet.room import Room, TmuxPane, room, until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 from covey.contract import Operation, Parameter
-from covey.kernel.call import Call
+from covey.kernel.config.setting import Setting
 from covey.kernel.daemon_process import run
-from covey.kernel.doctor import Check, Examination
-from covey.kernel.finding import OK, WARN, Finding
+from covey.kernel.doctor.doctor import Check, Examination
+from covey.kernel.doctor.finding import OK, WARN, Finding
 from covey.kernel.home import Home
-from covey.kernel.migrations import Migration
-from covey.kernel.setting import Setting
+from covey.kernel.operations.call import Call
+from covey.kernel.store.migrations import Migration
 from covey.kernel.subsystem import Context, Opened, Subsystem
 
 KIND, NAME = "echo", "one"

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from covey.contract.event_kind import EventKind
-from covey.kernel.events import Events
-from covey.kernel.migrations import Migration
-from covey.kernel.store import Store
+from covey.kernel.events.events import Events
+from covey.kernel.store.migrations import Migration
+from covey.kernel.store.store import Store
 
 if TYPE_CHECKING:
-    from covey.kernel.store import Fsync
+    from covey.kernel.store.store import Fsync
 
 PRODUCERS = 16
 SCHEMA = (

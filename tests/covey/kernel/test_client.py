@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.contract import OPERATIONS, Operation, Parameter
-from covey.kernel.call import Call
 from covey.kernel.client import Client
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
+from covey.kernel.operations.call import Call
 from murli import AgentError
 from tests.covey.conftest import Covey
 from tests.covey.kernel.scripted_server import GET, LIMIT_S, PUT, Server, sized

@@ -45,7 +45,7 @@ def test_a_path_that_is_not_a_socket_is_reported_with_what_to_check(tmp_path: Pa
 STRANGER = """
 import os, sys
 from covey.contract import OPERATIONS
-from covey.kernel.call import Call
+from covey.kernel.operations.call import Call
 from covey.kernel.client import Client
 from murli import AgentError
 if os.getuid() == 0:

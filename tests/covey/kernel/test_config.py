@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.kernel import toml_text
-from covey.kernel.config import Config, ConfigHolder, set_value, unset
-from covey.kernel.config_file import LARGEST_FILE, ConfigError
+from covey.kernel.config import toml_text
+from covey.kernel.config.config import Config, ConfigHolder, set_value, unset
+from covey.kernel.config.file import LARGEST_FILE, ConfigError
+from covey.kernel.config.settings import KERNEL, Setting, Settings
 from covey.kernel.home import Home
-from covey.kernel.redact import REDACTED
-from covey.kernel.settings import KERNEL, Setting, Settings
+from covey.kernel.logs.redact import REDACTED
 from covey.node.settings import SETTINGS
 from murli import AgentError
 
@@ -249,7 +249,8 @@ def test_a_file_that_may_not_be_read_is_refused_with_the_command_that_mends_it(h
     else:  # rights do not bind root: ask as somebody else
         script = f"""
 import os, shlex
-from covey.kernel.config import Config; from covey.kernel.home import Home; from covey.node.settings import SETTINGS
+from covey.kernel.config.config import Config; from covey.kernel.home import Home
+from covey.node.settings import SETTINGS
 from murli import AgentError, permission_denied
 os.setgid(12345); os.setuid(12345)
 try: Config.load(Home({home.path!r}).node, SETTINGS)
@@ -497,7 +498,7 @@ def test_many_edits_at_once_are_all_kept(home: Home) -> None:
     keys = ["log.max_mb", "log.max_days", "log.max_files", "events.max_days", "events.max_mb", "http.body_limit_kb"]
     script = """
 import sys
-from covey.kernel.config import set_value
+from covey.kernel.config.config import set_value
 from covey.kernel.home import Home
 from covey.node.settings import SETTINGS
 sys.stdin.read(1)
@@ -519,7 +520,7 @@ def test_an_edit_that_does_not_fit_on_the_disk_leaves_the_file_as_it_was(home: H
     write(home, COMMENTED)
     script = """
 import resource, sys
-from covey.kernel.config import set_value
+from covey.kernel.config.config import set_value
 from covey.kernel.home import Home
 from covey.node.settings import SETTINGS
 from murli import AgentError

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from covey.kernel import logs
 from covey.kernel.clock import ManualClock
-from covey.kernel.config import ConfigHolder
-from covey.kernel.config_reload import CHECK_EVERY_S, ConfigReload
-from covey.kernel.events import Events
+from covey.kernel.config.config import ConfigHolder
+from covey.kernel.config.reload import CHECK_EVERY_S, ConfigReload
+from covey.kernel.events.events import Events
 from covey.kernel.home import Home
-from covey.kernel.store import Store
+from covey.kernel.logs import logs
+from covey.kernel.store.store import Store
 from covey.node.settings import SETTINGS
 
 

@@ -12,12 +12,12 @@ import pytest
 
 from covey.contract.event_kind import EventKind
 from covey.kernel.clock import SystemClock
-from covey.kernel.consumer import Consumer, store_cursor, stored_cursor
-from covey.kernel.event import Event
-from covey.kernel.events import Events
-from covey.kernel.migrations import Migration
-from covey.kernel.store import Store
-from covey.kernel.store_errors import StoreFullError
+from covey.kernel.events.consumer import Consumer, store_cursor, stored_cursor
+from covey.kernel.events.event import Event
+from covey.kernel.events.events import Events
+from covey.kernel.store.errors import StoreFullError
+from covey.kernel.store.migrations import Migration
+from covey.kernel.store.store import Store
 
 MANY = 3000
 """More than wait for a slow reader."""

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from covey.kernel import database
-from covey.kernel.migrations import Migration
-from covey.kernel.store import Store, StoreError
-from covey.kernel.store_errors import StoreDeniedError, StoreLockedError
+from covey.kernel.store import database
+from covey.kernel.store.errors import StoreDeniedError, StoreLockedError
+from covey.kernel.store.migrations import Migration
+from covey.kernel.store.store import Store, StoreError
 
 SCHEMA = (
     Migration(
@@ -201,7 +201,7 @@ def test_a_directory_that_does_not_exist_is_said_to_be_missing(tmp_path: Path) -
 AS_ANOTHER = """
 import asyncio, os, sys
 from pathlib import Path
-from covey.kernel.store import Store, StoreError
+from covey.kernel.store.store import Store, StoreError
 if os.getuid() == 0:  # what is imported later may lie where only root can read
     os.setgid(65534)
     os.setuid(65534)

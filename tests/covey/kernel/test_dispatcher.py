@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from covey.contract import Operation, Parameter
-from covey.kernel.call import Call, Caller
 from covey.kernel.clock import SystemClock
 from covey.kernel.daemon import Daemon
-from covey.kernel.dispatcher import Dispatcher
 from covey.kernel.home import Home
-from covey.kernel.idempotency import MIGRATIONS, IdempotentCalls
 from covey.kernel.metrics import Metrics
-from covey.kernel.store import Store
-from covey.kernel.stream import Batch, Message
+from covey.kernel.operations.call import Call, Caller
+from covey.kernel.operations.dispatcher import Dispatcher
+from covey.kernel.operations.idempotency import MIGRATIONS, IdempotentCalls
+from covey.kernel.operations.stream import Batch, Message
+from covey.kernel.store.store import Store
 from murli import AgentError, conflict
 from tests.covey.conftest import Covey
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from covey.kernel.clock import ManualClock
-from covey.kernel.doctor import examine, readable
-from covey.kernel.doctor_seat import SeatDoctor
-from covey.kernel.finding import FAIL, OK, WARN, Finding
+from covey.kernel.config.settings import KERNEL, Setting, Settings
+from covey.kernel.doctor.doctor import examine, readable
+from covey.kernel.doctor.finding import FAIL, OK, WARN, Finding
+from covey.kernel.doctor.seat import SeatDoctor
 from covey.kernel.home import Home
 from covey.kernel.seat import LONGEST_SOCKET_PATH
-from covey.kernel.settings import KERNEL, Setting, Settings
 from covey.node.settings import SETTINGS
 from covey.node.subsystems import SUBSYSTEMS
 
@@ -488,7 +488,7 @@ def test_a_disk_with_little_space_is_reported(tmp_path: Path, size: str, status:
     script = """
 import sys
 from covey.kernel.clock import SystemClock
-from covey.kernel.doctor_seat import SeatDoctor
+from covey.kernel.doctor.seat import SeatDoctor
 from covey.kernel.home import Home
 from covey.node.settings import SETTINGS
 print(SeatDoctor(Home(sys.argv[1] + "/not/yet/made").node, SETTINGS, SystemClock(), 3).disk().status)

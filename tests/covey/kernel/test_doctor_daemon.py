@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.kernel.doctor import findings_of
-from covey.kernel.finding import FAIL, OK, WARN
+from covey.kernel.doctor.doctor import findings_of
+from covey.kernel.doctor.finding import FAIL, OK, WARN
 from covey.node.subsystems import SUBSYSTEMS
 
 WELL: dict[str, Any] = {

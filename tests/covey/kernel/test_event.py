@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.kernel.event import Event, EventKindError, Kinds
+from covey.kernel.events.event import Event, EventKindError, Kinds
 
 EVENT = Event(12, "01ARYZ", 1.5, "fleet.state", "pane %3", {"state": "idle", "note": 'a "b"\r\n\u2028\udc80'}, "node")
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from covey.kernel.event import DATA_BYTES, Event, Kinds
-from covey.kernel.events import EventKindError, Events, EventSizeError
-from covey.kernel.migrations import Migration
-from covey.kernel.store import Store
+from covey.kernel.events.event import DATA_BYTES, Event, Kinds
+from covey.kernel.events.events import EventKindError, Events, EventSizeError
+from covey.kernel.store.migrations import Migration
+from covey.kernel.store.store import Store
 from tests.covey.kinds import kind
 
 SCHEMA = (*Events.MIGRATIONS, Migration("state", "CREATE TABLE state (n INTEGER PRIMARY KEY) STRICT"))

@@ -342,7 +342,7 @@ except OSError as error:
 
 
 def test_importing_the_home_and_the_redactor_loads_nothing_heavy() -> None:
-    script = "import sys; import covey.kernel.home, covey.kernel.redact; print(*sys.modules)"
+    script = "import sys; import covey.kernel.home, covey.kernel.logs.redact; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {script}"],
         capture_output=True,

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import uvloop
 
-from covey.kernel.http_exchange import Application, Receive, Scope, Send
-from covey.kernel.http_limits import DEFAULT_LIMITS, Limits
-from covey.kernel.http_server import HttpServer
-from covey.kernel.listeners import Listeners
+from covey.kernel.http.exchange import Application, Receive, Scope, Send
+from covey.kernel.http.limits import DEFAULT_LIMITS, Limits
+from covey.kernel.http.listeners import Listeners
+from covey.kernel.http.server import HttpServer
 from covey.kernel.metrics import Metrics
 
 LIMIT_S = 60

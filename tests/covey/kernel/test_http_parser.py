@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.kernel.http_limits import DEFAULT_LIMITS, Limits
-from covey.kernel.http_parser import BadRequest, RequestHead, RequestParser
+from covey.kernel.http.limits import DEFAULT_LIMITS, Limits
+from covey.kernel.http.parser import BadRequest, RequestHead, RequestParser
 
 CHUNKED = (
     b"POST /v1/take HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from covey.kernel.http_response import Response, ResponseError
+from covey.kernel.http.response import Response, ResponseError
 
 
 def started(

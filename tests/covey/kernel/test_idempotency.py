@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from covey.contract import Operation
-from covey.kernel.call import Call, Caller
 from covey.kernel.clock import ManualClock
-from covey.kernel.idempotency import KEPT_S, MIGRATIONS, Answer, IdempotentCalls
-from covey.kernel.store import Store
+from covey.kernel.operations.call import Call, Caller
+from covey.kernel.operations.idempotency import KEPT_S, MIGRATIONS, Answer, IdempotentCalls
+from covey.kernel.store.store import Store
 from murli import AgentError
 from tests.covey.conftest import Covey
 
@@ -150,7 +150,7 @@ async def test_a_call_is_written_down_before_it_begins(tmp_path: Path) -> None:
 
 
 async def test_one_caller_cannot_push_out_the_calls_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("covey.kernel.idempotency.MOST_OF_ONE_CALLER", 3)
+    monkeypatch.setattr("covey.kernel.operations.idempotency.MOST_OF_ONE_CALLER", 3)
 
     async with open_calls(tmp_path) as (calls, clock):
         call = Counter()
@@ -263,7 +263,7 @@ def test_of_many_backups_with_one_key_at_once_one_is_made_and_all_are_answered(d
 async def test_only_so_many_answers_are_kept_and_the_oldest_go_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("covey.kernel.idempotency.MOST", 3)
+    monkeypatch.setattr("covey.kernel.operations.idempotency.MOST", 3)
 
     async with open_calls(tmp_path) as (calls, clock):
         call = Counter()

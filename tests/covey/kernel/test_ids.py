@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.kernel.ids import Ulids
+from covey.kernel.events.ids import Ulids
 
 
 def test_an_id_holds_its_time_and_its_chance() -> None:

@@ -18,13 +18,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.kernel import logs
 from covey.kernel.clock import ManualClock, timestamp
-from covey.kernel.config import Config, set_value
+from covey.kernel.config.config import Config, set_value
 from covey.kernel.home import Home
-from covey.kernel.log_file import LogFile
-from covey.kernel.logs import LONGEST_LINE, JsonLines, LogWriter
-from covey.kernel.redact import REDACTED, Redactor
+from covey.kernel.logs import logs
+from covey.kernel.logs.log_file import LogFile
+from covey.kernel.logs.logs import LONGEST_LINE, JsonLines, LogWriter
+from covey.kernel.logs.redact import REDACTED, Redactor
 from covey.node.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -365,10 +365,10 @@ def test_a_pipe_that_nobody_reads_does_not_hold_us_up(tmp_path: Path) -> None:
 
 FULL_DISK = """
 import json, logging, os, resource, sys
-from covey.kernel import logs
-from covey.kernel.log_file import LogFile
-from covey.kernel.logs import LogWriter
-from covey.kernel.redact import Redactor
+from covey.kernel.logs import logs
+from covey.kernel.logs.log_file import LogFile
+from covey.kernel.logs.logs import LogWriter
+from covey.kernel.logs.redact import Redactor
 logs.FLUSH_S = 60.0
 path = sys.argv[1]
 writer = LogWriter(LogFile(path, max_bytes=1 << 30), Redactor())
@@ -451,10 +451,10 @@ def test_many_threads_write_whole_lines_and_lose_none(bench: Bench) -> None:
 def test_what_is_logged_last_is_written_before_the_process_ends(tmp_path: Path) -> None:
     script = """
 import logging, sys
-from covey.kernel import logs
-from covey.kernel.log_file import LogFile
-from covey.kernel.logs import LogWriter
-from covey.kernel.redact import Redactor
+from covey.kernel.logs import logs
+from covey.kernel.logs.log_file import LogFile
+from covey.kernel.logs.logs import LogWriter
+from covey.kernel.logs.redact import Redactor
 logs.FLUSH_S = 60.0
 logging.getLogger().addHandler(LogWriter(LogFile(sys.argv[1]), Redactor()))
 for number in range(1000):

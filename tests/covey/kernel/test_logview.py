@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.kernel.log_file import LogFile
-from covey.kernel.logview import follow, last_lines, render
+from covey.kernel.logs.log_file import LogFile
+from covey.kernel.logs.view import follow, last_lines, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

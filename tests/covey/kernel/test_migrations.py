@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from covey.kernel import idempotency
-from covey.kernel.events import Events
-from covey.kernel.migrations import Migration, digest_of
-from covey.kernel.store import Store, StoreError
-from covey.kernel.store_errors import StoreMigrationError, StoreNewerError
+from covey.kernel.events.events import Events
+from covey.kernel.operations import idempotency
+from covey.kernel.store.errors import StoreMigrationError, StoreNewerError
+from covey.kernel.store.migrations import Migration, digest_of
+from covey.kernel.store.store import Store, StoreError
 from covey.node.subsystems import SUBSYSTEMS
 
 ONE = Migration(
@@ -199,7 +199,8 @@ def test_a_crash_in_the_middle_of_a_step_leaves_the_version_before_it(tmp_path: 
     path, log = tmp_path / "a.db", tmp_path / "a.db-wal"
     bring(path, (ONE,))
     program = (
-        "import asyncio, pathlib; from covey.kernel.migrations import Migration; from covey.kernel.store import Store; "
+        "import asyncio, pathlib; from covey.kernel.store.migrations import Migration; "
+        "from covey.kernel.store.store import Store; "
         f"asyncio.run(Store.open(pathlib.Path({str(path)!r}), ({ONE!r}, {ENDLESS!r})))"
     )
     environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PATH": os.environ["PATH"]}

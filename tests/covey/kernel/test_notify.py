@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from covey.kernel.clock import ManualClock
-from covey.kernel.notify import notify, watchdog, watchdog_period
+from covey.kernel.processes.service_notify import notify, watchdog, watchdog_period
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from covey.contract import OPERATIONS, Operation, Parameter
-from covey.kernel.answer import STATUS
-from covey.kernel.openapi import REFUSALS, TEXT, document
+from covey.kernel.http.answer import STATUS
+from covey.kernel.http.openapi import REFUSALS, TEXT, document
 from murli import user_error
 
 DOCUMENT = document(OPERATIONS)

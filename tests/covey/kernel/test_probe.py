@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.kernel.probe import MOST_OUTPUT, run_program
+from covey.kernel.processes.probe import MOST_OUTPUT, run_program
 
 PATIENT, IMPATIENT = 60.0, 0.3
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.kernel.program_version import Program, ProgramVersions, version_in_path, version_of_package
+from covey.kernel.processes.program_version import Program, ProgramVersions, version_in_path, version_of_package
 
 
 def program(path: Path, text: str = "exit 1") -> Path:

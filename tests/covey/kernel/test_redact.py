@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from covey.kernel.redact import LONGEST_TEXT, REDACTED, SHORTEST_SECRET, Redactor, is_sensitive
+from covey.kernel.logs.redact import LONGEST_TEXT, REDACTED, SHORTEST_SECRET, Redactor, is_sensitive
 
 PEM = (
     "-----BEGIN OPENSSH PRIVATE KEY-----\n"

@@ -17,10 +17,10 @@ import pytest
 
 from covey.contract.kernel import OPERATIONS
 from covey.kernel.client import Client
-from covey.kernel.config import set_value
-from covey.kernel.doctor import examine
+from covey.kernel.config.config import set_value
+from covey.kernel.doctor.doctor import examine
 from covey.kernel.home import Home
-from covey.kernel.process import birth
+from covey.kernel.processes.process import birth
 from covey.kernel.seat import Seat
 from covey.kernel.subsystem import Subsystem, settings_of
 from covey.node.subsystems import SUBSYSTEMS

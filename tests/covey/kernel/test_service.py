@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from covey.kernel.home import Home
-from covey.kernel.service import MARK, Service, executable
-from covey.kernel.service_units import launchd_agent, systemd_unit
+from covey.kernel.processes.service import MARK, Service, executable
+from covey.kernel.processes.service_units import launchd_agent, systemd_unit
 from murli import AgentError
 
 if TYPE_CHECKING:

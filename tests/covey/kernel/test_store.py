@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from covey.kernel.migrations import Migration
-from covey.kernel.store import Fsync, Store
-from covey.kernel.store_errors import StoreClosedError, StoreDeniedError
+from covey.kernel.store.errors import StoreClosedError, StoreDeniedError
+from covey.kernel.store.migrations import Migration
+from covey.kernel.store.store import Fsync, Store
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], Any]

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from covey.kernel.events import Events
-from covey.kernel.migrations import Migration
-from covey.kernel.store import Store, StoreError
-from covey.kernel.store_errors import StoreDiskError, StoreFullError
+from covey.kernel.events.events import Events
+from covey.kernel.store.errors import StoreDiskError, StoreFullError
+from covey.kernel.store.migrations import Migration
+from covey.kernel.store.store import Store, StoreError
 from tests.covey.kinds import kind
 
 SCHEMA = (

@@ -16,7 +16,7 @@ from typing import IO, Self
 
 import pytest
 
-from covey.kernel.store import Fsync, Store
+from covey.kernel.store.store import Fsync, Store
 from tests.covey.kernel.store_victim import SCHEMA
 
 KILLS = 120

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.kernel.event import Event, Kinds
-from covey.kernel.events import Events, FutureCursorError, SlowReader, Subscription
-from covey.kernel.store import Store
+from covey.kernel.events.event import Event, Kinds
+from covey.kernel.events.events import Events, FutureCursorError, SlowReader, Subscription
+from covey.kernel.store.store import Store
 from tests.covey.kernel.test_events import LIMIT_S, SCHEMA, cursors, open_events
 from tests.covey.kinds import kind
 

@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.kernel import supervisor as module
 from covey.kernel.clock import ManualClock, SystemClock
-from covey.kernel.process import birth
-from covey.kernel.supervisor import Child, RestartPolicy, Supervisor
+from covey.kernel.processes import supervisor as module
+from covey.kernel.processes.process import birth
+from covey.kernel.processes.supervisor import Child, RestartPolicy, Supervisor
 
 LIMIT_S = 30
 ENV = {"PATH": os.environ["PATH"]}
@@ -79,7 +79,7 @@ def notice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     """Both ways to notice the end of a process: the descriptor that Linux has, and looking again and again."""
     if request.param == "polling":
         monkeypatch.delattr(os, "pidfd_open", raising=False)
-        monkeypatch.setattr("covey.kernel.process.POLL_S", 0.01)
+        monkeypatch.setattr("covey.kernel.processes.process.POLL_S", 0.01)
     return str(request.param)
 
 
@@ -439,7 +439,7 @@ DAEMON = """
 import asyncio, sys
 from pathlib import Path
 from covey.kernel.clock import SystemClock
-from covey.kernel.supervisor import Supervisor
+from covey.kernel.processes.supervisor import Supervisor
 
 async def main():
     supervisor = Supervisor(Path(sys.argv[1]), SystemClock())

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from covey.cli import render_daemon as render
 from covey.cli.text import Paint
-from covey.kernel import toml_text
-from covey.kernel.config import Config, ConfigHolder, set_value, unset
-from covey.kernel.config_file import ConfigError
+from covey.kernel.config import toml_text
+from covey.kernel.config.config import Config, ConfigHolder, set_value, unset
+from covey.kernel.config.file import ConfigError
+from covey.kernel.config.settings import Settings, Tables
 from covey.kernel.home import Home
-from covey.kernel.settings import Settings, Tables
 from covey.node.offline import perform
 from covey.node.settings import SETTINGS
 from murli import AgentError

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.contract import Operation, Parameter
-from covey.kernel.validate import validate
+from covey.kernel.operations.validate import validate
 from murli import AgentError
 
 OPERATION = Operation(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from covey.agents.codex import AGENT
 from covey.agents.integration.table import HooksTable
 from covey.agents.integration.user_environment import Launch
-from covey.kernel.toml_text import written
+from covey.kernel.config.toml_text import written
 
 if TYPE_CHECKING:
     from pathlib import Path

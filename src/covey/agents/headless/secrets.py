@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.kernel.logs import redactor
-from covey.kernel.redact import REDACTED, is_sensitive
+from covey.kernel.logs.logs import redactor
+from covey.kernel.logs.redact import REDACTED, is_sensitive
 
 KEPT_CHARACTERS = 32 * 1024
 """How much of the beginning and of the end of a long text is kept: searching megabytes takes the daemon's time."""

@@ -17,7 +17,7 @@ from covey.agents.integration.integrations import find
 from covey.agents.integration.table import HooksTable
 from covey.agents.integration.user_environment import UserEnvironment
 from covey.agents.versions import compare, version
-from covey.kernel.program_version import ProgramVersions
+from covey.kernel.processes.program_version import ProgramVersions
 from murli import AgentError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from covey.agents.integration.integration import Integration
-    from covey.kernel.program_version import Program
+    from covey.kernel.processes.program_version import Program
 
 
 class NotAccepted(AgentError):  # noqa: N818 - a state of the program

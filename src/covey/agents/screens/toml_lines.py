@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from covey.kernel.toml_text import statements
+from covey.kernel.config.toml_text import statements
 
 _STEP = re.compile(r"\.?([^.\[\]]+)(?:\[(\d+)\])?")
 

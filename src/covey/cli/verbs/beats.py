@@ -208,7 +208,7 @@ def _answer(operation: Operation, result: dict[str, Any]) -> int:
 
 
 def _workspaces(home: Home) -> list[dict[str, Any]]:
-    from covey.kernel.config import Config
+    from covey.kernel.config.config import Config
     from covey.node.settings import SETTINGS
 
     return list(Config.load(home.node, SETTINGS).get("beats.workspace"))

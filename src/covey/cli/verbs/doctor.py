@@ -17,8 +17,8 @@ def doctor(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
     Examined from here, with the caller's PATH, and not through a daemon that may be the problem.
     """
-    from covey.kernel.doctor import readable
-    from covey.kernel.finding import FAIL, Finding
+    from covey.kernel.doctor.doctor import readable
+    from covey.kernel.doctor.finding import FAIL, Finding
     from covey.node.offline import perform
 
     result = perform(home, operation.name, params)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from covey.agents.integration import Edit
     from covey.contract import Operation
     from covey.kernel.home import Home
-    from covey.kernel.program_version import Program
+    from covey.kernel.processes.program_version import Program
 
 
 def integrate(home: Home, _: Operation, params: dict[str, Any]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.kernel.logview import follow, last_lines, render
+from covey.kernel.logs.view import follow, last_lines, render
 from murli import writer
 
 TYPE_CHECKING = False

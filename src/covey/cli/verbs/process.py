@@ -58,7 +58,7 @@ def down(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
     Only the process that holds the lock of this home is sent a signal.
     """
-    from covey.kernel.process import birth
+    from covey.kernel.processes.process import birth
 
     out, pid = writer(), holder(home.node.pid_file)
     refusal = ""
@@ -82,7 +82,7 @@ def _ended(home: Home, pid: int, born: str, why: str) -> int:
     """End the process that holds the lock of this home with signals, and return 0. Raises if it does not end."""
     import signal
 
-    from covey.kernel.process import signal_process
+    from covey.kernel.processes.process import signal_process
 
     if _gone(home, pid, born, 0):
         return _stopped(pid, "asked", f"Covey has stopped (pid {pid})")
@@ -106,7 +106,7 @@ def _ended(home: Home, pid: int, born: str, why: str) -> int:
 
 def _gone(home: Home, pid: int, born: str, seconds: float) -> bool:
     """Return whether a daemon releases the lock and ends within some seconds."""
-    from covey.kernel.process import birth
+    from covey.kernel.processes.process import birth
 
     limit = time.monotonic() + seconds
     while holder(home.node.pid_file) == pid or (born and birth(pid) == born):

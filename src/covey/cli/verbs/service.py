@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.kernel.service import Outcome, Service, executable
+from covey.kernel.processes.service import Outcome, Service, executable
 from murli import writer
 
 TYPE_CHECKING = False

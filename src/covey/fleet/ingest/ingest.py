@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from covey.fleet.ingest import delivery as deliveries
 from covey.fleet.ingest.receipts import Receipts
-from covey.fleet.states import HOOK
-from covey.kernel.store_errors import StoreError
+from covey.fleet.state.states import HOOK
+from covey.kernel.store.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from covey.agents.integration.spool import Spool, Spooled
     from covey.agents.screens.registry import Registry
     from covey.fleet.agent_sources import AgentSources
-    from covey.fleet.drift import Drift
     from covey.fleet.ingest.delivery import HookDelivery
-    from covey.fleet.live_states import LiveStates
-    from covey.fleet.runtimes import Runtimes
-    from covey.fleet.target_watches import TargetWatches
+    from covey.fleet.state.drift import Drift
+    from covey.fleet.state.live_states import LiveStates
+    from covey.fleet.watch.runtimes import Runtimes
+    from covey.fleet.watch.target_watches import TargetWatches
     from covey.kernel.clock import Clock
-    from covey.kernel.events import Events
+    from covey.kernel.events.events import Events
 
 PENDING_S = 10.0
 """How long a delivery is kept for an agent that has not been detected yet."""

@@ -16,7 +16,7 @@ from covey.contract.fleet_events import AGENT_SIGNAL
 if TYPE_CHECKING:
     from covey.fleet.ingest.delivery import HookDelivery
     from covey.kernel.clock import Clock
-    from covey.kernel.events import Events
+    from covey.kernel.events.events import Events
 
 REMEMBERED = 20_000
 """Ids that are kept: more than the spool holds."""

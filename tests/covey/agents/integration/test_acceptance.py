@@ -12,7 +12,7 @@ from covey.agents import integration as integrate
 from covey.agents.integration import NotAccepted
 from covey.agents.registry import INTEGRATIONS
 from covey.agents.versions import version
-from covey.kernel.program_version import Program
+from covey.kernel.processes.program_version import Program
 
 SETTINGS = ".claude/settings.json"
 OLD = {"PermissionDenied", "StopFailure", "PostCompact", "Elicitation", "ElicitationResult"}

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.agents.screens.adapter import Adapter
-from covey.fleet.model import STATES
+from covey.fleet.state.model import STATES
 from tests.captured import captures
 from tests.covey.agents.screens.adapters_seen import REGISTRY
 

@@ -8,8 +8,8 @@ from typing import Any
 from covey.agents.json_values import timestamp
 from covey.agents.registry import SIGNALS
 from covey.agents.signals.signals import Notice, Owner, Signals
-from covey.fleet.judge import Rules, judge
-from covey.fleet.model import REST, Claim
+from covey.fleet.state.judge import Rules, judge
+from covey.fleet.state.model import REST, Claim
 from tests.captured import Capture
 
 AGENTS = ("claude", "codex", "copilot", "cursor", "gemini", "opencode")

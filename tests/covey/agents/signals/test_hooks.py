@@ -16,7 +16,7 @@ from covey.agents.copilot.signals import CopilotHooks
 from covey.agents.cursor.signals import CursorHooks
 from covey.agents.opencode.signals import OpencodeHooks
 from covey.agents.signals.signals import IGNORED, SESSION_ENDED, SESSION_STARTED, HookReader, Notice
-from covey.fleet.model import STATES
+from covey.fleet.state.model import STATES
 from tests.captured import captures
 from tests.covey.agents.signals.evidence import AGENTS, heard, signals
 

@@ -14,7 +14,7 @@ from covey.agents.claude.signals import ClaudeTranscript, session_file
 from covey.agents.copilot.signals import CopilotTranscript
 from covey.agents.gemini.signals import GeminiTranscript
 from covey.agents.signals.signals import Owner
-from covey.fleet.model import DERIVED, STATES, TENTATIVE
+from covey.fleet.state.model import DERIVED, STATES, TENTATIVE
 from tests.captured import Capture, captures
 from tests.covey.agents.signals.evidence import AGENTS, followed, owner, signals
 

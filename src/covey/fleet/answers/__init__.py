@@ -1,0 +1,1 @@
+"""What is asked about the fleet, and the answers."""

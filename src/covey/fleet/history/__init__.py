@@ -1,0 +1,1 @@
+"""The fleet in the journal: what is recorded, the fleet as it was, and the proof that it follows."""

@@ -1,0 +1,1 @@
+"""Two nodes: what one reports about its agents, and how the other follows it."""

@@ -1,0 +1,1 @@
+"""How signals become states: claims, the engine that weighs them, rows, and their events."""

@@ -1,0 +1,52 @@
+"""The question of an agent that needs a person: title, detail and data of its `attention.asked`. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from covey.fleet.answers.view import Row
+
+PHRASES = {"waiting_approval": "asks for approval", "waiting_input": "has a question", "error": "has failed"}
+
+
+def key_of(runtime_id: str) -> str:
+    """Return the key of an agent in the attention queue. It has one item there, however often it asks."""
+    return f"agent:{runtime_id}"
+
+
+def asked(row: Row) -> dict[str, Any]:
+    """Return the data of the event: the question in the title, and enough to find the agent.
+
+    The command names the agent by its runtime id: pane ids repeat in several tmux servers, and a place changes.
+    """
+    place = f"{row.target_and_server}/{row.session_name}:{row.window_index}.{row.pane_index}"
+    question = f": {row.detail}" if row.detail else ""
+    return {
+        "title": f"{row.agent} {place} {PHRASES[row.state]}{question}",
+        "detail": "\n".join(
+            filter(None, (row.detail, f"in {row.cwd}" if row.cwd else "", f"covey why runtime:{row.runtime_id}"))
+        ),
+        "runtime_id": row.runtime_id,
+        "ref": row.ref,
+        "agent": row.agent,
+        "state": row.state,
+        "reason": row.reason,
+        "cwd": row.cwd,
+        "settled_by": "asker",
+    }
+
+
+def same_question(before: Row, row: Row) -> Row | None:
+    """Return the row with all that is known of the question that was asked with `before`.
+
+    Returns None if the row asks another question.
+
+    The command comes from one source, sometimes later than the state from another one, and its dialog may close before
+    the state changes: no detail is not another question.
+    """
+    if row.state != before.state or (before.detail and row.detail and before.detail != row.detail):
+        return None
+    return row if row.detail else replace(row, detail=before.detail)

@@ -1,0 +1,1 @@
+"""What is watched: targets, tmux servers, and the agents in their panes."""

@@ -1,0 +1,1 @@
+"""What is missing or wrong, and the command that mends it."""

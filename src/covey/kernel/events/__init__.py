@@ -1,0 +1,1 @@
+"""Events: durable, in order, resumable."""

@@ -1,0 +1,1 @@
+"""Logs as JSON lines without secrets."""

@@ -1,0 +1,1 @@
+"""Operations: what each does, who calls it, at most once, recorded."""

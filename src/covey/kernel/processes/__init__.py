@@ -1,0 +1,1 @@
+"""Other processes: children kept alive, programs run for a moment, service managers."""
