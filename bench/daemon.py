@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 COVEY = str(Path(sys.executable).parent / "covey")
-CPU_SHARE, RSS_MB, START = 0.002, 60.0, 20.0
+CPU_SHARE, RSS_MB, START = 0.002, 60.0, 30.0
 SETTLE_S = 2.0
 
 
