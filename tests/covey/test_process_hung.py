@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import combinations
 
@@ -94,8 +95,11 @@ def test_a_daemon_that_was_stopped_by_a_signal_is_ended(daemon: Covey) -> None:
 
 def test_readers_of_a_stopped_daemon_give_up_soon_and_say_how_to_end_it(daemon: Covey) -> None:
     os.kill(daemon.pid, signal.SIGSTOP)
-    for verb in (["ps"], ["needs"], ["why", "%0"], ["status"], ["bar"]):
-        error = daemon.run(*verb).error
+    verbs = (["ps"], ["needs"], ["why", "%0"], ["status"], ["bar"])
+    with ThreadPoolExecutor() as pool:
+        ran = pool.map(lambda verb: daemon.run(*verb), verbs)
+    for verb, one in zip(verbs, ran, strict=True):
+        error = one.error
         assert (error["code"], error["message"]) == (EXIT_TIMEOUT, f"the daemon did not answer within {QUICK_S:g} s"), (
             verb
         )

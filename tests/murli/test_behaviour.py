@@ -262,20 +262,22 @@ def test_a_full_disk_under_standard_output_is_reported(roost: Tool) -> None:
 def test_a_damaged_profile_file_stops_commands_and_is_left_alone(roost: Tool) -> None:
     path = roost.home / ".roost" / "profiles.json"
     path.parent.mkdir()
-    for damage in (b"{", b"[]", b"\xff\xfe", b'{"profiles": {"a": {"flags": {"region": 1}}}}', b"null"):
+    listing, saving, using = ["profile", "list"], ["profile", "save", "x", "--region", "south"], ["profile", "use", "x"]
+    for damage, commands in (
+        (b"{", (["whoami"], listing, saving, using)),
+        (b"[]", (saving,)),
+        (b"\xff\xfe", (listing,)),
+        (b'{"profiles": {"a": {"flags": {"region": 1}}}}', (["whoami"], saving)),
+        (b"null", (using,)),
+    ):
         path.write_bytes(damage)
-        for words in (
-            ["whoami"],
-            ["profile", "list"],
-            ["profile", "save", "x", "--region", "south"],
-            ["profile", "use", "x"],
-        ):
+        for words in commands:
             error = roost.run(*words).error
             assert (error["code"], error["error"]) == (1, "profile_error")
             assert str(path) in error["message"]
         assert path.read_bytes() == damage
-        assert roost.run("describe").answer["profiles"] == {"profileable_flags": ["region", "token"]}
-        assert roost.run("list", "--schema").code == 0
+    assert roost.run("describe").answer["profiles"] == {"profileable_flags": ["region", "token"]}
+    assert roost.run("list", "--schema").code == 0
 
 
 def test_a_home_that_cannot_be_written_is_reported(roost: Tool) -> None:

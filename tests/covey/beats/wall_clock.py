@@ -61,6 +61,7 @@ def readings(zone: str, start: int, end: int) -> list[Reading]:
     return [Reading(moment, at.date(), at.hour, at.minute) for moment, at in shown]
 
 
+@cache
 def moments(cron: Wanted, zone: str, start: int, end: int) -> list[int]:
     """Those of the expression between two moments, as Debian's cron has them."""
     shown = readings(zone, start, end)
