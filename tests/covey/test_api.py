@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
 import socket
@@ -53,7 +52,7 @@ async def handled_by_a_node(path: Path) -> set[str]:
         }
 
 
-def test_nothing_is_on_one_surface_and_missing_on_another(covey: Covey) -> None:
+async def test_nothing_is_on_one_surface_and_missing_on_another(covey: Covey) -> None:
     described = json.loads(covey.run("describe").stdout)["commands"]
     verbs = {
         (command["name"], leaf["name"]) if "subcommands" in command else (command["name"],)
@@ -63,7 +62,7 @@ def test_nothing_is_on_one_surface_and_missing_on_another(covey: Covey) -> None:
     documented = {
         (method.upper(), route) for route, methods in document(OPERATIONS)["paths"].items() for method in methods
     }
-    handled = asyncio.run(handled_by_a_node(covey.home))
+    handled = await handled_by_a_node(covey.home)
     served = {operation for operation in OPERATIONS if operation.route}
     local = set(OPERATIONS) - served
     assert handled == {operation.name for operation in served}

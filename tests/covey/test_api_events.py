@@ -108,83 +108,72 @@ async def until(true: Any) -> None:
             await asyncio.sleep(0.005)
 
 
-def test_a_reader_that_reconnects_while_events_come_misses_none_and_sees_none_twice(home: Home) -> None:
-    async def scenario() -> None:
-        async with Daemon.running(home.node) as daemon:
-            seen: list[int] = []
-            total, turn = 3000, 0
-            first = daemon.events.cursor
-            writer = asyncio.create_task(appending(daemon, total))
-            while len(seen) < total:
-                since = seen[-1] if seen else first
-                by_header = turn % 2 == 1
-                query, headers = (
-                    ("follow=true&since=0", {"Last_Event_ID": str(since)})
-                    if by_header
-                    else (f"follow=true&since={since}", {})
-                )
-                async with reading(home, query, **headers) as stream:
-                    seen += [event["id"] for event in await stream.events(min(1 + turn * 37 % 211, total - len(seen)))]
-                turn += 1
-            await writer
-            assert turn > 10
-            assert seen == list(range(first + 1, first + total + 1))
-
-    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
-
-
-def test_an_event_carries_its_cursor_kind_and_envelope(home: Home) -> None:
-    async def scenario() -> None:
-        async with (
-            Daemon.running(home.node) as daemon,
-            reading(home, f"follow=true&since={daemon.events.cursor}") as stream,
-        ):
-            appended = await daemon.events.append(
-                kind("fleet.state"), "agent-1", {"text": "line\nbreak \u2028 ünïcode"}, source="fleet"
+async def test_a_reader_that_reconnects_while_events_come_misses_none_and_sees_none_twice(home: Home) -> None:
+    async with asyncio.timeout(LIMIT), Daemon.running(home.node) as daemon:
+        seen: list[int] = []
+        total, turn = 3000, 0
+        first = daemon.events.cursor
+        writer = asyncio.create_task(appending(daemon, total))
+        while len(seen) < total:
+            since = seen[-1] if seen else first
+            by_header = turn % 2 == 1
+            query, headers = (
+                ("follow=true&since=0", {"Last_Event_ID": str(since)})
+                if by_header
+                else (f"follow=true&since={since}", {})
             )
-            (event,) = await stream.events(1)
-            assert (event["id"], event["event"], event["kind"], event["subject"]) == (
-                appended.cursor,
-                "fleet.state",
-                "fleet.state",
-                "agent-1",
-            )
-            assert event["data"] == {"text": "line\nbreak \u2028 ünïcode"}
-
-    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
+            async with reading(home, query, **headers) as stream:
+                seen += [event["id"] for event in await stream.events(min(1 + turn * 37 % 211, total - len(seen)))]
+            turn += 1
+        await writer
+        assert turn > 10
+        assert seen == list(range(first + 1, first + total + 1))
 
 
-def test_a_silent_stream_sends_heartbeats(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_event_carries_its_cursor_kind_and_envelope(home: Home) -> None:
+    async with (
+        asyncio.timeout(LIMIT),
+        Daemon.running(home.node) as daemon,
+        reading(home, f"follow=true&since={daemon.events.cursor}") as stream,
+    ):
+        appended = await daemon.events.append(
+            kind("fleet.state"), "agent-1", {"text": "line\nbreak \u2028 ünïcode"}, source="fleet"
+        )
+        (event,) = await stream.events(1)
+        assert (event["id"], event["event"], event["kind"], event["subject"]) == (
+            appended.cursor,
+            "fleet.state",
+            "fleet.state",
+            "agent-1",
+        )
+        assert event["data"] == {"text": "line\nbreak \u2028 ünïcode"}
+
+
+async def test_a_silent_stream_sends_heartbeats(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operations, "HEARTBEAT_S", 0.02)
-
-    async def scenario() -> None:
-        async with (
-            Daemon.running(home.node) as daemon,
-            reading(home, f"follow=true&since={daemon.events.cursor}") as stream,
-        ):
-            comments = [await stream.block() for _ in range(4)]
-            assert all(block is not None and list(block) == ["comment"] for block in comments)
-            await daemon.events.append(kind("test.after"))
-            assert [event["kind"] for event in await stream.events(1)] == ["test.after"]
-
-    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
+    async with (
+        asyncio.timeout(LIMIT),
+        Daemon.running(home.node) as daemon,
+        reading(home, f"follow=true&since={daemon.events.cursor}") as stream,
+    ):
+        comments = [await stream.block() for _ in range(4)]
+        assert all(block is not None and list(block) == ["comment"] for block in comments)
+        await daemon.events.append(kind("test.after"))
+        assert [event["kind"] for event in await stream.events(1)] == ["test.after"]
 
 
-def test_kinds_are_filtered_by_name_and_by_family_in_history_and_live(home: Home) -> None:
-    async def scenario() -> None:
-        async with Daemon.running(home.node) as daemon:
-            for name in ("a.one", "a.two", "ab.three", "b.four"):
+async def test_kinds_are_filtered_by_name_and_by_family_in_history_and_live(home: Home) -> None:
+    async with asyncio.timeout(LIMIT), Daemon.running(home.node) as daemon:
+        for name in ("a.one", "a.two", "ab.three", "b.four"):
+            await daemon.events.append(kind(name))
+        async with reading(home, "follow=true&kind=a.*&kind=b.four") as stream:
+            assert [event["kind"] for event in await stream.events(3)] == ["a.one", "a.two", "b.four"]
+            for name in ("ab.three", "b.five", "a.last"):
                 await daemon.events.append(kind(name))
-            async with reading(home, "follow=true&kind=a.*&kind=b.four") as stream:
-                assert [event["kind"] for event in await stream.events(3)] == ["a.one", "a.two", "b.four"]
-                for name in ("ab.three", "b.five", "a.last"):
-                    await daemon.events.append(kind(name))
-                assert [event["kind"] for event in await stream.events(1)] == ["a.last"]
-            async with reading(home, "kind=a.*") as stream:
-                assert [event["kind"] for event in await stream.events(3)] == ["a.one", "a.two", "a.last"]
-                assert await stream.block() is None
-
-    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
+            assert [event["kind"] for event in await stream.events(1)] == ["a.last"]
+        async with reading(home, "kind=a.*") as stream:
+            assert [event["kind"] for event in await stream.events(3)] == ["a.one", "a.two", "a.last"]
+            assert await stream.block() is None
 
 
 def test_a_cursor_from_the_future_is_a_mistake(daemon: Covey) -> None:
@@ -206,78 +195,68 @@ def test_the_last_event_id_is_stronger_than_since(daemon: Covey) -> None:
     assert body.startswith(b"id: 2\n")
 
 
-def test_a_reader_that_stops_reading_slows_nobody_is_told_why_it_ended_and_resumes_by_cursor(home: Home) -> None:
-    async def scenario() -> None:
-        async with Daemon.running(home.node) as daemon:
-            first = daemon.events.cursor
-            total, data = 4000, {"text": "x" * 500}
-            async with (
-                reading(home, f"follow=true&since={first}") as slow,
-                reading(home, f"follow=true&since={first}") as quick,
-            ):
-                await until(lambda: daemon.events.subscribers == 2)
-                slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
-                watcher = asyncio.create_task(quick.events(total))
-                for _ in range(total):
-                    await daemon.events.append(kind("test.tick"), data=data)
-                assert [event["id"] for event in await watcher] == list(range(first + 1, first + total + 1))
-                assert daemon.events.subscribers == 1
-                slow.reader._transport.resume_reading()  # type: ignore[attr-defined]
-                seen, reason = [], {}
-                while (block := await slow.block()) is not None:
-                    if "id" in block:
-                        seen.append(int(block["id"]))
-                    elif block.get("event") == "covey.slow":
-                        reason = json.loads(block["data"])
-                assert seen == list(range(first + 1, first + len(seen) + 1))
-                assert len(seen) < total
-                assert reason["reason"]
-                assert reason["resume_after"] == seen[-1]
-            async with reading(home, f"follow=true&since={reason['resume_after']}") as resumed:
-                assert [event["id"] for event in await resumed.events(total - len(seen))] == list(
-                    range(seen[-1] + 1, first + total + 1)
-                )
-
-    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
+async def test_a_reader_that_stops_reading_slows_nobody_is_told_why_it_ended_and_resumes_by_cursor(home: Home) -> None:
+    async with asyncio.timeout(LIMIT), Daemon.running(home.node) as daemon:
+        first = daemon.events.cursor
+        total, data = 4000, {"text": "x" * 500}
+        async with (
+            reading(home, f"follow=true&since={first}") as slow,
+            reading(home, f"follow=true&since={first}") as quick,
+        ):
+            await until(lambda: daemon.events.subscribers == 2)
+            slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
+            watcher = asyncio.create_task(quick.events(total))
+            for _ in range(total):
+                await daemon.events.append(kind("test.tick"), data=data)
+            assert [event["id"] for event in await watcher] == list(range(first + 1, first + total + 1))
+            assert daemon.events.subscribers == 1
+            slow.reader._transport.resume_reading()  # type: ignore[attr-defined]
+            seen, reason = [], {}
+            while (block := await slow.block()) is not None:
+                if "id" in block:
+                    seen.append(int(block["id"]))
+                elif block.get("event") == "covey.slow":
+                    reason = json.loads(block["data"])
+            assert seen == list(range(first + 1, first + len(seen) + 1))
+            assert len(seen) < total
+            assert reason["reason"]
+            assert reason["resume_after"] == seen[-1]
+        async with reading(home, f"follow=true&since={reason['resume_after']}") as resumed:
+            assert [event["id"] for event in await resumed.events(total - len(seen))] == list(
+                range(seen[-1] + 1, first + total + 1)
+            )
 
 
-def test_two_hundred_readers_all_get_every_event(home: Home) -> None:
-    async def scenario() -> None:
-        async with Daemon.running(home.node) as daemon, contextlib.AsyncExitStack() as stack:
-            first, total = daemon.events.cursor, 50
-            streams = [await stack.enter_async_context(reading(home, f"follow=true&since={first}")) for _ in range(200)]
-            await until(lambda: daemon.events.subscribers == 200)
-            watchers = [asyncio.create_task(stream.events(total)) for stream in streams]
-            await appending(daemon, total)
-            for seen in await asyncio.gather(*watchers):
-                assert [event["id"] for event in seen] == list(range(first + 1, first + total + 1))
-
-    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
+async def test_two_hundred_readers_all_get_every_event(home: Home) -> None:
+    async with asyncio.timeout(LIMIT), Daemon.running(home.node) as daemon, contextlib.AsyncExitStack() as stack:
+        first, total = daemon.events.cursor, 50
+        streams = [await stack.enter_async_context(reading(home, f"follow=true&since={first}")) for _ in range(200)]
+        await until(lambda: daemon.events.subscribers == 200)
+        watchers = [asyncio.create_task(stream.events(total)) for stream in streams]
+        await appending(daemon, total)
+        for seen in await asyncio.gather(*watchers):
+            assert [event["id"] for event in seen] == list(range(first + 1, first + total + 1))
 
 
-def test_a_reader_that_leaves_is_forgotten_also_with_another_request_behind_its_stream(
+async def test_a_reader_that_leaves_is_forgotten_also_with_another_request_behind_its_stream(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         operations, "HEARTBEAT_S", 0.05
     )  # with a request waiting nothing more is read: leaving is noticed when writing
-
-    async def scenario() -> None:
-        async with Daemon.running(home.node) as daemon:
-            for extra in (b"", b"GET /v1/health HTTP/1.1\r\nHost: covey\r\n\r\n"):
-                stream = await Stream.open(home)
-                await until(lambda: daemon.events.subscribers == 1)
-                stream.writer.write(extra)
-                await stream.writer.drain()
-                await daemon.events.append(kind("test.tick"))
-                await stream.close()
-                await until(lambda: daemon.events.subscribers == 0)
-
-    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
+    async with asyncio.timeout(LIMIT), Daemon.running(home.node) as daemon:
+        for extra in (b"", b"GET /v1/health HTTP/1.1\r\nHost: covey\r\n\r\n"):
+            stream = await Stream.open(home)
+            await until(lambda: daemon.events.subscribers == 1)
+            stream.writer.write(extra)
+            await stream.writer.drain()
+            await daemon.events.append(kind("test.tick"))
+            await stream.close()
+            await until(lambda: daemon.events.subscribers == 0)
 
 
-def test_all_streams_end_properly_at_shutdown(home: Home) -> None:
-    async def scenario() -> None:
+async def test_all_streams_end_properly_at_shutdown(home: Home) -> None:
+    async with asyncio.timeout(LIMIT):
         async with Daemon.running(home.node) as daemon:
             streams = [await Stream.open(home) for _ in range(20)]
             await until(lambda: daemon.events.subscribers == 20)
@@ -288,21 +267,16 @@ def test_all_streams_end_properly_at_shutdown(home: Home) -> None:
             assert await stream.reader.read() == b""
             await stream.close()
 
-    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
 
-
-def test_a_reader_that_never_reads_does_not_keep_the_daemon_from_stopping(home: Home) -> None:
-    async def scenario() -> None:
-        async with Daemon.running(home.node) as daemon:
-            with socket.socket(socket.AF_UNIX) as sock:
-                sock.connect(home.node.socket)
-                sock.sendall(b"GET /v1/events?follow=true HTTP/1.1\r\nHost: covey\r\n\r\n")
-                await until(lambda: daemon.events.subscribers == 1)
-                for _ in range(3000):
-                    await daemon.events.append(kind("test.tick"), data={"text": "x" * 500})
-                await until(lambda: daemon.events.subscribers == 0)
-
-    asyncio.run(asyncio.wait_for(scenario(), LIMIT))
+async def test_a_reader_that_never_reads_does_not_keep_the_daemon_from_stopping(home: Home) -> None:
+    async with asyncio.timeout(LIMIT), Daemon.running(home.node) as daemon:
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(home.node.socket)
+            sock.sendall(b"GET /v1/events?follow=true HTTP/1.1\r\nHost: covey\r\n\r\n")
+            await until(lambda: daemon.events.subscribers == 1)
+            for _ in range(3000):
+                await daemon.events.append(kind("test.tick"), data={"text": "x" * 500})
+            await until(lambda: daemon.events.subscribers == 0)
 
 
 def test_changes_made_on_the_command_line_reach_a_reader_over_tcp(daemon: Covey) -> None:

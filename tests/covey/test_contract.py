@@ -127,7 +127,7 @@ def test_the_installed_command_passes_the_conformance_kit() -> None:
     assert report.counts["passed"] > 40
 
 
-def test_an_operation_is_added_in_under_twenty_lines(tmp_path: Path) -> None:
+async def test_an_operation_is_added_in_under_twenty_lines(tmp_path: Path) -> None:
     del tmp_path
     # --- as ARCHITECTURE.md shows it ---
     greet = Operation(
@@ -151,16 +151,13 @@ def test_an_operation_is_added_in_under_twenty_lines(tmp_path: Path) -> None:
 
     # -----------------------------------
 
-    async def check() -> None:
-        with tempfile.TemporaryDirectory(prefix="cv-") as folder:
-            home = Home(f"{folder}/home")
-            home.node.prepare()
-            async with Daemon.running(home.node, [serving([greet], lambda _: {"greet": handle_greet})]):
-                client = Client(home.node.socket)
-                result = await asyncio.to_thread(client.call, greet, {"name": "wren & co/1", "loud": True})
-                assert result == {"greeting": "HELLO WREN & CO/1"}
-
-    asyncio.run(check())
+    with tempfile.TemporaryDirectory(prefix="cv-") as folder:
+        home = Home(f"{folder}/home")
+        home.node.prepare()
+        async with Daemon.running(home.node, [serving([greet], lambda _: {"greet": handle_greet})]):
+            client = Client(home.node.socket)
+            result = await asyncio.to_thread(client.call, greet, {"name": "wren & co/1", "loud": True})
+            assert result == {"greeting": "HELLO WREN & CO/1"}
 
 
 def test_nonsense_on_the_command_line_is_one_envelope(covey: Covey) -> None:

@@ -15,12 +15,9 @@ def python(program: str) -> Observer:
     return Observer("it", f"{shlex.quote(sys.executable)} -c {shlex.quote(program)}")
 
 
-def watch(observer: Observer, folder: Path) -> None:
-    async def main() -> None:
-        async with watching(observer, folder / "socket", folder / "timeline"):
-            pass
-
-    asyncio.run(main())
+async def watch(observer: Observer, folder: Path) -> None:
+    async with watching(observer, folder / "socket", folder / "timeline"):
+        pass
 
 
 def test_a_timeline_is_read_by_pane_and_in_order_of_time() -> None:
@@ -53,30 +50,27 @@ def test_an_observer_needs_a_name_and_a_command(text: str) -> None:
         Observer.parse(text)
 
 
-def test_an_observer_finds_its_socket_and_is_ended_with_the_block(tmp_path: Path) -> None:
+async def test_an_observer_finds_its_socket_and_is_ended_with_the_block(tmp_path: Path) -> None:
     program = (
         f"import os, time; new = os.environ['{TIMELINE}'] + '.new'\n"
         f"open(new, 'w').write(os.environ['{SOCKET}'] + ' ' + str(os.getpid()))\n"
         f"os.rename(new, os.environ['{TIMELINE}']); time.sleep(60)"
     )
-    watch(python(program), tmp_path)
+    await watch(python(program), tmp_path)
     socket, pid = (tmp_path / "timeline").read_text().split()
     assert socket == str(tmp_path / "socket")
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid), 0)
 
 
-def test_an_observer_that_ends_before_it_watches_is_an_error(tmp_path: Path) -> None:
+async def test_an_observer_that_ends_before_it_watches_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ObserverError, match="exit code 3 before it watched"):
-        watch(python("raise SystemExit(3)"), tmp_path)
+        await watch(python("raise SystemExit(3)"), tmp_path)
 
 
-def test_an_observer_that_ends_during_the_runs_is_an_error(tmp_path: Path) -> None:
-    async def main() -> None:
+async def test_an_observer_that_ends_during_the_runs_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ObserverError, match="ended before the runs did"):
         async with watching(
             python(f"import os; open(os.environ['{TIMELINE}'], 'w')"), tmp_path / "socket", tmp_path / "timeline"
         ):
             await asyncio.sleep(2)
-
-    with pytest.raises(ObserverError, match="ended before the runs did"):
-        asyncio.run(main())

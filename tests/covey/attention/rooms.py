@@ -113,3 +113,11 @@ async def opened(home: Home, notify: str = "") -> AsyncIterator[Room]:
         set_value(home.node, SETTINGS, "attention.notify", notify)
     async with Daemon.running(home.node, subsystems=(ATTENTION,)) as daemon:
         yield Room(daemon)
+
+
+@contextlib.asynccontextmanager
+async def in_room(notify: str = "") -> AsyncIterator[Room]:
+    """A room in a home of its own."""
+    with homes() as home:
+        async with opened(home, notify) as room:
+            yield room

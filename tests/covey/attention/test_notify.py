@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,9 @@ import pytest
 from covey.attention import notify
 from covey.attention.item import Item
 from covey.kernel.config.config import set_value
-from covey.kernel.home import Home
 from covey.node.settings import SETTINGS
 from murli import AgentError
-from tests.covey.attention.rooms import Room, homes, opened, until
+from tests.covey.attention.rooms import homes, in_room, opened, until
 
 SCRIPT = """\
 #!{python}
@@ -54,15 +52,6 @@ class Person:
         return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
 
 
-def in_room(scene: Callable[[Room], Awaitable[None]], command: str) -> None:
-    async def play(home: Home) -> None:
-        async with opened(home, command) as room:
-            await scene(room)
-
-    with homes() as home:
-        asyncio.run(play(home))
-
-
 def item(number: int = 1, **changes: Any) -> Item:
     values: dict[str, Any] = {"title": f"title {number}", "detail": "detail", "data": {}}
     return Item(
@@ -78,10 +67,9 @@ def item(number: int = 1, **changes: Any) -> Item:
     )
 
 
-def test_the_command_is_run_once_for_an_item_with_all_there_is_to_tell(tmp_path: Path) -> None:
+async def test_the_command_is_run_once_for_an_item_with_all_there_is_to_tell(tmp_path: Path) -> None:
     person = Person(tmp_path)
-
-    async def scene(room: Room) -> None:
+    async with in_room(person.command) as room:
         await room.ask("beat:/x", 'rain; rm -rf "$HOME"', "bring\nan umbrella", beat="weather")
         await until(lambda: bool(person.told), "the first word")
         for number in range(3):
@@ -89,8 +77,6 @@ def test_the_command_is_run_once_for_an_item_with_all_there_is_to_tell(tmp_path:
         await room.repeated("beat:/x", 4)
         await room.ask("beat:/y", "wind")
         await until(lambda: len(person.told) > 1, "the second word")
-
-    in_room(scene, person.command)
     first, second = person.told
     assert first["environment"] == ['rain; rm -rf "$HOME"', "bring\nan umbrella", "beat:/x"]
     assert (first["title"], first["detail"], first["key"], first["count"]) == (
@@ -104,7 +90,7 @@ def test_the_command_is_run_once_for_an_item_with_all_there_is_to_tell(tmp_path:
     assert (second["key"], second["count"]) == ("beat:/y", 1), "no word about what was asked again"
 
 
-def test_what_could_not_be_told_on_a_full_disk_is_told_when_there_is_room_again(
+async def test_what_could_not_be_told_on_a_full_disk_is_told_when_there_is_room_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person, full = Person(tmp_path), [OSError(errno.ENOSPC, "No space left on device")] * 2
@@ -115,115 +101,92 @@ def test_what_could_not_be_told_on_a_full_disk_is_told_when_there_is_room_again(
             raise full.pop()
         return make()
 
-    async def scene(room: Room) -> None:
+    monkeypatch.setattr(notify, "BURST_S", 0.01)
+    monkeypatch.setattr(tempfile, "TemporaryFile", temporary_file)
+    async with in_room(person.command) as room:
         await room.ask("beat:/x", "rain")
         await until(lambda: bool(person.told), "the word")
         assert "covey_task_failures_total" in room.daemon.metrics.text()
-
-    monkeypatch.setattr(notify, "BURST_S", 0.01)
-    monkeypatch.setattr(tempfile, "TemporaryFile", temporary_file)
-    in_room(scene, person.command)
     assert [told["title"] for told in person.told] == ["rain"]
 
 
-def test_a_burst_is_told_in_one_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_burst_is_told_in_one_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     person = Person(tmp_path)
-
-    async def opens(home: Home) -> None:
+    with homes() as home:
+        monkeypatch.setattr(notify, "BURST_S", 600.0)
         async with opened(home, person.command) as room:
             await asyncio.gather(*(room.ask(f"key:{number:03}", f"title {number}") for number in range(300)))
             await room.count(300)
-
-    async def tells(home: Home) -> None:
+        monkeypatch.setattr(notify, "BURST_S", 0.01)
         async with opened(home):
             await until(lambda: bool(person.told), "the word")
-
-    with homes() as home:
-        for part, burst in ((opens, 600.0), (tells, 0.01)):
-            monkeypatch.setattr(notify, "BURST_S", burst)
-            asyncio.run(part(home))
     (told,) = person.told
     assert (told["title"], told["count"], told["key"], len(told["items"])) == ("300 things need you", 300, "", 10)
     assert told["detail"].splitlines()[-1] == "and 290 more: covey needs"
 
 
-def test_a_command_that_is_set_while_the_daemon_runs_tells_only_what_comes_after(tmp_path: Path) -> None:
+async def test_a_command_that_is_set_while_the_daemon_runs_tells_only_what_comes_after(tmp_path: Path) -> None:
     person = Person(tmp_path)
-
-    async def quiet(home: Home) -> None:
+    with homes() as home:
         async with opened(home) as room:
             await room.notified(await room.ask("before"))
             set_value(home.node, SETTINGS, "attention.notify", person.command)
             await room.daemon.reload.reload()
             await room.ask("after")
             await until(lambda: bool(person.told), "the word")
-
-    with homes() as home:
-        asyncio.run(quiet(home))
     assert [told["key"] for told in person.told] == ["after"]
 
 
-def test_what_could_not_be_told_any_more_is_told_by_the_next_daemon_unless_it_was_settled(
+async def test_what_could_not_be_told_any_more_is_told_by_the_next_daemon_unless_it_was_settled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person = Person(tmp_path)
-
-    async def stopped_too_early(home: Home) -> None:
-        async with opened(home, person.command) as room:
+    with homes() as home:
+        monkeypatch.setattr(notify, "BURST_S", 600.0)
+        async with opened(home, person.command) as room:  # it stops too early
             await room.ask("gone")
             await room.ask("stays")
             await room.count(2)
             await room.settle("gone")
             await room.count(1)
-
-    async def tells(home: Home) -> None:
+        monkeypatch.setattr(notify, "BURST_S", 0.01)
         async with opened(home) as room:
             await until(lambda: bool(person.told), "the word")
             await room.notified((await room.daemon.events.history(kinds=["attention.asked"]))[-1])
-
-    async def has_other_news(home: Home) -> None:
-        async with opened(home) as room:
+        async with opened(home) as room:  # it has other news
             await room.ask("new")
             await until(lambda: len(person.told) > 1, "the word")
-
-    with homes() as home:
-        for part, burst in ((stopped_too_early, 600.0), (tells, 0.01), (has_other_news, 0.01)):
-            monkeypatch.setattr(notify, "BURST_S", burst)
-            asyncio.run(part(home))
     assert [told["key"] for told in person.told] == ["stays", "new"]
 
 
-def test_failures_are_said_once_and_shown_in_the_status(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_failures_are_said_once_and_shown_in_the_status(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     script = tmp_path / "fails"
     script.write_text("#!/bin/sh\necho 'no screen:\x1b[31m :0' >&2\nexit 3\n")
     script.chmod(0o755)
-
-    async def scene(room: Room) -> None:
-        for number in range(2):
-            await room.notified(await room.ask(f"key:{number}"))
-        problem = (await room.call("status"))["attention"]["notify_problem"]
-        assert problem == f"{script} ended with code 3: no screen: [31m :0"
-
     with caplog.at_level(logging.WARNING, "covey.attention"):
-        in_room(scene, json.dumps([str(script)]))
+        async with in_room(json.dumps([str(script)])) as room:
+            for number in range(2):
+                await room.notified(await room.ask(f"key:{number}"))
+            problem = (await room.call("status"))["attention"]["notify_problem"]
+            assert problem == f"{script} ended with code 3: no screen: [31m :0"
     (said,) = [record for record in caplog.records if record.name == "covey.attention"]
     assert "covey config set attention.notify" in said.__dict__["suggestion"]
 
 
-def test_a_command_that_hangs_is_ended_with_all_it_has_started(tmp_path: Path) -> None:
+async def test_a_command_that_hangs_is_ended_with_all_it_has_started(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     command = ["sh", "-c", f"sleep 1000 & echo $! >{pids}; echo $$ >>{pids}; sleep 1000"]
-    assert asyncio.run(notify.run(command, notify.document([item()]), deadline=0.5)) == "sh did not end within 0.5 s"
+    assert await notify.run(command, notify.document([item()]), deadline=0.5) == "sh did not end within 0.5 s"
     ends = time.monotonic() + 10
     for pid in map(int, pids.read_text().split()):
         while _lives(pid):
             assert time.monotonic() < ends, "it is still there"
 
 
-def test_what_a_command_leaves_behind_keeps_nobody_waiting(tmp_path: Path) -> None:
+async def test_what_a_command_leaves_behind_keeps_nobody_waiting(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     began = time.monotonic()
-    assert asyncio.run(notify.run(["sh", "-c", f"sleep 1000 & echo $! >{pid}"], notify.document([item()]))) == ""
+    assert await notify.run(["sh", "-c", f"sleep 1000 & echo $! >{pid}"], notify.document([item()])) == ""
     assert time.monotonic() - began < notify.DEADLINE_S
     ends = time.monotonic() + 10
     while _lives(int(pid.read_text())):
@@ -250,15 +213,15 @@ def _lives(pid: int) -> bool:
         (["true"], ""),
     ],
 )
-def test_whatever_the_command_does_is_told_in_one_line(command: list[str], problem: str) -> None:
+async def test_whatever_the_command_does_is_told_in_one_line(command: list[str], problem: str) -> None:
     large = item(
         detail="x" * 4000, data={"more": "y" * 60_000}
     )  # more than a pipe takes, for a command that does not read
-    assert asyncio.run(notify.run(command, notify.document([large]))) == problem
+    assert await notify.run(command, notify.document([large])) == problem
 
 
-def test_a_daemon_that_stops_does_not_wait_for_the_command() -> None:
-    async def play(home: Home) -> None:
+async def test_a_daemon_that_stops_does_not_wait_for_the_command() -> None:
+    with homes() as home:
         pids = Path(home.path) / "pid"
         async with opened(home, json.dumps(["sh", "-c", f"echo $$ >{pids}; sleep 1000"])) as room:
             await room.ask("key")
@@ -267,9 +230,6 @@ def test_a_daemon_that_stops_does_not_wait_for_the_command() -> None:
         assert time.monotonic() - began < notify.DEADLINE_S
         with pytest.raises(ProcessLookupError):
             os.kill(int(pids.read_text()), signal.SIGCONT)
-
-    with homes() as home:
-        asyncio.run(play(home))
 
 
 @pytest.mark.parametrize("value", ['[""]', '["./tell"]', '["bin/tell"]', '["a\\u0000b"]', "[3]", '["sh", "\\u0000"]'])

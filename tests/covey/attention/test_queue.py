@@ -10,8 +10,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,23 +26,14 @@ from covey.kernel.events.events import Events
 from covey.kernel.home import Home
 from covey.kernel.store.store import Store
 from murli import AgentError
-from tests.covey.attention.rooms import Room, homes, opened, until
+from tests.covey.attention.rooms import homes, in_room, opened, until
 from tests.covey.conftest import Covey
 
 KILLS = 20
 
 
-def in_room(scene: Callable[[Room], Awaitable[None]]) -> None:
-    async def play(home: Home) -> None:
-        async with opened(home) as room:
-            await scene(room)
-
-    with homes() as home:
-        asyncio.run(play(home))
-
-
-def test_what_is_asked_is_listed_told_of_and_counted() -> None:
-    async def scene(room: Room) -> None:
+async def test_what_is_asked_is_listed_told_of_and_counted() -> None:
+    async with in_room() as room:
         asked = await room.ask("beat:/x", "nightly: tests fail", "3 of 7", beat="nightly")
         await room.count(1)
         (item,) = await room.items()
@@ -63,11 +52,9 @@ def test_what_is_asked_is_listed_told_of_and_counted() -> None:
         assert status == {"open": 1, "titles": ["nightly: tests fail"], "notify_problem": ""}
         assert "covey_attention_open 1\n" in room.daemon.metrics.text()
 
-    in_room(scene)
 
-
-def test_duplicates_are_one_item_and_only_another_text_is_told() -> None:
-    async def scene(room: Room) -> None:
+async def test_duplicates_are_one_item_and_only_another_text_is_told() -> None:
+    async with in_room() as room:
         for _ in range(20):
             await room.ask("beat:/x", "the same")
         await room.ask("beat:/x", "another")
@@ -79,11 +66,9 @@ def test_duplicates_are_one_item_and_only_another_text_is_told() -> None:
             "attention.changed",
         ]
 
-    in_room(scene)
 
-
-def test_settled_before_it_is_asked_is_nothing_and_settled_after_closes() -> None:
-    async def scene(room: Room) -> None:
+async def test_settled_before_it_is_asked_is_nothing_and_settled_after_closes() -> None:
+    async with in_room() as room:
         await room.settle("beat:/x")
         await room.settle("beat:/x")
         await room.heard()
@@ -101,11 +86,9 @@ def test_settled_before_it_is_asked_is_nothing_and_settled_after_closes() -> Non
         (new,) = await room.items()
         assert (new["id"] != item["id"], new["times"]) == (True, 1)
 
-    in_room(scene)
 
-
-def test_done_by_hand_by_id_by_its_end_or_by_key() -> None:
-    async def scene(room: Room) -> None:
+async def test_done_by_hand_by_id_by_its_end_or_by_key() -> None:
+    async with in_room() as room:
         for key in ("one", "two", "three"):
             await room.ask(key)
         await room.count(3)
@@ -122,11 +105,9 @@ def test_done_by_hand_by_id_by_its_end_or_by_key() -> None:
         await room.count(1)
         assert (await room.call("attention.done", item="three"))["title"] == "it came back"
 
-    in_room(scene)
 
-
-def test_nonsense_for_an_item_is_an_error_that_says_what_to_do() -> None:
-    async def scene(room: Room) -> None:
+async def test_nonsense_for_an_item_is_an_error_that_says_what_to_do() -> None:
+    async with in_room() as room:
         for number in range(3):
             await room.ask(f"key:{number}")
         await room.count(3)
@@ -137,11 +118,9 @@ def test_nonsense_for_an_item_is_an_error_that_says_what_to_do() -> None:
             assert refused.value.suggestion, name
         assert len(await room.items()) == 3
 
-    in_room(scene)
 
-
-def test_an_end_that_fits_several_closes_none_of_them() -> None:
-    async def scene(room: Room) -> None:
+async def test_an_end_that_fits_several_closes_none_of_them() -> None:
+    async with in_room() as room:
         for number in range(33):  # more than there are letters in an id's alphabet
             await room.ask(f"key:{number}")
         await room.count(33)
@@ -151,11 +130,9 @@ def test_an_end_that_fits_several_closes_none_of_them() -> None:
         assert len(refused.value.valid_values) > 1
         assert len(await room.items()) == 33
 
-    in_room(scene)
 
-
-def test_a_thousand_items_are_kept_and_listed_the_latest_first() -> None:
-    async def scene(room: Room) -> None:
+async def test_a_thousand_items_are_kept_and_listed_the_latest_first() -> None:
+    async with in_room() as room:
         await asyncio.gather(*(room.ask(f"key:{number}", f"number {number}") for number in range(1000)))
         await room.count(1000)
         found = await room.call("attention.list", limit=1000)
@@ -168,11 +145,9 @@ def test_a_thousand_items_are_kept_and_listed_the_latest_first() -> None:
         await room.count(0)
         assert len(await room.told("attention.closed")) == 1000
 
-    in_room(scene)
 
-
-def test_closed_items_are_forgotten_when_there_are_very_many() -> None:
-    async def scene(room: Room) -> None:
+async def test_closed_items_are_forgotten_when_there_are_very_many() -> None:
+    async with in_room() as room:
         for _ in range(2):
             await asyncio.gather(*(room.ask(f"key:{number}") for number in range(CLOSED_KEPT // 2 + 10)))
             await room.count(CLOSED_KEPT // 2 + 10)
@@ -182,71 +157,49 @@ def test_closed_items_are_forgotten_when_there_are_very_many() -> None:
             lambda database: database.execute("SELECT count(*) FROM attention_item").fetchone()
         ) == (CLOSED_KEPT,)
 
-    in_room(scene)
 
-
-def test_an_item_outlives_the_daemon_and_what_was_asked_at_the_end_is_taken_up_by_the_next() -> None:
-    async def first(home: Home) -> None:
+async def test_an_item_outlives_the_daemon_and_what_was_asked_at_the_end_is_taken_up_by_the_next() -> None:
+    with homes() as home:
         async with opened(home) as room:
             await room.ask("kept", "kept")
             await room.count(1)
-
-    async def unheard(home: Home) -> None:
         async with opened(home) as room:
             await room.daemon.events.aclose()  # nobody listens any more
             await room.ask("late", "late")
             await room.ask("kept", "kept")
-
-    async def last(home: Home) -> None:
         async with opened(home) as room:
             await room.heard()
             assert {item["key"]: item["times"] for item in await room.items()} == {"kept": 2, "late": 1}
             assert [key for _, key in await room.told("attention.opened")] == ["kept", "late", "mark:"]
 
+
+async def test_the_cursors_of_an_earlier_covey_are_carried_over(tmp_path: Path) -> None:
+    async with await Store.open(tmp_path / "db", [*journal.MIGRATIONS, *MIGRATIONS[:2]]) as store:
+        await store.write(
+            lambda database: database.execute("INSERT INTO attention_cursor VALUES ('queue', 41)").rowcount
+        )
+        await store.write(lambda database: database.execute("ALTER TABLE schema_step DROP COLUMN name").rowcount)
+    async with await Store.open(tmp_path / "db", [*Events.MIGRATIONS, *MIGRATIONS]) as store:
+        assert await store.read(lambda database: stored_cursor(database, CONSUMER)) == 41
+
+
+async def test_a_gap_in_the_journal_is_survived() -> None:
     with homes() as home:
-        for part in (first, unheard, last):
-            asyncio.run(part(home))
-
-
-def test_the_cursors_of_an_earlier_covey_are_carried_over(tmp_path: Path) -> None:
-    async def earlier() -> None:
-        async with await Store.open(tmp_path / "db", [*journal.MIGRATIONS, *MIGRATIONS[:2]]) as store:
-            await store.write(
-                lambda database: database.execute("INSERT INTO attention_cursor VALUES ('queue', 41)").rowcount
-            )
-            await store.write(lambda database: database.execute("ALTER TABLE schema_step DROP COLUMN name").rowcount)
-
-    async def now() -> None:
-        async with await Store.open(tmp_path / "db", [*Events.MIGRATIONS, *MIGRATIONS]) as store:
-            assert await store.read(lambda database: stored_cursor(database, CONSUMER)) == 41
-
-    asyncio.run(earlier())
-    asyncio.run(now())
-
-
-def test_a_gap_in_the_journal_is_survived() -> None:
-    async def before(home: Home) -> None:
         async with opened(home) as room:
             await room.ask("kept")
             await room.count(1)
             await room.daemon.events.aclose()
             await room.ask("lost")
-
-    async def after(home: Home) -> None:
+        with sqlite3.connect(home.node.database) as database:
+            database.execute("DELETE FROM event")
         async with opened(home) as room:
             await room.ask("new")
             await room.count(2)
             assert {item["key"] for item in await room.items()} == {"kept", "new"}
 
-    with homes() as home:
-        asyncio.run(before(home))
-        with sqlite3.connect(home.node.database) as database:
-            database.execute("DELETE FROM event")
-        asyncio.run(after(home))
 
-
-def test_a_full_disk_delays_the_queue_and_loses_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    async def scene(room: Room) -> None:
+async def test_a_full_disk_delays_the_queue_and_loses_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async with in_room() as room:
         store = room.daemon.store
 
         def fill(database: sqlite3.Connection) -> None:
@@ -267,10 +220,8 @@ def test_a_full_disk_delays_the_queue_and_loses_nothing(caplog: pytest.LogCaptur
         await room.count(2)
         assert [key for _, key in await room.told()] == ["first", "second"]
 
-    in_room(scene)
 
-
-def test_killed_at_any_moment_the_queue_is_what_the_journal_says() -> None:
+async def test_killed_at_any_moment_the_queue_is_what_the_journal_says() -> None:
     chance = random.Random(7)
     with homes() as home:
         for number in range(KILLS):
@@ -281,11 +232,11 @@ def test_killed_at_any_moment_the_queue_is_what_the_journal_says() -> None:
             )
             assert victim.stdout
             assert victim.stdout.readline() == "ready\n"
-            time.sleep(chance.uniform(0.0, 0.15))  # the moment is what is tested here
+            await asyncio.sleep(chance.uniform(0.0, 0.15))  # the moment is what is tested here
             os.kill(victim.pid, signal.SIGKILL)
             victim.wait()
             victim.stdout.close()
-        asyncio.run(_compare(home))
+        await _compare(home)
 
 
 async def _compare(home: Home) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +20,15 @@ from tests.covey.beats.living import Living, living
 from tests.covey.beats.pretended import Pretended
 
 
-def live(folder: Path, heads: dict[str, str], work: Callable[[Living], Awaitable[None]], **settings: Any) -> None:
+@contextlib.asynccontextmanager
+async def living_with(folder: Path, heads: dict[str, str]) -> AsyncIterator[Living]:
+    """Beats whose files have these heads, after their first runs."""
     for name, head in heads.items():
         (folder / name).mkdir()
         (folder / name / "HEARTBEAT.md").write_text(f"---\n{head}\n---\nLook.\n")
-
-    async def main() -> None:
-        async with living(folder, *(folder / name for name in heads), **settings) as node:
-            await node.rest()
-            await work(node)
-
-    asyncio.run(main())
+    async with living(folder, *(folder / name for name in heads)) as node:
+        await node.rest()
+        yield node
 
 
 @pytest.fixture(autouse=True)
@@ -44,8 +42,8 @@ async def by_name(node: Living) -> dict[str, dict[str, Any]]:
     return {item["name"]: item for item in (await answers.beat_list(node.beats, node.clock.time()))["items"]}
 
 
-def test_the_list_tells_when_a_beat_runs_next_what_it_found_and_what_it_cost(tmp_path: Path) -> None:
-    async def work(node: Living) -> None:
+async def test_the_list_tells_when_a_beat_runs_next_what_it_found_and_what_it_cost(tmp_path: Path) -> None:
+    async with living_with(tmp_path, {"api": "interval: 1m\ntz: UTC\nbudget: {day: 2}"}) as node:
         await node.advance(60)
         item = (await by_name(node))["api"]
         assert (item["state"], item["schedule"], item["streak"], item["late_s"]) == ("scheduled", "every 1m", 2, None)
@@ -54,21 +52,17 @@ def test_the_list_tells_when_a_beat_runs_next_what_it_found_and_what_it_cost(tmp
         assert item["budget"]["day_usd"] == 2.0
         assert item["next_at"]
 
-    live(tmp_path, {"api": "interval: 1m\ntz: UTC\nbudget: {day: 2}"}, work)
 
-
-def test_what_cannot_run_is_listed_with_what_is_wrong(tmp_path: Path) -> None:
-    async def work(node: Living) -> None:
+async def test_what_cannot_run_is_listed_with_what_is_wrong(tmp_path: Path) -> None:
+    async with living_with(tmp_path, {"good": "interval: 1h", "bad": "interval: never"}) as node:
         found = await answers.beat_list(node.beats, node.clock.time())
         assert [(item["name"], item["state"]) for item in found["items"]] == [("good", "scheduled"), ("bad", "broken")]
         assert [problem["file"] for problem in found["problems"]] == [f"{tmp_path}/bad/HEARTBEAT.md"]
         assert answers.summary(node.beats, node.clock.time())["by_state"] == {"scheduled": 1, "broken": 1}
 
-    live(tmp_path, {"good": "interval: 1h", "bad": "interval: never"}, work)
 
-
-def test_a_paused_beat_says_why_and_has_no_next_time(tmp_path: Path) -> None:
-    async def work(node: Living) -> None:
+async def test_a_paused_beat_says_why_and_has_no_next_time(tmp_path: Path) -> None:
+    async with living_with(tmp_path, {"api": "interval: 1h"}) as node:
         beat = node.beats.catalog.beats["api"]
         await node.beats.pause(beat)
         item = (await by_name(node))["api"]
@@ -83,25 +77,20 @@ def test_a_paused_beat_says_why_and_has_no_next_time(tmp_path: Path) -> None:
         assert (await by_name(node))["api"]["state"] == "scheduled"
         assert answers.summary(node.beats, node.clock.time())["next"]["name"] == "api"
 
-    live(tmp_path, {"api": "interval: 1h"}, work)
 
-
-def test_cost_tells_of_each_and_of_all(tmp_path: Path) -> None:
-    async def work(node: Living) -> None:
+async def test_cost_tells_of_each_and_of_all(tmp_path: Path) -> None:
+    async with living_with(tmp_path, {"one": "interval: 1h", "two": "interval: 1h"}) as node:
         found = await answers.cost(node.beats, node.clock.time(), {"day_usd": 5.0, "month_usd": 0.0})
         assert [(item["name"], item["total"]["cost_usd"]) for item in found["items"]] == [("one", 0.25), ("two", 0.25)]
         assert (found["total"]["cost_usd"], found["total"]["runs"]) == (0.5, 2)
         assert found["limits"] == {"day_usd": 5.0, "month_usd": 0.0}
 
-    live(tmp_path, {"one": "interval: 1h", "two": "interval: 1h"}, work)
 
-
-def test_a_folder_that_is_not_scheduled_counts_in_every_total(tmp_path: Path) -> None:
+async def test_a_folder_that_is_not_scheduled_counts_in_every_total(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "HEARTBEAT.md").write_text("Look.\n")
-
-    async def work(node: Living) -> None:
+    async with living_with(tmp_path, {"one": "interval: 1h"}) as node:
         await node.beats.run_now(find_beat(str(other), None, [], str(tmp_path)), verbose=False)
         await node.rest()
         listed = await answers.beat_list(node.beats, node.clock.time())
@@ -110,8 +99,6 @@ def test_a_folder_that_is_not_scheduled_counts_in_every_total(tmp_path: Path) ->
         assert found["today"]["cost_usd"] == 0.5
         assert sum(item["today"]["cost_usd"] for item in (*found["items"], found["others"])) == 0.5
         assert found["others"]["today"] == {"runs": 1, "cost_usd": 0.25, "tokens": 120}
-
-    live(tmp_path, {"one": "interval: 1h"}, work)
 
 
 def test_a_schedule_is_shown_in_words() -> None:

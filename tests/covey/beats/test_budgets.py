@@ -9,14 +9,13 @@ import pytest
 from covey.beats import answers
 from covey.kernel.clock import ManualClock
 from tests.covey.beats.driving import LONG, about, passes
-from tests.covey.beats.living import DAY_S, Living
+from tests.covey.beats.living import DAY_S
 from tests.covey.beats.world import World
 
 
-def test_a_run_over_its_budget_pauses_the_beat_and_somebody_is_told_until_it_is_resumed(world: World) -> None:
+async def test_a_run_over_its_budget_pauses_the_beat_and_somebody_is_told_until_it_is_resumed(world: World) -> None:
     world.beat("api", "budget: {run: 0.2}\nnotify: never")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         await node.advance(60)
         (run,) = await node.runs()
@@ -28,18 +27,15 @@ def test_a_run_over_its_budget_pauses_the_beat_and_somebody_is_told_until_it_is_
         assert [run.outcome for run in await node.runs()] == ["error", "ok"]
         assert await about(node, "settled", "beat-budget:") == ["it is well again"]
 
-    world.live(work)
-
 
 @pytest.mark.parametrize("ends", ["hangs", "dies"])
 @pytest.mark.parametrize("budget", ["day: 0.01", "month: 0.01", "run: 0.01", "day: 0.01, run: 0.01"])
-def test_a_run_that_ends_before_it_tells_its_cost_counts_against_a_dollar_budget(
+async def test_a_run_that_ends_before_it_tells_its_cost_counts_against_a_dollar_budget(
     world: World, ends: str, budget: str
 ) -> None:
     world.beat("api", f"budget: {{{budget}}}\ntimeout: 1s")
     world.agent.wish(streams=24_000_000, seconds=LONG if ends == "hangs" else 0, dies=True)
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         for _ in range(3):
             await node.advance(60)
@@ -53,13 +49,10 @@ def test_a_run_that_ends_before_it_tells_its_cost_counts_against_a_dollar_budget
         assert item["state"] == "paused"
         assert world.log[0]["costEstimated"]
 
-    world.live(work)
 
-
-def test_tokens_of_a_run_that_dies_count_at_the_price_of_the_runs_before(world: World) -> None:
+async def test_tokens_of_a_run_that_dies_count_at_the_price_of_the_runs_before(world: World) -> None:
     world.beat("api", "budget: {day: 5}")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         world.agent.wish(streams=1200, dies=True)
         await node.advance(60)
@@ -70,13 +63,10 @@ def test_tokens_of_a_run_that_dies_count_at_the_price_of_the_runs_before(world: 
         third = await node.beats.ledger.prices(first.spec)
         assert third.usd_per_token == pytest.approx(0.25 / 120), "an estimate is no price to go by"
 
-    world.live(work)
 
-
-def test_resuming_counts_from_now(world: World) -> None:
+async def test_resuming_counts_from_now(world: World) -> None:
     world.beat("api", "budget: {day: 0.5}")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         for _ in range(3):
             await node.advance(60)
@@ -89,14 +79,11 @@ def test_resuming_counts_from_now(world: World) -> None:
         assert len(world.agent.starts) == 3, "a new day has a new budget"
         assert await about(node, "settled", "beat-budget:") == ["it is well again"]
 
-    world.live(work)
 
-
-def test_a_budget_for_all_is_one_alert_however_many_beats_it_stops(world: World) -> None:
+async def test_a_budget_for_all_is_one_alert_however_many_beats_it_stops(world: World) -> None:
     for number in range(3):
         world.beat(f"w{number}")
-
-    async def work(node: Living) -> None:
+    async with world.living(max_concurrent=1, day_usd=0.5) as node:
         await node.rest()
         await node.advance(60)
         await node.advance(60)
@@ -111,14 +98,11 @@ def test_a_budget_for_all_is_one_alert_however_many_beats_it_stops(world: World)
         assert len(world.agent.starts) == 5, "a budget that was raised is enough"
         assert await about(node, "settled", "beats-budget") == ["it is well again"]
 
-    world.live(work, max_concurrent=1, day_usd=0.5)
 
-
-def test_resuming_lets_beats_run_on_though_the_budget_for_all_is_used_up(world: World) -> None:
+async def test_resuming_lets_beats_run_on_though_the_budget_for_all_is_used_up(world: World) -> None:
     world.beat("one")
     world.beat("two")
-
-    async def work(node: Living) -> None:
+    async with world.living(ManualClock(time.time() - 300), day_usd=0.5) as node:
         await node.rest()
         await node.advance(60)
         assert len(world.agent.starts) == 2
@@ -128,18 +112,13 @@ def test_resuming_lets_beats_run_on_though_the_budget_for_all_is_used_up(world: 
         await node.advance(120)
         assert len(world.agent.starts) == 4
 
-    world.live(work, ManualClock(time.time() - 300), day_usd=0.5)
 
-
-def test_a_budget_that_is_raised_in_the_file_lets_the_beat_go_on(world: World) -> None:
+async def test_a_budget_that_is_raised_in_the_file_lets_the_beat_go_on(world: World) -> None:
     world.beat("api", "budget: {day: 0.25}")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         await node.advance(60)
         assert len(world.agent.starts) == 1
         world.beat("api", "budget: {day: 5}")
         await node.advance(10)
         assert len(world.agent.starts) == 2
-
-    world.live(work)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from pathlib import Path
@@ -31,10 +30,12 @@ def workspace(lab: Headless, head: str, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 @pytest.mark.parametrize("probe", ["{command: cat state, when: changed}", '"cat state; test ! -s state"'])
-def test_twenty_unchanged_intervals_make_no_call_to_the_model(
+async def test_twenty_unchanged_intervals_make_no_call_to_the_model(
     probe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def main(lab: Headless, folder: Path) -> None:
+    with headless(tmp_path / "lab") as lab:
+        folder = workspace(lab, f"probe: {probe}", monkeypatch)
+        (folder / "state").write_text("two things are broken\n")
         async with living(tmp_path, folder) as node:
             await node.rest()
             assert len(lab.requests("it")) == 1, "the first time there is something to look at"
@@ -52,14 +53,10 @@ def test_twenty_unchanged_intervals_make_no_call_to_the_model(
             ]
             assert sum(run.cost_usd or 0 for run in runs) == pytest.approx(2 * COST)
 
+
+async def test_a_probe_that_succeeds_makes_no_call_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with headless(tmp_path / "lab") as lab:
-        folder = workspace(lab, f"probe: {probe}", monkeypatch)
-        (folder / "state").write_text("two things are broken\n")
-        asyncio.run(main(lab, folder))
-
-
-def test_a_probe_that_succeeds_makes_no_call_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def main(lab: Headless, folder: Path) -> None:
+        folder = workspace(lab, "probe: test -d .", monkeypatch)
         async with living(tmp_path, folder) as node:
             await node.rest()
             for _ in range(3):
@@ -68,14 +65,12 @@ def test_a_probe_that_succeeds_makes_no_call_at_all(tmp_path: Path, monkeypatch:
             lines = [json.loads(line) for line in node.log.path.read_text().splitlines()]
             assert [(line["outcome"], line["probe"]) for line in lines] == [("ok", "ok")] * 4
 
-    with headless(tmp_path / "lab") as lab:
-        asyncio.run(main(lab, workspace(lab, "probe: test -d .", monkeypatch)))
 
-
-def test_a_daily_budget_stops_at_the_right_run_and_the_next_day_goes_on(
+async def test_a_daily_budget_stops_at_the_right_run_and_the_next_day_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def main(lab: Headless, folder: Path) -> None:
+    with headless(tmp_path / "lab") as lab:
+        folder = workspace(lab, "tz: UTC\nbudget: {day: 0.002}", monkeypatch)
         async with living(tmp_path, folder) as node:
             await node.rest()
             for _ in range(6):
@@ -89,14 +84,12 @@ def test_a_daily_budget_stops_at_the_right_run_and_the_next_day_goes_on(
             await node.advance(86_400)
             assert len(lab.requests("it")) == 5
 
-    with headless(tmp_path / "lab") as lab:
-        asyncio.run(main(lab, workspace(lab, "tz: UTC\nbudget: {day: 0.002}", monkeypatch)))
 
-
-def test_all_beats_together_have_a_budget_and_a_person_may_let_one_run_on(
+async def test_all_beats_together_have_a_budget_and_a_person_may_let_one_run_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def main(lab: Headless, folder: Path) -> None:
+    with headless(tmp_path / "lab") as lab:
+        folder = workspace(lab, "", monkeypatch)
         async with living(tmp_path, folder, day_usd=1.5 * COST) as node:
             await node.rest()
             for _ in range(4):
@@ -109,14 +102,12 @@ def test_all_beats_together_have_a_budget_and_a_person_may_let_one_run_on(
             await node.advance(10)
             assert len(lab.requests("it")) == 3
 
-    with headless(tmp_path / "lab") as lab:
-        asyncio.run(main(lab, workspace(lab, "", monkeypatch)))
 
-
-def test_a_run_that_goes_over_its_budget_is_ended_and_pauses_the_beat(
+async def test_a_run_that_goes_over_its_budget_is_ended_and_pauses_the_beat(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def main(lab: Headless, folder: Path) -> None:
+    with headless(tmp_path / "lab") as lab:
+        folder = workspace(lab, "budget: {run: 0.001}", monkeypatch)
         lab.script(real("claude"), "it", {PROMPT: ["shell echo 1", "shell echo 2", "say HEARTBEAT_OK"]})
         async with living(tmp_path, folder) as node:
             await node.rest()
@@ -125,6 +116,3 @@ def test_a_run_that_goes_over_its_budget_is_ended_and_pauses_the_beat(
             await node.advance(100)
             assert len(await node.runs()) == 1
             assert node.beats.records[run.file].reason == "a run went over its budget ($0.001)"
-
-    with headless(tmp_path / "lab") as lab:
-        asyncio.run(main(lab, workspace(lab, "budget: {run: 0.001}", monkeypatch)))

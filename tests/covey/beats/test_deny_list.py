@@ -5,7 +5,6 @@ The programs that would do harm are stand-ins here that only note that they were
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 
@@ -42,7 +41,7 @@ COMMANDS = {
 HARMFUL = ("rm", "mkfs.ext4", "dd", "shred", "sudo", "shutdown", "reboot", "halt", "poweroff")
 
 
-def run(
+async def run(
     lab: Headless, name: str, command: str, deny: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, **more: str
 ) -> tuple[Report, list[str]]:
     """A heartbeat in which the model wants to run a command; the report, and which harmful programs were called."""
@@ -67,9 +66,8 @@ def run(
     )
     folder = RunFolder(place.root / "runs" / new_run())
     assert prepare(beat, folder, ClaudeHeadless(), 0.0, "") is None
-    finished = asyncio.run(
-        Execution(folder, ClaudeHeadless().reader(), SystemClock(), lambda _: None, lambda _: "").follow()
-    )
+    execution = Execution(folder, ClaudeHeadless().reader(), SystemClock(), lambda _: None, lambda _: "")
+    finished = await execution.follow()
     return finished.report, called.read_text().splitlines() if called.exists() else []
 
 
@@ -78,30 +76,30 @@ def test_there_is_a_command_for_every_default_pattern() -> None:
 
 
 @pytest.mark.parametrize("pattern", DEFAULT_DENY)
-def test_claude_refuses_what_a_default_pattern_names(
+async def test_claude_refuses_what_a_default_pattern_names(
     pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with headless(tmp_path) as lab:
-        report, called = run(lab, "deny", COMMANDS[pattern], DEFAULT_DENY, monkeypatch)
+        report, called = await run(lab, "deny", COMMANDS[pattern], DEFAULT_DENY, monkeypatch)
     assert called == []
     assert (report.denials, report.text, report.failure) == ((f"Bash({COMMANDS[pattern]})",), "HEARTBEAT_OK", None)
 
 
 @pytest.mark.parametrize("pattern", ["Bash(sudo *)", "Bash(rm -rf ~/*)"])
-def test_claude_refuses_it_also_where_all_other_permissions_are_skipped(
+async def test_claude_refuses_it_also_where_all_other_permissions_are_skipped(
     pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Whoever is not root runs with --dangerously-skip-permissions; with IS_SANDBOX root may do so too.
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with headless(tmp_path) as lab:
-        report, called = run(lab, "deny", COMMANDS[pattern], DEFAULT_DENY, monkeypatch, IS_SANDBOX="1")
+        report, called = await run(lab, "deny", COMMANDS[pattern], DEFAULT_DENY, monkeypatch, IS_SANDBOX="1")
     assert called == []
     assert report.denials == (f"Bash({COMMANDS[pattern]})",)
 
 
-def test_without_the_list_the_stand_in_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_the_list_the_stand_in_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the tests above can fail."""
     with headless(tmp_path) as lab:
-        report, called = run(lab, "allow", "sudo ls", (), monkeypatch)
+        report, called = await run(lab, "allow", "sudo ls", (), monkeypatch)
     assert called == ["sudo ls"]
     assert report.denials == ()

@@ -49,8 +49,8 @@ class One:
         self.folder.prepare(task, "", {})
         (self.folder.path / "prompt").write_bytes(output)
 
-    def run(self, spent: Callable[[Usage], str] = lambda _: "") -> Finished:
-        finished = asyncio.run(self.execution(spent).follow())
+    async def run(self, spent: Callable[[Usage], str] = lambda _: "") -> Finished:
+        finished = await self.execution(spent).follow()
         assert not marked_processes(self.folder.run_id)
         return finished
 
@@ -68,76 +68,71 @@ def lines(*values: object) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
-def test_steps_are_passed_on_and_the_answer_is_read(one: One) -> None:
+async def test_steps_are_passed_on_and_the_answer_is_read(one: One) -> None:
     one.prepare(lines(SAYS, RESULT))
-    finished = one.run()
+    finished = await one.run()
     assert finished.report.failure is None
     assert finished.report.text == "HEARTBEAT_OK"
     assert [step.text for step in one.heard] == ["hm"]
 
 
-def test_a_last_line_without_an_end_counts(one: One) -> None:
+async def test_a_last_line_without_an_end_counts(one: One) -> None:
     one.prepare(lines(SAYS, RESULT).rstrip(b"\n"))
-    assert one.run().report.text == "HEARTBEAT_OK"
+    assert (await one.run()).report.text == "HEARTBEAT_OK"
 
 
 @pytest.mark.parametrize(
     "garbage", [b"\xff\xfe\n", b"\0\n", b"not json\n", b"[1]\n", b"{\n", b"\n\n", b"{" * 100_000 + b"\n"]
 )
-def test_garbage_between_the_lines_is_left_out(one: One, garbage: bytes) -> None:
+async def test_garbage_between_the_lines_is_left_out(one: One, garbage: bytes) -> None:
     one.prepare(garbage + lines(SAYS) + garbage + lines(RESULT) + garbage)
-    finished = one.run()
+    finished = await one.run()
     assert finished.report.text == "HEARTBEAT_OK"
     assert [step.text for step in one.heard] == ["hm"]
 
 
-def test_a_line_that_is_too_long_is_left_out_as_a_whole(one: One) -> None:
+async def test_a_line_that_is_too_long_is_left_out_as_a_whole(one: One) -> None:
     tail = b" " * (LINE_BYTES + 300_000) + lines({**RESULT, "result": "ATTENTION: the end of a line is no line"})
     one.prepare(lines(SAYS) + tail + lines(RESULT))
-    assert one.run().report.text == "HEARTBEAT_OK"
+    assert (await one.run()).report.text == "HEARTBEAT_OK"
 
 
-def test_a_line_that_is_only_long_is_read(one: One) -> None:
+async def test_a_line_that_is_only_long_is_read(one: One) -> None:
     one.prepare(lines({**SAYS, "padding": "x" * (LINE_BYTES - 1_000_000)}, RESULT))
-    assert one.run().report.text == "HEARTBEAT_OK"
+    assert (await one.run()).report.text == "HEARTBEAT_OK"
     assert [step.text for step in one.heard] == ["hm"]
 
 
-def test_the_event_loop_is_not_blocked_while_much_is_read(one: One) -> None:
+async def test_the_event_loop_is_not_blocked_while_much_is_read(one: One) -> None:
     one.prepare(lines(*[SAYS] * 100_000, RESULT))
+    turns = 0
 
-    async def main() -> tuple[Finished, int]:
-        turns = 0
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
 
-        async def other() -> None:
-            nonlocal turns
-            while True:
-                turns += 1
-                await asyncio.sleep(0)
-
-        await one.execution().follow()
-        task = asyncio.create_task(other())
-        again = await one.execution().follow()  # all is there at once
-        task.cancel()
-        return again, turns
-
-    finished, turns = asyncio.run(main())
+    await one.execution().follow()
+    task = asyncio.create_task(other())
+    finished = await one.execution().follow()  # all is there at once
+    task.cancel()
     assert finished.report.text == "HEARTBEAT_OK"
     assert turns > 20
 
 
-def test_a_run_that_spends_too_much_is_ended(one: One) -> None:
+async def test_a_run_that_spends_too_much_is_ended(one: One) -> None:
     busy = {"type": "assistant", "message": {"id": "m", "usage": {"input_tokens": 500}, "content": []}}
     one.prepare(lines(busy), "sleep 1000")
-    finished = one.run(lambda usage: "budget" if (usage.tokens or 0) > 100 else "")
+    finished = await one.run(lambda usage: "budget" if (usage.tokens or 0) > 100 else "")
     assert finished.report.failure
     assert finished.report.failure.kind == "budget"
     assert finished.report.usage.tokens == 500
 
 
-def test_a_run_that_reports_only_at_the_end_that_it_spent_too_much_went_over_its_budget_too(one: One) -> None:
+async def test_a_run_that_reports_only_at_the_end_that_it_spent_too_much_went_over_its_budget_too(one: One) -> None:
     one.prepare(lines(RESULT))
-    finished = one.run(lambda usage: "budget" if (usage.cost_usd or 0) > 0.1 else "")
+    finished = await one.run(lambda usage: "budget" if (usage.cost_usd or 0) > 0.1 else "")
     assert finished.report.failure
     assert finished.report.failure.kind == "budget"
     assert finished.report.usage.cost_usd == 0.25
@@ -147,32 +142,28 @@ def test_a_run_that_reports_only_at_the_end_that_it_spent_too_much_went_over_its
     ("probe", "kind"),
     [("exit 127", "probe"), ("sleep 1000", "probe"), ("exit 1", None), ("exit 0", None)],
 )
-def test_a_probe_that_gives_no_answer_is_an_error_of_its_own(one: One, probe: str, kind: str | None) -> None:
+async def test_a_probe_that_gives_no_answer_is_an_error_of_its_own(one: One, probe: str, kind: str | None) -> None:
     one.prepare(lines(RESULT), probe={"command": probe, "when": "fails", "timeout_s": 1.0, "previous": ""})
-    failure = one.run().report.failure
+    failure = (await one.run()).report.failure
     assert (failure.kind if failure else None) == kind
 
 
-def test_a_timeout_keeps_what_was_said_until_then(one: One) -> None:
+async def test_a_timeout_keeps_what_was_said_until_then(one: One) -> None:
     one.prepare(lines(SAYS), "sleep 1000", timeout_s=1)
-    finished = one.run()
+    finished = await one.run()
     assert finished.report.failure
     assert finished.report.failure.kind == "timeout"
     assert [turn.text for turn in finished.report.turns] == ["hm"]
 
 
-def test_a_runner_that_is_killed_is_a_crash_and_what_it_ran_is_ended(one: One) -> None:
+async def test_a_runner_that_is_killed_is_a_crash_and_what_it_ran_is_ended(one: One) -> None:
     one.prepare(lines(SAYS), "setsid sleep 1000 & sleep 1000")
-
-    async def main() -> Finished:
-        task = asyncio.create_task(one.execution().follow())
-        while len(marked_processes(one.folder.run_id)) < 3:  # noqa: ASYNC110 - nothing tells
-            await asyncio.sleep(0.02)
-        assert one.folder.runner
-        os.kill(one.folder.runner[0], signal.SIGKILL)
-        return await task
-
-    finished = asyncio.run(main())
+    task = asyncio.create_task(one.execution().follow())
+    while len(marked_processes(one.folder.run_id)) < 3:  # noqa: ASYNC110 - nothing tells
+        await asyncio.sleep(0.02)
+    assert one.folder.runner
+    os.kill(one.folder.runner[0], signal.SIGKILL)
+    finished = await task
     until(lambda: not marked_processes(one.folder.run_id), "the end of what was left")
     assert finished.report.failure
     assert finished.report.failure.kind == "crash"
@@ -180,27 +171,27 @@ def test_a_runner_that_is_killed_is_a_crash_and_what_it_ran_is_ended(one: One) -
     assert [turn.text for turn in finished.report.turns] == ["hm"], "what it said until then counts"
 
 
-def test_a_claim_from_before_a_restart_of_the_machine_is_a_crash_at_once(one: One) -> None:
+async def test_a_claim_from_before_a_restart_of_the_machine_is_a_crash_at_once(one: One) -> None:
     one.prepare(lines(RESULT))
     (one.folder.path / "claim").write_text(f"{os.getpid()} another-boot/1")
-    finished = one.run()
+    finished = await one.run()
     assert finished.report.failure
     assert finished.report.failure.message.startswith("it was ended from outside")
     assert not one.folder.stdout.exists(), "it is not begun again: nobody knows what it has done"
 
 
-def test_a_runner_that_cannot_start_says_why(one: One, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_runner_that_cannot_start_says_why(one: One, monkeypatch: pytest.MonkeyPatch) -> None:
     one.prepare(lines(RESULT))
     monkeypatch.setenv("PYTHONHOME", "/no/such/python")
-    finished = one.run()
+    finished = await one.run()
     assert finished.report.failure
     assert finished.report.failure.kind == "crash"
     assert finished.report.failure.message.startswith("its runner could not start: ")
 
 
-def test_a_run_that_is_over_is_read_again_and_not_done_again(one: One) -> None:
+async def test_a_run_that_is_over_is_read_again_and_not_done_again(one: One) -> None:
     done = one.folder.path.parent / "done"
     one.prepare(lines(RESULT), f"echo again >> {done}")
-    first = one.run()
-    assert one.run() == first
+    first = await one.run()
+    assert await one.run() == first
     assert done.read_text() == "again\n"

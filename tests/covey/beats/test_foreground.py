@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -97,21 +96,17 @@ def test_runs_that_no_daemon_takes_in_do_not_fill_the_disk(here: Here) -> None:
     assert len(logged(here.home)) == 3
 
 
-def test_the_next_daemon_stores_the_run_once_and_counts_its_cost(here: Here) -> None:
+async def test_the_next_daemon_stores_the_run_once_and_counts_its_cost(here: Here) -> None:
     done = here.run()
     here.home.joinpath("beats").rename(here.folder / "beats")
-
-    async def main() -> None:
+    for _ in range(2):
         async with living(here.folder) as node:
             assert [run.id for run in await node.runs()] == [done["run"]]
             assert (await node.beats.ledger.spent(0.0)).cost_usd == 0.25
-
-    for _ in range(2):
-        asyncio.run(main())
     assert list((here.folder / "beats" / "runs").iterdir()) == []
 
 
-def test_a_killed_command_leaves_the_run_to_the_next_daemon(here: Here) -> None:
+async def test_a_killed_command_leaves_the_run_to_the_next_daemon(here: Here) -> None:
     here.agent.wish(seconds=0.5, says="ATTENTION: it rains")
     with here.start() as process:
         assert process.stdout
@@ -119,32 +114,24 @@ def test_a_killed_command_leaves_the_run_to_the_next_daemon(here: Here) -> None:
         until(lambda: here.agent.starts == [run], "the agent")
         process.kill()
     (here.folder / "beats").symlink_to(here.home / "beats")
-
-    async def main() -> None:
-        async with living(here.folder) as node:
-            await node.rest()
-            assert [(one.id, one.outcome, one.summary) for one in await node.runs()] == [(run, "attention", "it rains")]
-
-    asyncio.run(main())
+    async with living(here.folder) as node:
+        await node.rest()
+        assert [(one.id, one.outcome, one.summary) for one in await node.runs()] == [(run, "attention", "it rains")]
     assert here.agent.starts == [run]
     assert [line["run"] for line in logged(here.folder)] == [run]
     assert not marked_processes(run)
 
 
-def test_a_daemon_that_starts_meanwhile_leaves_the_run_alone(here: Here) -> None:
+async def test_a_daemon_that_starts_meanwhile_leaves_the_run_alone(here: Here) -> None:
     here.agent.wish(seconds=100)
     with here.start() as process:
         assert process.stdout
         run = process.stdout.readline().strip()
         until(lambda: here.agent.starts == [run], "the agent")
         (here.folder / "beats").symlink_to(here.home / "beats")
-
-        async def main() -> None:
-            async with living(here.folder) as node:
-                await node.rest()
-                assert await node.runs() == []
-
-        asyncio.run(main())
+        async with living(here.folder) as node:
+            await node.rest()
+            assert await node.runs() == []
         assert marked_processes(run)
         process.terminate()
         process.communicate(timeout=60)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -67,17 +68,15 @@ def over(number: int, **fields: Any) -> Run:
     )
 
 
-def with_ledger(path: Path, work: Callable[[Ledger, Events], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with asyncio.timeout(60), await Store.open(path / "node.db", [*Events.MIGRATIONS, *MIGRATIONS]) as store:
-            events = await Events.open(store, clock=lambda: NOW)
-            await work(Ledger(store, events), events)
-
-    asyncio.run(main())
+@contextlib.asynccontextmanager
+async def open_ledger(path: Path) -> AsyncIterator[tuple[Ledger, Events]]:
+    async with asyncio.timeout(60), await Store.open(path / "node.db", [*Events.MIGRATIONS, *MIGRATIONS]) as store:
+        events = await Events.open(store, clock=lambda: NOW)
+        yield Ledger(store, events), events
 
 
-def test_a_run_and_a_record_come_back_as_they_were(tmp_path: Path) -> None:
-    async def work(ledger: Ledger, _: Events) -> None:
+async def test_a_run_and_a_record_come_back_as_they_were(tmp_path: Path) -> None:
+    async with open_ledger(tmp_path) as (ledger, _):
         wanted = run(1, slot=NOW, missed=2, verbose=True)
         await ledger.queue(wanted, RECORD)
         assert await ledger.unfinished() == [wanted]
@@ -93,11 +92,9 @@ def test_a_run_and_a_record_come_back_as_they_were(tmp_path: Path) -> None:
         assert await ledger.latest() == {BEAT.file: done}
         assert (await ledger.records())[BEAT.file].streak == 4
 
-    with_ledger(tmp_path, work)
 
-
-def test_what_happens_to_a_run_is_told_in_order(tmp_path: Path) -> None:
-    async def work(ledger: Ledger, events: Events) -> None:
+async def test_what_happens_to_a_run_is_told_in_order(tmp_path: Path) -> None:
+    async with open_ledger(tmp_path) as (ledger, events):
         await ledger.queue(run(1), None)
         await ledger.finish(replace(over(1), id=(await ledger.begin(run(1))).id), None, [])
         told = await events.history()
@@ -105,22 +102,18 @@ def test_what_happens_to_a_run_is_told_in_order(tmp_path: Path) -> None:
         assert {event.subject for event in told} == {run(1).id}
         assert "spec" not in told[0].data
 
-    with_ledger(tmp_path, work)
 
-
-def test_a_run_that_cannot_be_written_leaves_neither_an_event_nor_a_record(tmp_path: Path) -> None:
-    async def work(ledger: Ledger, events: Events) -> None:
+async def test_a_run_that_cannot_be_written_leaves_neither_an_event_nor_a_record(tmp_path: Path) -> None:
+    async with open_ledger(tmp_path) as (ledger, events):
         await ledger.queue(run(1), RECORD)
         with pytest.raises(sqlite3.IntegrityError):
             await ledger.queue(run(1), replace(RECORD, streak=9))
         assert len(await events.history()) == 1
         assert await ledger.records() == {BEAT.file: RECORD}
 
-    with_ledger(tmp_path, work)
 
-
-def test_what_was_spent_is_counted_from_a_moment_on_by_one_or_by_all(tmp_path: Path) -> None:
-    async def work(ledger: Ledger, _: Events) -> None:
+async def test_what_was_spent_is_counted_from_a_moment_on_by_one_or_by_all(tmp_path: Path) -> None:
+    async with open_ledger(tmp_path) as (ledger, _):
         for number in range(4):
             await ledger.take_in({"run": to_builtins(over(number)), "turns": []})
         await ledger.take_in({"run": to_builtins(over(9, file="/other", cost_usd=None, tokens=None)), "turns": []})
@@ -129,22 +122,18 @@ def test_what_was_spent_is_counted_from_a_moment_on_by_one_or_by_all(tmp_path: P
         assert await ledger.spent(NOW + 2) == Spent(3, 1.0, 14)
         assert await ledger.spent(NOW + 99, BEAT.file) == Spent(0, 0.0, 0)
 
-    with_ledger(tmp_path, work)
 
-
-def test_a_run_is_taken_in_once(tmp_path: Path) -> None:
-    async def work(ledger: Ledger, _: Events) -> None:
+async def test_a_run_is_taken_in_once(tmp_path: Path) -> None:
+    async with open_ledger(tmp_path) as (ledger, _):
         for _again in range(2):
             await ledger.take_in({"run": to_builtins(over(1)), "turns": [{"role": "result"}]})
         assert await ledger.history() == [over(1)]
         assert await ledger.turns(over(1).id) == [{"role": "result"}]
         assert await ledger.unlogged() == []
 
-    with_ledger(tmp_path, work)
 
-
-def test_history_is_newest_first_and_can_be_narrowed(tmp_path: Path) -> None:
-    async def work(ledger: Ledger, _: Events) -> None:
+async def test_history_is_newest_first_and_can_be_narrowed(tmp_path: Path) -> None:
+    async with open_ledger(tmp_path) as (ledger, _):
         for number in range(6):
             await ledger.take_in(
                 {
@@ -161,11 +150,9 @@ def test_history_is_newest_first_and_can_be_narrowed(tmp_path: Path) -> None:
         assert len(await ledger.find("0")) == 1
         assert await ledger.find("%") == []
 
-    with_ledger(tmp_path, work)
 
-
-def test_alerts_stay_open_until_they_are_settled(tmp_path: Path) -> None:
-    async def work(ledger: Ledger, events: Events) -> None:
+async def test_alerts_stay_open_until_they_are_settled(tmp_path: Path) -> None:
+    async with open_ledger(tmp_path) as (ledger, events):
         await ledger.open_alert("a", Alert("t", "d"))
         await ledger.open_alert("a", Alert("t2", "d"))
         assert await ledger.open_alerts() == {"a": ("t2", "d")}
@@ -177,11 +164,9 @@ def test_alerts_stay_open_until_they_are_settled(tmp_path: Path) -> None:
             "attention.settled",
         ]
 
-    with_ledger(tmp_path, work)
 
-
-def test_a_long_past_does_not_make_it_slow(tmp_path: Path) -> None:
-    async def work(ledger: Ledger, _: Events) -> None:
+async def test_a_long_past_does_not_make_it_slow(tmp_path: Path) -> None:
+    async with open_ledger(tmp_path) as (ledger, _):
         row = over(0)
         await ledger.take_in({"run": to_builtins(row), "turns": ["x" * 1000]})
         copy = (
@@ -204,5 +189,3 @@ def test_a_long_past_does_not_make_it_slow(tmp_path: Path) -> None:
                 lambda connection: connection.execute("SELECT sum(length(spec)) FROM beat_run").fetchone()
             )
         assert seconds < 20 * (time.perf_counter() - began), "no question reads the whole table"
-
-    with_ledger(tmp_path, work)

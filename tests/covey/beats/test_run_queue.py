@@ -16,71 +16,57 @@ from covey.contract.event_kind import EventKind
 from covey.kernel.events.event import Event
 from covey.kernel.store.errors import StoreError
 from tests.covey.beats.driving import LONG, passes, running
-from tests.covey.beats.living import Living
 from tests.covey.beats.world import World
 
 # Ends and beginnings.
 
 
-def test_a_daemon_that_stops_ends_what_runs_and_leaves_what_waits_to_the_next(world: World) -> None:
+async def test_a_daemon_that_stops_ends_what_runs_and_leaves_what_waits_to_the_next(world: World) -> None:
     world.beat("one", interval="1h")
     world.beat("two", interval="1h")
     world.agent.wish(seconds=LONG)
-
-    async def first(node: Living) -> None:
+    async with world.living(max_concurrent=1) as node:
         await running(world, node, 1)
         assert len(node.beats.queued) == 1
-
-    async def second(node: Living) -> None:
+    world.agent.wish()
+    async with world.living() as node:
         await node.rest()
         assert [(run.outcome, run.error_kind) for run in await node.runs()] == [("error", "interrupted"), ("ok", "")]
-
-    world.live(first, max_concurrent=1)
-    world.agent.wish()
-    world.live(second)
     assert len(world.agent.starts) == 2
     assert len(world.log) == 2
 
 
-def test_a_log_that_cannot_be_written_keeps_no_beat_from_running_and_is_made_up_for(world: World) -> None:
+async def test_a_log_that_cannot_be_written_keeps_no_beat_from_running_and_is_made_up_for(world: World) -> None:
     world.beat("api")
     (world.folder / "beats" / "heartbeats.jsonl").mkdir(parents=True)
-
-    async def first(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         await node.advance(60)
         assert [run.outcome for run in await node.runs()] == ["ok", "ok"]
-
-    async def second(node: Living) -> None:
-        await node.rest()
-
-    world.live(first)
-    world.live(second)  # it still cannot
+    async with world.living() as node:
+        await node.rest()  # it still cannot
     (world.folder / "beats" / "heartbeats.jsonl").rmdir()
-    world.live(second)
+    async with world.living() as node:
+        await node.rest()
     assert len({line["run"] for line in world.log}) == len(world.log) >= 2
 
 
-def test_what_lies_about_in_the_folder_of_runs_keeps_no_daemon_from_starting(world: World) -> None:
+async def test_what_lies_about_in_the_folder_of_runs_keeps_no_daemon_from_starting(world: World) -> None:
     world.beat("api")
     runs = world.folder / "beats" / "runs"
     (runs / "01BROKEN").mkdir(parents=True)
     (runs / "01BROKEN" / "hand.json").write_text('{"run": {"run": 5}}')
     (runs / "file").write_text("x")
     (runs / "01SOMEBODYS").mkdir()
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
-
-    world.live(work)
     assert sorted(path.name for path in runs.iterdir()) == ["01SOMEBODYS", "file"]
 
 
-def test_a_run_that_cannot_be_prepared_is_an_error_and_the_beat_runs_on(world: World) -> None:
+async def test_a_run_that_cannot_be_prepared_is_an_error_and_the_beat_runs_on(world: World) -> None:
     world.beat("api")
     runs = world.folder / "beats" / "runs"
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         await node.until(lambda: not any(runs.iterdir()))  # the folder of a run goes last
         runs.rmdir()
@@ -92,14 +78,11 @@ def test_a_run_that_cannot_be_prepared_is_an_error_and_the_beat_runs_on(world: W
         assert (first.outcome, second.outcome, third.outcome) == ("ok", "error", "ok")
         assert (second.error_kind, "Not a directory" in second.error) == ("crash", True)
 
-    world.live(work)
 
-
-def test_a_database_that_cannot_be_written_for_a_while_loses_no_run_and_stops_no_beat(world: World) -> None:
+async def test_a_database_that_cannot_be_written_for_a_while_loses_no_run_and_stops_no_beat(world: World) -> None:
     world.beat("api")
     world.agent.wish(seconds=LONG)
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await running(world, node, 1)
         with contextlib.closing(sqlite3.connect(world.folder / "node.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -115,13 +98,10 @@ def test_a_database_that_cannot_be_written_for_a_while_loses_no_run_and_stops_no
         assert node.beats.records[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
         assert len(world.log) == 2
 
-    world.live(work)
 
-
-def test_a_start_that_cannot_be_stored_does_not_happen_and_comes_later(world: World) -> None:
+async def test_a_start_that_cannot_be_stored_does_not_happen_and_comes_later(world: World) -> None:
     world.beat("api")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         with contextlib.closing(sqlite3.connect(world.folder / "node.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -133,18 +113,15 @@ def test_a_start_that_cannot_be_stored_does_not_happen_and_comes_later(world: Wo
         await node.advance(60)
         assert len(world.agent.starts) == 2
 
-    world.live(work)
-
 
 # The background task.
 
 
-def test_a_tick_that_raises_is_counted_and_the_scheduler_goes_on(
+async def test_a_tick_that_raises_is_counted_and_the_scheduler_goes_on(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.beat("api")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         reload, failed = node.beats.catalog.reload, 0
 
@@ -162,17 +139,14 @@ def test_a_tick_that_raises_is_counted_and_the_scheduler_goes_on(
         assert failed > 2
         assert 'covey_task_failures_total{task="beat scheduler"} 2' in node.metrics.text()
         assert len(await node.runs()) == 2
-
-    world.live(work)
     assert [record.message for record in caplog.records].count("a background task failed") == 2
 
 
-def test_a_step_that_cannot_be_published_is_counted_and_later_ones_are_published(
+async def test_a_step_that_cannot_be_published_is_counted_and_later_ones_are_published(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.beat("api")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         append = node.events.append
 
@@ -191,15 +165,14 @@ def test_a_step_that_cannot_be_published_is_counted_and_later_ones_are_published
         assert len(await node.published("beat.finished")) == 3
         assert len(await node.published("beat.step")) >= 2 * steps
 
-    world.live(work)
 
-
-def test_a_run_that_cannot_be_recorded_is_counted_and_recorded_by_the_next_daemon(
+async def test_a_run_that_cannot_be_recorded_is_counted_and_recorded_by_the_next_daemon(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.beat("api")
+    world.agent.wish(waits=True)
+    async with world.living() as node:
 
-    async def broken(node: Living) -> None:
         async def fail(*_: object) -> None:
             raise RuntimeError("a defect")
 
@@ -208,11 +181,6 @@ def test_a_run_that_cannot_be_recorded_is_counted_and_recorded_by_the_next_daemo
         world.agent.let_go()
         await node.until(lambda: not node.beats.running)
         await node.until(lambda: 'covey_task_failures_total{task="beat run"} 1' in node.metrics.text())
-
-    async def mended(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         assert [run.outcome for run in await node.runs()] == ["ok"]
-
-    world.agent.wish(waits=True)
-    world.live(broken)
-    world.live(mended)

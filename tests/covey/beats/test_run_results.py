@@ -12,18 +12,16 @@ import pytest
 from covey.beats import answers
 from covey.kernel.clock import ManualClock
 from tests.covey.beats.driving import LONG, about, end, running
-from tests.covey.beats.living import Living
 from tests.covey.beats.world import World
 
 # What a run finds.
 
 
-def test_attention_stays_open_while_nothing_changes_and_is_settled_by_ok(world: World) -> None:
+async def test_attention_stays_open_while_nothing_changes_and_is_settled_by_ok(world: World) -> None:
     workspace = world.beat("api", 'probe: "cat state; test ! -s state"')
     (workspace / "state").write_text("broken\n")
     world.agent.wish(says="ATTENTION: it is broken")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         assert await about(node, "asked", "beat:") == ["api: it is broken"]
         await node.advance(60)
@@ -47,14 +45,11 @@ def test_attention_stays_open_while_nothing_changes_and_is_settled_by_ok(world: 
         await node.advance(60)
         assert (await node.runs())[-1].probe == "needed", "the same fault again is news"
 
-    world.live(work)
 
-
-def test_parallel_runs_that_end_well_settle_the_attention_item(world: World) -> None:
+async def test_parallel_runs_that_end_well_settle_the_attention_item(world: World) -> None:
     world.beat("api", "overlap: parallel")
     world.agent.wish(says="ATTENTION: it is broken")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         world.agent.wish()
         beat = node.beats.catalog.beats["api"]
@@ -63,42 +58,33 @@ def test_parallel_runs_that_end_well_settle_the_attention_item(world: World) -> 
         await node.rest()
         assert await about(node, "settled", "beat:") == ["the last run was ok"]
 
-    world.live(work)
 
-
-def test_events_of_a_run_come_in_order(world: World) -> None:
+async def test_events_of_a_run_come_in_order(world: World) -> None:
     world.beat("api")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         kinds = [event.kind for event in await node.published() if event.kind.startswith("beat.")]
         assert kinds == ["beat.queued", "beat.started", "beat.step", "beat.finished"]
 
-    world.live(work)
 
-
-def test_a_beat_that_notifies_never_asks_for_no_attention(world: World) -> None:
+async def test_a_beat_that_notifies_never_asks_for_no_attention(world: World) -> None:
     world.beat("api", "notify: never")
     world.agent.wish(says="ATTENTION: it is broken")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         assert (await node.runs())[0].outcome == "attention"
         assert await node.published("attention") == []
-
-    world.live(work)
 
 
 # Errors.
 
 
-def test_a_program_that_is_missing_is_an_error_of_its_own_and_is_backed_off_from(
+async def test_a_program_that_is_missing_is_an_error_of_its_own_and_is_backed_off_from(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.beat("api")
     monkeypatch.setenv("PATH", "/nowhere")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         for _ in range(10):
             await node.advance(60)
@@ -107,16 +93,13 @@ def test_a_program_that_is_missing_is_an_error_of_its_own_and_is_backed_off_from
         assert len(runs) == 4, "at once, after one period, after two more and after four more"
         assert node.beats.records[runs[0].file].reason.startswith("agent missing: claude is not installed")
 
-    world.live(work)
-
 
 @pytest.mark.parametrize("what", ["file", "workspace"])
-def test_a_run_whose_instructions_have_gone_while_it_waited_is_an_error(world: World, what: str) -> None:
+async def test_a_run_whose_instructions_have_gone_while_it_waited_is_an_error(world: World, what: str) -> None:
     world.beat("one", interval="1h")
     world.beat("two", interval="1h")
     world.agent.wish(seconds=LONG)
-
-    async def work(node: Living) -> None:
+    async with world.living(max_concurrent=1) as node:
         await running(world, node, 1)
         waits = node.beats.queued[0]
         if what == "file":
@@ -127,17 +110,14 @@ def test_a_run_whose_instructions_have_gone_while_it_waited_is_an_error(world: W
         (run,) = [run for run in await node.runs() if run.id == waits.id]
         assert run.error_kind == "prompt_missing"
 
-    world.live(work, max_concurrent=1)
-
 
 @pytest.mark.parametrize("what", ["file", "workspace"])
-def test_a_heartbeat_whose_file_is_missing_is_an_error_in_the_log_each_time_it_goes_away(
+async def test_a_heartbeat_whose_file_is_missing_is_an_error_in_the_log_each_time_it_goes_away(
     world: World, what: str
 ) -> None:
     workspace = world.beat("api")
     file = workspace / "HEARTBEAT.md"
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         for round_ in (1, 2):
             if what == "file":
@@ -156,19 +136,14 @@ def test_a_heartbeat_whose_file_is_missing_is_an_error_in_the_log_each_time_it_g
             await node.advance(60)
             assert (await node.runs())[-1].outcome == "ok", "it runs again as soon as the file is back"
 
-    world.live(work)
 
-
-def test_a_workspace_that_never_had_a_heartbeat_is_an_error_in_the_log_once(world: World) -> None:
+async def test_a_workspace_that_never_had_a_heartbeat_is_an_error_in_the_log_once(world: World) -> None:
     world.workspaces.append(world.folder / "empty")
     world.workspaces[0].mkdir()
-
-    async def work(node: Living) -> None:
-        await node.rest()
-        await node.advance(60)
-
-    world.live(work)
-    world.live(work)
+    for _ in range(2):
+        async with world.living() as node:
+            await node.rest()
+            await node.advance(60)
     (line,) = world.log
     assert (line["outcome"], line["errorKind"], line["workspace"]) == (
         "error",
@@ -177,7 +152,7 @@ def test_a_workspace_that_never_had_a_heartbeat_is_an_error_in_the_log_once(worl
     )
 
 
-def test_a_rate_limit_parks_the_beat_until_the_reset(world: World) -> None:
+async def test_a_rate_limit_parks_the_beat_until_the_reset(world: World) -> None:
     world.beat("api")
     clock = ManualClock(1_800_000_000.0)
     limit = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1_800_003_600}}
@@ -186,8 +161,7 @@ def test_a_rate_limit_parks_the_beat_until_the_reset(world: World) -> None:
         f"#!/bin/sh\necho x >> {world.folder}/bin/starts\n"
         f"echo '{json.dumps(limit)}'\necho '{json.dumps(result)}'\nexit 1\n"
     )
-
-    async def work(node: Living) -> None:
+    async with world.living(clock) as node:
         await node.rest()
         (item,) = (await answers.beat_list(node.beats, clock.time()))["items"]
         assert (item["state"], item["reason"], item["next_at"]) == (
@@ -200,5 +174,3 @@ def test_a_rate_limit_parks_the_beat_until_the_reset(world: World) -> None:
         assert len(world.agent.starts) == 1
         await node.advance(60)
         assert len(world.agent.starts) == 2
-
-    world.live(work, clock)

@@ -9,17 +9,16 @@ import pytest
 
 from covey.beats import answers
 from tests.covey.beats.driving import LONG, about, end, passes, running
-from tests.covey.beats.living import DAY_S, Living
+from tests.covey.beats.living import DAY_S
 from tests.covey.beats.world import World
 
 # Overlap and the limit.
 
 
-def test_a_beat_that_still_runs_is_skipped(world: World) -> None:
+async def test_a_beat_that_still_runs_is_skipped(world: World) -> None:
     world.beat("api")
     world.agent.wish(seconds=LONG)
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await running(world, node, 1)
         for _ in range(3):
             await passes(node, 60)
@@ -30,14 +29,11 @@ def test_a_beat_that_still_runs_is_skipped(world: World) -> None:
         await end(node)
         assert len(await node.runs()) == 1
 
-    world.live(work)
 
-
-def test_a_beat_that_still_runs_queues_one_more_run_with_overlap_queue(world: World) -> None:
+async def test_a_beat_that_still_runs_queues_one_more_run_with_overlap_queue(world: World) -> None:
     world.beat("api", "overlap: queue")
     world.agent.wish(seconds=LONG)
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await running(world, node, 1)
         for _ in range(3):
             await passes(node, 60)
@@ -46,14 +42,11 @@ def test_a_beat_that_still_runs_queues_one_more_run_with_overlap_queue(world: Wo
         runs = await node.runs()
         assert [run.missed for run in runs] == [0, 2], "what was missed is one run"
 
-    world.live(work)
 
-
-def test_a_beat_runs_beside_itself_with_overlap_parallel(world: World) -> None:
+async def test_a_beat_runs_beside_itself_with_overlap_parallel(world: World) -> None:
     world.beat("api", "overlap: parallel")
     world.agent.wish(seconds=LONG)
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await running(world, node, 1)
         await passes(node, 60)
         await passes(node, 60)
@@ -62,15 +55,12 @@ def test_a_beat_runs_beside_itself_with_overlap_parallel(world: World) -> None:
         await end(node)
         assert node.beats.records[f"{world.folder}/api/HEARTBEAT.md"].plan.running == 0
 
-    world.live(work)
 
-
-def test_the_limit_holds_and_can_be_raised_while_runs_wait(world: World) -> None:
+async def test_the_limit_holds_and_can_be_raised_while_runs_wait(world: World) -> None:
     for number in range(5):
         world.beat(f"w{number}", interval="1h")
     world.agent.wish(seconds=LONG)
-
-    async def work(node: Living) -> None:
+    async with world.living(max_concurrent=2) as node:
         await running(world, node, 2)
         assert len(node.beats.queued) == 3
         shown = await answers.beat_list(node.beats, node.clock.time())
@@ -83,15 +73,12 @@ def test_the_limit_holds_and_can_be_raised_while_runs_wait(world: World) -> None
         await end(node)
         assert len(await node.runs()) == 5
 
-    world.live(work, max_concurrent=2)
 
-
-def test_a_run_by_hand_comes_before_those_that_wait(world: World) -> None:
+async def test_a_run_by_hand_comes_before_those_that_wait(world: World) -> None:
     for name in ("one", "two", "three"):
         world.beat(name, interval="1h")
     world.agent.wish(seconds=LONG)
-
-    async def work(node: Living) -> None:
+    async with world.living(max_concurrent=1) as node:
         await running(world, node, 1)
         wanted = await node.beats.run_now(node.beats.catalog.beats["three"], verbose=False)
         assert node.beats.queued[0] == wanted
@@ -99,18 +86,15 @@ def test_a_run_by_hand_comes_before_those_that_wait(world: World) -> None:
         await end(node)
         assert world.agent.starts[1] == wanted.id
 
-    world.live(work, max_concurrent=1)
-
 
 # Pausing, and what changes meanwhile.
 
 
-def test_a_pause_also_holds_for_a_run_that_waits(world: World) -> None:
+async def test_a_pause_also_holds_for_a_run_that_waits(world: World) -> None:
     world.beat("one", interval="1h")
     world.beat("two", interval="1h")
     world.agent.wish(seconds=LONG)
-
-    async def work(node: Living) -> None:
+    async with world.living(max_concurrent=1) as node:
         await running(world, node, 1)
         waits = node.beats.queued[0].beat
         await node.beats.pause(node.beats.catalog.beats[waits])
@@ -129,13 +113,10 @@ def test_a_pause_also_holds_for_a_run_that_waits(world: World) -> None:
         record = node.beats.records[gone.file]
         assert (record.plan.paused, record.plan.running, record.reason) == (True, 0, "paused by hand")
 
-    world.live(work, max_concurrent=1)
 
-
-def test_a_pause_while_the_budget_is_looked_up_is_not_lost(world: World) -> None:
+async def test_a_pause_while_the_budget_is_looked_up_is_not_lost(world: World) -> None:
     world.beat("api", "budget: {day: 5}")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         beat = node.beats.catalog.beats["api"]
         due = asyncio.create_task(node.beats._decide(beat, node.clock.time() + 60))
@@ -146,13 +127,10 @@ def test_a_pause_while_the_budget_is_looked_up_is_not_lost(world: World) -> None
         assert not node.beats.queued
         assert len(await node.runs()) == 1
 
-    world.live(work)
 
-
-def test_a_run_is_queued_even_if_its_caller_is_cancelled(world: World) -> None:
+async def test_a_run_is_queued_even_if_its_caller_is_cancelled(world: World) -> None:
     world.beat("api", interval="1h")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         asked = asyncio.create_task(node.beats.run_now(node.beats.catalog.beats["api"], verbose=False))
         await asyncio.sleep(0)
@@ -162,15 +140,12 @@ def test_a_run_is_queued_even_if_its_caller_is_cancelled(world: World) -> None:
         await node.rest()
         assert [run.state for run in await node.runs()] == ["done", "done"]
 
-    world.live(work)
-
 
 @pytest.mark.parametrize("what", ["removed", "broken", "renamed", "gone"])
-def test_a_beat_that_changes_while_it_runs_is_concluded_all_the_same(world: World, what: str) -> None:
+async def test_a_beat_that_changes_while_it_runs_is_concluded_all_the_same(world: World, what: str) -> None:
     workspace = world.beat("api")
     world.agent.wish(seconds=LONG)
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await running(world, node, 1)
         if what == "removed":
             node.settings["beats.workspace"] = []
@@ -191,34 +166,26 @@ def test_a_beat_that_changes_while_it_runs_is_concluded_all_the_same(world: Worl
         asked = await about(node, "asked", "beat-broken:")
         assert len(asked) == (what in {"broken", "gone"})
 
-    world.live(work)
 
-
-def test_what_is_mended_while_no_daemon_runs_is_settled_by_the_next(world: World) -> None:
+async def test_what_is_mended_while_no_daemon_runs_is_settled_by_the_next(world: World) -> None:
     workspace = world.beat("api")
     (workspace / "HEARTBEAT.md").write_text("---\ninterval: never\n---\nLook.\n")
-
-    async def broken(node: Living) -> None:
+    async with world.living() as node:
         await passes(node, 10)
         assert await about(node, "asked", "beat-broken:") == ["api cannot run"]
-
-    async def still(node: Living) -> None:
+    async with world.living() as node:
         assert len(await about(node, "asked", "beat-broken:")) == 1, "nobody is told twice"
         world.beat("api")
         await node.advance(10)
         assert await about(node, "settled", "beat-broken:") == ["it is well again"]
 
-    world.live(broken)
-    world.live(still)
-
 
 # The clock, and what is late.
 
 
-def test_a_clock_that_jumps_ahead_makes_one_run_and_one_that_jumps_back_none(world: World) -> None:
+async def test_a_clock_that_jumps_ahead_makes_one_run_and_one_that_jumps_back_none(world: World) -> None:
     world.beat("api")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         node.clock.set_wall(node.clock.time() + 7200)
         await node.advance(10)
@@ -227,16 +194,13 @@ def test_a_clock_that_jumps_ahead_makes_one_run_and_one_that_jumps_back_none(wor
         await node.advance(10)
         assert len(await node.runs()) == 2, "no time of the schedule comes twice"
 
-    world.live(work)
-
 
 @pytest.mark.parametrize("days", [1, 1000])
-def test_a_clock_that_was_ahead_does_not_silence_a_beat(
+async def test_a_clock_that_was_ahead_does_not_silence_a_beat(
     world: World, caplog: pytest.LogCaptureFixture, days: int
 ) -> None:
     world.beat("api")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         node.clock.set_wall(node.clock.time() + days * DAY_S)
         await node.advance(10)
@@ -249,15 +213,12 @@ def test_a_clock_that_was_ahead_does_not_silence_a_beat(
         await node.advance(60)
         assert len(await node.runs()) == before + 1
 
-    world.live(work)
 
-
-def test_a_beat_that_waits_too_long_is_late_and_somebody_is_told(world: World) -> None:
+async def test_a_beat_that_waits_too_long_is_late_and_somebody_is_told(world: World) -> None:
     world.beat("one", interval="1m")
     world.beat("two", interval="1m")
     world.agent.wish(seconds=LONG)
-
-    async def work(node: Living) -> None:
+    async with world.living(max_concurrent=1) as node:
         await running(world, node, 1)
         waits = node.beats.queued[0].beat
         assert node.beats.late() == {}
@@ -274,5 +235,3 @@ def test_a_beat_that_waits_too_long_is_late_and_somebody_is_told(world: World) -
         await passes(node, 10)
         assert node.beats.late() == {}
         assert await about(node, "settled", "beat-late:") == ["it is well again"]
-
-    world.live(work, max_concurrent=1)

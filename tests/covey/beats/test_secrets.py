@@ -12,7 +12,6 @@ import pytest
 
 from covey.agents.headless.lines import read_line
 from covey.agents.headless.secrets import KEPT_CHARACTERS, redacted_text
-from tests.covey.beats.living import Living
 from tests.covey.beats.world import World
 
 KEYS = (
@@ -63,11 +62,10 @@ def agent(folder: Path, *, code: int) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 1])
-def test_what_an_agent_prints_is_kept_without_its_secrets(world: World, code: int) -> None:
+async def test_what_an_agent_prints_is_kept_without_its_secrets(world: World, code: int) -> None:
     agent(world.agent.folder, code=code)
     world.beat("api", "notify: [attention, error]")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         (run,) = await node.runs()
         assert run.outcome == ("error" if code else "attention")
@@ -76,8 +74,6 @@ def test_what_an_agent_prints_is_kept_without_its_secrets(world: World, code: in
         assert "[redacted]" in turns
         assert "Authorization" in turns
         assert len(await node.published("attention.asked")) == 1
-
-    world.live(work)
     kept = [
         Path(folder) / name
         for folder, _, names in os.walk(world.folder)
@@ -90,15 +86,12 @@ def test_what_an_agent_prints_is_kept_without_its_secrets(world: World, code: in
     assert not found
 
 
-def test_a_probe_that_cannot_run_is_told_without_secrets(world: World) -> None:
+async def test_a_probe_that_cannot_run_is_told_without_secrets(world: World) -> None:
     world.beat("api", f"probe: 'echo {KEYS[1]}; exit 127'")
-
-    async def work(node: Living) -> None:
+    async with world.living() as node:
         await node.rest()
         (run,) = await node.runs()
         assert (run.error_kind, run.error) == ("probe", "the probe could not be run: [redacted]")
-
-    world.live(work)
 
 
 def test_numbers_and_what_controls_a_run_stay_as_they_are() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +33,8 @@ class World:
             self.workspaces.append(workspace)
         return workspace
 
-    def live(
-        self, work: Callable[[Living], Awaitable[None]], clock: ManualClock | None = None, **settings: Any
-    ) -> None:
-        async def main() -> None:
-            async with living(self.folder, *self.workspaces, clock=clock, **settings) as node:
-                await work(node)
-
-        asyncio.run(main())
+    def living(self, clock: ManualClock | None = None, **settings: Any) -> AbstractAsyncContextManager[Living]:
+        return living(self.folder, *self.workspaces, clock=clock, **settings)
 
     @property
     def log(self) -> list[dict[str, Any]]:

@@ -6,8 +6,8 @@ Time is moved by hand.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
+import contextlib
+from collections.abc import AsyncIterator
 
 from msgspec.structs import replace
 
@@ -74,19 +74,17 @@ class Desk:
             await asyncio.sleep(0)
 
 
-def desk(main: Callable[[Desk], Coroutine[Any, Any, None]], age: float = 1000.0) -> None:
-    async def run() -> None:
-        made = Desk(age)
-        try:
-            await main(made)
-        finally:
-            made.sources.stop()
-
-    asyncio.run(run())
+@contextlib.asynccontextmanager
+async def open_desk(age: float = 1000.0) -> AsyncIterator[Desk]:
+    desk = Desk(age)
+    try:
+        yield desk
+    finally:
+        desk.sources.stop()
 
 
-def test_a_screen_that_cannot_be_read_and_stands_still_ends_the_state_before() -> None:
-    async def main(desk: Desk) -> None:
+async def test_a_screen_that_cannot_be_read_and_stands_still_ends_the_state_before() -> None:
+    async with open_desk() as desk:
         desk.draw("[ask] rm -rf build/")
         assert desk.verdict.state == "waiting_approval"
         desk.sources.version = "1.2.3"
@@ -101,11 +99,9 @@ def test_a_screen_that_cannot_be_read_and_stands_still_ends_the_state_before() -
         after = desk.verdict
         assert after.state == "running"
 
-    desk(main)
 
-
-def test_a_frame_that_is_half_drawn_changes_nothing() -> None:
-    async def main(desk: Desk) -> None:
+async def test_a_frame_that_is_half_drawn_changes_nothing() -> None:
+    async with open_desk() as desk:
         desk.draw("[work]")
         desk.draw(STRANGE)
         await desk.wait(BLIND_S / 2)
@@ -114,21 +110,17 @@ def test_a_frame_that_is_half_drawn_changes_nothing() -> None:
         assert desk.told == [("running", "work")]
         assert desk.clock.sleepers == 0
 
-    desk(main)
 
-
-def test_an_agent_that_has_drawn_nothing_yet_is_starting_but_not_for_ever() -> None:
-    async def main(desk: Desk) -> None:
+async def test_an_agent_that_has_drawn_nothing_yet_is_starting_but_not_for_ever() -> None:
+    async with open_desk(age=0.0) as desk:
         desk.draw("")
         assert (desk.verdict.state, desk.verdict.reason) == ("unknown", "starting")
         await desk.wait(STARTING_S)
         assert (desk.verdict.state, desk.verdict.reason) == ("unknown", "unsupported_signal")
 
-    desk(main, age=0.0)
 
-
-def test_whoever_knows_more_than_the_screen_is_believed() -> None:
-    async def main(desk: Desk) -> None:
+async def test_whoever_knows_more_than_the_screen_is_believed() -> None:
+    async with open_desk() as desk:
         desk.draw("[ask] rm -rf build/")
         desk.claims["hook"] = Claim(
             source="hook", state="running", at=desk.clock.time(), level=False, strength=3, reason="tool_use"
@@ -141,11 +133,9 @@ def test_whoever_knows_more_than_the_screen_is_believed() -> None:
         stale = replace(desk.claims["hook"], at=desk.clock.time() - 7200)
         assert judge([stale, desk.claims["screen"]], desk.clock.time(), Rules()).reason == "unsupported_signal"
 
-    desk(main)
 
-
-def test_a_turn_that_was_seen_to_end_is_completed_for_a_while() -> None:
-    async def main(desk: Desk) -> None:
+async def test_a_turn_that_was_seen_to_end_is_completed_for_a_while() -> None:
+    async with open_desk() as desk:
         desk.draw("> ")
         assert desk.verdict.state == "idle", "nobody has seen it work"
         desk.draw("[work]")
@@ -159,5 +149,3 @@ def test_a_turn_that_was_seen_to_end_is_completed_for_a_while() -> None:
         desk.draw("[ask] x")
         desk.draw("> ")
         assert desk.verdict.state == "idle", "the question was left without an answer"
-
-    desk(main)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import re
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace as altered
 from pathlib import Path
 from typing import Any
@@ -67,13 +68,11 @@ class Past:
         return caught.value
 
 
-def run(path: Path, body: Callable[[Past], Awaitable[None]]) -> None:
-    async def main() -> None:
-        clock = ManualClock()
-        async with asyncio.timeout(LIMIT_S), await Store.open(path / "a.db", Events.MIGRATIONS, fsync="off") as store:
-            await body(Past(await Events.open(store, clock=clock.time, max_age_s=7200.0), clock))
-
-    asyncio.run(main())
+@contextlib.asynccontextmanager
+async def open_past(path: Path) -> AsyncIterator[Past]:
+    clock = ManualClock()
+    async with asyncio.timeout(LIMIT_S), await Store.open(path / "a.db", Events.MIGRATIONS, fsync="off") as store:
+        yield Past(await Events.open(store, clock=clock.time, max_age_s=7200.0), clock)
 
 
 def busy() -> Recorded:
@@ -87,8 +86,8 @@ def busy() -> Recorded:
     return fleet
 
 
-def test_a_long_journal_is_read_to_the_moment_and_checked_to_its_end(tmp_path: Path) -> None:
-    async def body(past: Past) -> None:
+async def test_a_long_journal_is_read_to_the_moment_and_checked_to_its_end(tmp_path: Path) -> None:
+    async with open_past(tmp_path) as past:
         fleet = busy()
         await past.write(*fleet.events)
         for moment in sorted(fleet.pictures)[:: len(fleet.pictures) // 9]:
@@ -101,11 +100,9 @@ def test_a_long_journal_is_read_to_the_moment_and_checked_to_its_end(tmp_path: P
         assert 0 < half["signals"] < every["signals"]
         assert 0 < half["changes"] < every["changes"]
 
-    run(tmp_path, body)
 
-
-def test_a_difference_is_counted_and_told(tmp_path: Path) -> None:
-    async def body(past: Past) -> None:
+async def test_a_difference_is_counted_and_told(tmp_path: Path) -> None:
+    async with open_past(tmp_path) as past:
         events = busy().events
         gone = next(
             event
@@ -123,11 +120,9 @@ def test_a_difference_is_counted_and_told(tmp_path: Path) -> None:
         after = await past.ask(check=True, since=timestamp(gone.time + 10))
         assert after["matches"]
 
-    run(tmp_path, body)
 
-
-def test_a_journal_that_does_not_reach_back_so_far_says_how_far_it_does(tmp_path: Path) -> None:
-    async def body(past: Past) -> None:
+async def test_a_journal_that_does_not_reach_back_so_far_says_how_far_it_does(tmp_path: Path) -> None:
+    async with open_past(tmp_path) as past:
         assert (await past.refusal(at="10m")).error == "E_NOT_RECORDED"
         assert (await past.refusal(check=True)).error == "E_NOT_RECORDED"
         fleet = busy()
@@ -137,8 +132,6 @@ def test_a_journal_that_does_not_reach_back_so_far_says_how_far_it_does(tmp_path
             error = await past.refusal(**params)
             assert (error.error, error.code) == ("E_NOT_RECORDED", 5)
             assert timestamp(fleet.events[0].time) in error.suggestion
-
-    run(tmp_path, body)
 
 
 class Pictured:
@@ -151,8 +144,8 @@ class Pictured:
         self.left += 1
 
 
-def test_a_picture_is_left_every_hour_and_earlier_when_much_has_happened(tmp_path: Path) -> None:
-    async def body(past: Past) -> None:
+async def test_a_picture_is_left_every_hour_and_earlier_when_much_has_happened(tmp_path: Path) -> None:
+    async with open_past(tmp_path) as past:
         fleet = Pictured()
         chore = asyncio.create_task(past.history.picture(fleet))
 
@@ -173,11 +166,9 @@ def test_a_picture_is_left_every_hour_and_earlier_when_much_has_happened(tmp_pat
         chore.cancel()
         await asyncio.gather(chore, return_exceptions=True)
 
-    run(tmp_path, body)
 
-
-def test_after_old_events_are_pruned_the_next_picture_tells_of_everybody_again(tmp_path: Path) -> None:
-    async def body(past: Past) -> None:
+async def test_after_old_events_are_pruned_the_next_picture_tells_of_everybody_again(tmp_path: Path) -> None:
+    async with open_past(tmp_path) as past:
         fleet = busy()
         fleet.sleep(3600_000)
         fleet.picture()
@@ -194,13 +185,10 @@ def test_after_old_events_are_pruned_the_next_picture_tells_of_everybody_again(t
         error = await past.refusal(at=timestamp(seen_at - 1))
         assert (await past.ask(at=error.suggestion.split()[2]))["items"] == answer["items"], "what it suggests works"
 
-    run(tmp_path, body)
 
-
-def test_of_a_long_journal_only_what_came_after_the_last_picture_is_read(tmp_path: Path) -> None:
+async def test_of_a_long_journal_only_what_came_after_the_last_picture_is_read(tmp_path: Path) -> None:
     """What is before it, and what is after the moment, may be anything."""
-
-    async def body(past: Past) -> None:
+    async with open_past(tmp_path) as past:
         fleet = busy()
         fleet.picture()
         heard_at = fleet.now
@@ -211,8 +199,6 @@ def test_of_a_long_journal_only_what_came_after_the_last_picture_is_read(tmp_pat
         assert {item["runtime_id"]: item["state"] for item in answer["items"]} == {
             one: row.state for one, row in fleet.rows.items()
         }
-
-    run(tmp_path, body)
 
 
 @pytest.mark.parametrize(
@@ -231,8 +217,8 @@ def test_of_a_long_journal_only_what_came_after_the_last_picture_is_read(tmp_pat
         {"at": "0s", "target": "vm9"},
     ],
 )
-def test_nonsense_is_refused_with_what_to_do_instead(tmp_path: Path, params: dict[str, Any]) -> None:
-    async def body(past: Past) -> None:
+async def test_nonsense_is_refused_with_what_to_do_instead(tmp_path: Path, params: dict[str, Any]) -> None:
+    async with open_past(tmp_path) as past:
         await past.write(*busy().events)
         error = await past.refusal(**params)
         assert error.code in {1, 5}
@@ -244,11 +230,9 @@ def test_nonsense_is_refused_with_what_to_do_instead(tmp_path: Path, params: dic
                 "what it suggests works"
             )
 
-    run(tmp_path, body)
 
-
-def test_a_person_sees_the_table_and_of_which_time_it_is(tmp_path: Path) -> None:
-    async def body(past: Past) -> None:
+async def test_a_person_sees_the_table_and_of_which_time_it_is(tmp_path: Path) -> None:
+    async with open_past(tmp_path) as past:
         await past.write(*busy().events)
         text = rendered(await past.ask(at="0s"), Paint(100, colour=False))
         assert text.startswith("As it was at ")
@@ -264,8 +248,6 @@ def test_a_person_sees_the_table_and_of_which_time_it_is(tmp_path: Path) -> None
                 plain = rendered(result, Paint(columns, colour=False))
                 assert all(width(line) <= columns for line in plain.splitlines())
                 assert re.sub(r"\x1b\[[0-9]*m", "", rendered(result, Paint(columns, colour=True))) == plain
-
-    run(tmp_path, body)
 
 
 @pytest.fixture(name="pane")

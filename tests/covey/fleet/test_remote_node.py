@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from shlex import quote
 
@@ -123,21 +124,20 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> There:
     return There(tmp_path)
 
 
-def play(station: Station, body: Callable[[RemoteNode], Awaitable[None]]) -> None:
-    async def main() -> None:
-        node = RemoteNode("vm", station, Hasty(), lambda: None)
-        running = asyncio.create_task(node.run(Local()))
-        try:
-            await body(node)
-        finally:
-            running.cancel()
-            await asyncio.wait({running})
-        assert running.cancelled(), running.exception()
+@contextlib.asynccontextmanager
+async def following(station: Station) -> AsyncIterator[RemoteNode]:
+    """The node of the machine, followed until the block ends; nothing else may end it."""
+    node = RemoteNode("vm", station, Hasty(), lambda: None)
+    running = asyncio.create_task(node.run(Local()))
+    try:
+        yield node
+    finally:
+        running.cancel()
+        await asyncio.wait({running})
+    assert running.cancelled(), running.exception()
 
-    asyncio.run(main())
 
-
-def test_a_machine_without_covey_has_no_node_and_needs_no_reason(
+async def test_a_machine_without_covey_has_no_node_and_needs_no_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sh = shutil.which("sh")
@@ -146,12 +146,9 @@ def test_a_machine_without_covey_has_no_node_and_needs_no_reason(
     (tmp_path / "sh").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
-
-    async def body(node: RemoteNode) -> None:
+    async with following(Station(AGENT)) as node:
         await until(lambda: (tmp_path / "tried").exists() and len((tmp_path / "tried").read_text()) > 2)
         assert node.node == "none"
-
-    play(Station(AGENT), body)
 
 
 @pytest.mark.parametrize(
@@ -170,53 +167,44 @@ def test_a_machine_without_covey_has_no_node_and_needs_no_reason(
         ([], "exit 3", "none: covey ended there with code 3"),
     ],
 )
-def test_a_node_that_cannot_be_used_is_left_alone_with_a_reason(
+async def test_a_node_that_cannot_be_used_is_left_alone_with_a_reason(
     there: There, lines: list[Line | str], after: str, reason: str
 ) -> None:
     for turn in range(1, 30):
         there.says(turn, *lines, after=after)
-
-    async def body(node: RemoteNode) -> None:
-        await until(lambda: node.node.startswith(reason))
-
     station = Station(AGENT)
-    play(station, body)
+    async with following(station) as node:
+        await until(lambda: node.node.startswith(reason))
     assert station.heard == []
 
 
-def test_what_a_login_prints_first_is_not_minded_and_clocks_may_differ(there: There) -> None:
+async def test_what_a_login_prints_first_is_not_minded_and_clocks_may_differ(there: There) -> None:
     now = time.time()
     early = report(claim(at=now - HOUR_S - 60))
     there.says(
         1, "Welcome!", "", hello(behind=HOUR_S), Snapshot(cursor=7, reports=()), ReportLine(cursor=8, report=early)
     )
-
-    async def body(node: RemoteNode) -> None:
+    station = Station(AGENT)
+    async with following(station) as node:
         await until(lambda: station.heard)
         assert node.node == "ok 9.9"
-
-    station = Station(AGENT)
-    play(station, body)
     [(source, detail, at)] = station.heard
     assert (source, detail) == ("hook", "a")
     assert 0 <= at - (now - 60) < 30  # as late as the lines were read, and not an hour
 
 
-def test_a_clock_that_is_set_is_noticed_by_the_pulse(there: There) -> None:
+async def test_a_clock_that_is_set_is_noticed_by_the_pulse(there: There) -> None:
     now = time.time()
     late = report(claim(at=now - 2 * HOUR_S))
     pulse = Pulse(cursor=8, time=now - 2 * HOUR_S)
     there.says(1, hello(behind=HOUR_S), Snapshot(cursor=7, reports=()), pulse, ReportLine(cursor=9, report=late))
-
-    async def body(_: RemoteNode) -> None:
-        await until(lambda: station.heard)
-
     station = Station(AGENT)
-    play(station, body)
+    async with following(station):
+        await until(lambda: station.heard)
     assert 0 <= station.heard[0][2] - now < 30
 
 
-def test_it_goes_on_after_the_last_word_that_was_heard(there: There) -> None:
+async def test_it_goes_on_after_the_last_word_that_was_heard(there: There) -> None:
     there.says(
         1,
         hello(),
@@ -224,15 +212,12 @@ def test_it_goes_on_after_the_last_word_that_was_heard(there: There) -> None:
         ReportLine(cursor=8, report=report(claim(detail="b"))),
         after="",
     )
-
-    async def body(node: RemoteNode) -> None:
+    station = Station(AGENT)
+    async with following(station) as node:
         await until(lambda: len(there.started) == 2)
         there.says(2, hello(), ReportLine(cursor=9, report=report(claim(detail="c"))), after="")
         await until(lambda: len(there.started) == 3)
         assert node.node == "ok 9.9"
-
-    station = Station(AGENT)
-    play(station, body)
     assert [detail for _, detail, _ in station.heard] == ["a", "b", "c"]
     assert [words.partition("ndjson")[2].strip() for words in there.started] == [
         "",
@@ -241,7 +226,7 @@ def test_it_goes_on_after_the_last_word_that_was_heard(there: There) -> None:
     ]
 
 
-def test_a_new_life_of_a_node_is_compared_and_only_what_differs_is_told(there: There) -> None:
+async def test_a_new_life_of_a_node_is_compared_and_only_what_differs_is_told(there: There) -> None:
     kept, changed, gone = (
         claim("hook", "same"),
         claim("transcript", "before"),
@@ -249,12 +234,9 @@ def test_a_new_life_of_a_node_is_compared_and_only_what_differs_is_told(there: T
     )
     there.says(1, hello(), Snapshot(cursor=7, reports=(report(kept), report(changed), report(gone))), after="")
     there.says(2, hello("two"), Snapshot(cursor=9, reports=(report(kept), report(replace(changed, detail="after")))))
-
-    async def body(_: RemoteNode) -> None:
-        await until(lambda: len(station.heard) == 5)
-
     station = Station(AGENT)
-    play(station, body)
+    async with following(station):
+        await until(lambda: len(station.heard) == 5)
     told = [(source, detail) for source, detail, _ in station.heard]
     assert told == [
         ("hook", "same"),
@@ -265,27 +247,24 @@ def test_a_new_life_of_a_node_is_compared_and_only_what_differs_is_told(there: T
     ]
 
 
-def test_without_the_node_its_levels_stand_no_more_and_come_back_with_it(there: There) -> None:
+async def test_without_the_node_its_levels_stand_no_more_and_come_back_with_it(there: There) -> None:
     edge, level = claim("hook", "edge"), claim("session_file", "level", level=True)
     both = Snapshot(cursor=7, reports=(report(edge), report(level)))
     there.says(1, hello(), both, after="")
     there.says(2, after="exit 2")
-
-    async def body(node: RemoteNode) -> None:
+    station = Station(AGENT)
+    async with following(station) as node:
         await until(lambda: node.node.startswith("none: "))
         assert list(station.standing) == ["hook"]
         there.says(3, hello(), both)
         await until(lambda: len(station.standing) == 2)
-
-    station = Station(AGENT)
-    play(station, body)
     assert [(source, detail) for source, detail, _ in station.heard] == [
         ("hook", "edge"), ("session_file", "level"), ("session_file", ""), ("session_file", "level"),
     ]  # fmt: skip
     assert there.started[2].endswith("--since 7")
 
 
-def test_what_is_said_of_an_agent_that_was_not_seen_yet_waits_for_it(there: There) -> None:
+async def test_what_is_said_of_an_agent_that_was_not_seen_yet_waits_for_it(there: There) -> None:
     there.says(
         1,
         hello(),
@@ -293,21 +272,18 @@ def test_what_is_said_of_an_agent_that_was_not_seen_yet_waits_for_it(there: Ther
         ReportLine(cursor=8, report=report(claim())),
         ReportLine(cursor=9, report=report(claim(detail="?"), pid=99)),
     )
-
-    async def body(node: RemoteNode) -> None:
+    station = Station(replace(AGENT, target="elsewhere"))
+    async with following(station) as node:
         await until(lambda: node.node == "ok 9.9")
         station.runtimes = Runtimes(lambda _: None, [AGENT])
         while not station.heard:
             node.agent_detected()
             await asyncio.sleep(0.01)
         node.agent_detected()
-
-    station = Station(replace(AGENT, target="elsewhere"))
-    play(station, body)
     assert [detail for _, detail, _ in station.heard] == ["a"]
 
 
-def test_titles_screens_and_what_makes_no_sense_are_passed_over(there: There) -> None:
+async def test_titles_screens_and_what_makes_no_sense_are_passed_over(there: There) -> None:
     odd = [
         claim("screen"),
         claim("title"),
@@ -321,10 +297,7 @@ def test_titles_screens_and_what_makes_no_sense_are_passed_over(there: There) ->
         for one in [*map(report, odd), mixed, report(claim(detail="good")), report(None)]
     ]
     there.says(1, hello(), Snapshot(cursor=7, reports=()), *lines)
-
-    async def body(_: RemoteNode) -> None:
-        await until(lambda: len(station.heard) > 1)
-
     station = Station(AGENT)
-    play(station, body)
+    async with following(station):
+        await until(lambda: len(station.heard) > 1)
     assert [(source, detail) for source, detail, _ in station.heard] == [("hook", "good"), ("hook", "")]

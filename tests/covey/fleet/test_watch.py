@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -103,21 +104,20 @@ class Lines:
         await self._batches.aclose()
 
 
-def run(path: Path, body: Callable[[Fleet], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with asyncio.timeout(LIMIT_S), await Store.open(path / "a.db", Events.MIGRATIONS, fsync="off") as store:
-            events = await Events.open(store, clock=SystemClock().time)
-            try:
-                await body(Fleet(events))
-                assert events.subscribers == 0
-            finally:
-                await events.aclose()
+@contextlib.asynccontextmanager
+async def open_fleet(path: Path) -> AsyncIterator[Fleet]:
+    """A fleet that nobody watches any more in the end."""
+    async with asyncio.timeout(LIMIT_S), await Store.open(path / "a.db", Events.MIGRATIONS, fsync="off") as store:
+        events = await Events.open(store, clock=SystemClock().time)
+        try:
+            yield Fleet(events)
+            assert events.subscribers == 0
+        finally:
+            await events.aclose()
 
-    asyncio.run(main())
 
-
-def test_a_watcher_is_told_how_things_are_and_then_every_change_once(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_watcher_is_told_how_things_are_and_then_every_change_once(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         lines = fleet.watch()
         first = (await lines.next())["data"]
         jsonschema_rs.validate(SHAPES["watch"], first)
@@ -135,11 +135,9 @@ def test_a_watcher_is_told_how_things_are_and_then_every_change_once(tmp_path: P
         assert (third["event"], third["data"]["summary"]["total"]) == ("agent.ended", 5)
         await lines.aclose()
 
-    run(tmp_path, body)
 
-
-def test_a_change_between_the_subscription_and_the_picture_is_not_missed(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_change_between_the_subscription_and_the_picture_is_not_missed(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         lines = fleet.watch()
         await lines.next()
         cursor = fleet.events.cursor
@@ -152,18 +150,14 @@ def test_a_change_between_the_subscription_and_the_picture_is_not_missed(tmp_pat
         by_header = fleet.watch(resume_after=cursor, once=True)
         assert [line["event"] for line in await by_header.rest()] == ["agent.state", "snapshot"]
 
-    run(tmp_path, body)
 
-
-def test_once_tells_how_things_are_and_ends(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_once_tells_how_things_are_and_ends(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         assert [line["event"] for line in await fleet.watch(once=True).rest()] == ["snapshot"]
 
-    run(tmp_path, body)
 
-
-def test_since_a_moment_the_changes_come_first_without_a_summary_of_a_past_that_is_gone(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_since_a_moment_the_changes_come_first_without_a_summary_of_a_past_that_is_gone(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         await fleet.becomes("%9", "idle")
         await fleet.becomes("%9", "running")
         lines = await fleet.watch(since="1h", once=True).rest()
@@ -172,11 +166,9 @@ def test_since_a_moment_the_changes_come_first_without_a_summary_of_a_past_that_
         jsonschema_rs.validate(SHAPES["watch"], lines[0]["data"])
         assert [line["event"] for line in await fleet.watch(since="2999-01-01", once=True).rest()] == ["snapshot"]
 
-    run(tmp_path, body)
 
-
-def test_only_the_target_that_was_asked_for_is_watched(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_only_the_target_that_was_asked_for_is_watched(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         lines = fleet.watch(target="vm1")
         assert {item["identity"]["target"] for item in (await lines.next())["data"]["items"]} == {"vm1"}
         await fleet.becomes("%9", "idle")
@@ -184,12 +176,10 @@ def test_only_the_target_that_was_asked_for_is_watched(tmp_path: Path) -> None:
         assert (await lines.next())["data"]["items"][0]["identity"]["target"] == "vm1"
         await lines.aclose()
 
-    run(tmp_path, body)
-
 
 @pytest.mark.parametrize(("scope", "count"), [("windows", 6), ("sessions", 5)])
-def test_windows_and_sessions_tell_which_of_them_changed(tmp_path: Path, scope: str, count: int) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_windows_and_sessions_tell_which_of_them_changed(tmp_path: Path, scope: str, count: int) -> None:
+    async with open_fleet(tmp_path) as fleet:
         lines = fleet.watch(scope=scope)
         assert len((await lines.next())["data"]["items"]) == count
         await fleet.becomes("%9", "error")
@@ -200,33 +190,27 @@ def test_windows_and_sessions_tell_which_of_them_changed(tmp_path: Path, scope: 
         assert (line["event"], line["items"][0]["identity"]["session_name"]) == ("gone", "web")
         await lines.aclose()
 
-    run(tmp_path, body)
 
-
-def test_with_an_interval_the_picture_comes_again_although_nothing_happens(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_with_an_interval_the_picture_comes_again_although_nothing_happens(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         lines = fleet.watch(interval="100ms")
         assert [(await lines.next())["event"] for _ in range(3)] == ["snapshot"] * 3
         await lines.aclose()
-
-    run(tmp_path, body)
 
 
 @pytest.mark.parametrize(
     "params", [{"target": "vm9"}, {"interval": "1ms"}, {"interval": "x"}, {"since": "yesterday"}, {"since": "cursor:x"}]
 )
-def test_a_watcher_that_asks_for_nonsense_is_told_before_the_stream_begins(
+async def test_a_watcher_that_asks_for_nonsense_is_told_before_the_stream_begins(
     tmp_path: Path, params: dict[str, Any]
 ) -> None:
-    async def body(fleet: Fleet) -> None:
+    async with open_fleet(tmp_path) as fleet:
         with pytest.raises(AgentError):
             fleet.watch(**params)
 
-    run(tmp_path, body)
 
-
-def test_a_wait_ends_at_once_if_it_is_so_already(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_wait_ends_at_once_if_it_is_so_already(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         [line] = await fleet.wait(ref="%14", state=["waiting_approval"]).rest()
         jsonschema_rs.validate(SHAPES["wait"], line["data"])
         assert (line["event"], line["data"]["outcome"], line["data"]["items"][0]["state"]) == (
@@ -237,11 +221,9 @@ def test_a_wait_ends_at_once_if_it_is_so_already(tmp_path: Path) -> None:
         [line] = await fleet.wait(any=True, state=["idle", "completed"]).rest()
         assert [item["identity"]["pane_id"] for item in line["data"]["items"]] == ["%7"]
 
-    run(tmp_path, body)
 
-
-def test_a_wait_without_a_state_ends_when_there_is_something_to_do_or_nobody_left(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_wait_without_a_state_ends_when_there_is_something_to_do_or_nobody_left(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         [line] = await fleet.wait(ref="%14").rest()
         assert line["data"]["outcome"] == "met"
         lines = fleet.wait(ref="%9")
@@ -256,11 +238,9 @@ def test_a_wait_without_a_state_ends_when_there_is_something_to_do_or_nobody_lef
         [line] = await fleet.wait(ref="%14", state=["idle,waiting_approval"]).rest()
         assert line["data"]["states"] == ["idle", "waiting_approval"]
 
-    run(tmp_path, body)
 
-
-def test_a_watcher_of_some_states_hears_of_agents_that_come_to_them_and_leave_them(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_watcher_of_some_states_hears_of_agents_that_come_to_them_and_leave_them(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         lines = fleet.watch(needs_action=True, agent_type=["claude"])
         first = await lines.next()
         assert [item["identity"]["pane_id"] for item in first["data"]["items"]] == ["%14"]
@@ -275,11 +255,9 @@ def test_a_watcher_of_some_states_hears_of_agents_that_come_to_them_and_leave_th
         ]
         await lines.aclose()
 
-    run(tmp_path, body)
 
-
-def test_a_wait_ends_when_it_becomes_so_however_short_it_was(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_wait_ends_when_it_becomes_so_however_short_it_was(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         lines = fleet.wait(ref="%9", state=["waiting_input"])
         assert (await lines.next())["data"]["outcome"] == "waiting"
         await fleet.becomes("%9", "waiting_input")
@@ -287,11 +265,9 @@ def test_a_wait_ends_when_it_becomes_so_however_short_it_was(tmp_path: Path) -> 
         line = (await lines.rest())[-1]["data"]
         assert (line["outcome"], line["items"][0]["state"]) == ("met", "waiting_input")
 
-    run(tmp_path, body)
 
-
-def test_a_wait_for_any_sees_an_agent_that_comes_later(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_wait_for_any_sees_an_agent_that_comes_later(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         lines = fleet.wait(any=True, state=["error"])
         assert (await lines.next())["event"] == "waiting"
         new = row("host/new:0.0", "%50", "error")
@@ -299,11 +275,9 @@ def test_a_wait_for_any_sees_an_agent_that_comes_later(tmp_path: Path) -> None:
         await fleet.events.append(AGENT_STARTED, new.runtime_id, {**new.as_dict(), "previous": None})
         assert (await lines.rest())[-1]["data"]["items"][0]["identity"]["pane_id"] == "%50"
 
-    run(tmp_path, body)
 
-
-def test_a_wait_for_all_ends_when_the_last_is_there(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_wait_for_all_ends_when_the_last_is_there(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         lines = fleet.wait(all=True, state=["idle"])
         for one in fleet.rows():
             assert (await lines.next())["event"] == "waiting"
@@ -314,11 +288,9 @@ def test_a_wait_for_all_ends_when_the_last_is_there(tmp_path: Path) -> None:
         line = (await lines.rest())[-1]["data"]
         assert (line["outcome"], len(line["items"])) == ("met", 6)
 
-    run(tmp_path, body)
 
-
-def test_an_agent_that_ends_is_gone_and_not_late(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_an_agent_that_ends_is_gone_and_not_late(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         lines = fleet.wait(ref="%9", state=["idle"], timeout="60s")
         await lines.next()
         await fleet.ends("%9")
@@ -327,17 +299,13 @@ def test_an_agent_that_ends_is_gone_and_not_late(tmp_path: Path) -> None:
         await fleet.ends("%7")  # after the name was found, before anybody listened
         assert [line["data"]["outcome"] for line in await between.rest()] == ["gone"]
 
-    run(tmp_path, body)
 
-
-def test_a_wait_ends_when_its_time_is_up(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_wait_ends_when_its_time_is_up(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         line = (await fleet.wait(ref="%9", state=["idle"], timeout="50ms").rest())[-1]["data"]
         assert line["outcome"] == "timeout"
         assert line["waited_ms"] >= 50
         assert (await fleet.wait(ref="%9", state=["idle"], timeout="0").rest())[0]["data"]["outcome"] == "timeout"
-
-    run(tmp_path, body)
 
 
 @pytest.mark.parametrize(
@@ -351,19 +319,15 @@ def test_a_wait_ends_when_its_time_is_up(tmp_path: Path) -> None:
         ({"any": True, "timeout": "soon"}, "argument_error"),
     ],
 )
-def test_a_wait_for_nobody_in_particular_is_refused(tmp_path: Path, params: dict[str, Any], error: str) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_wait_for_nobody_in_particular_is_refused(tmp_path: Path, params: dict[str, Any], error: str) -> None:
+    async with open_fleet(tmp_path) as fleet:
         with pytest.raises(AgentError) as caught:
             fleet.wait(state=["idle"], **params)
         assert caught.value.error == error
 
-    run(tmp_path, body)
 
-
-def test_a_wait_for_all_of_none_is_refused_and_not_taken_for_done(tmp_path: Path) -> None:
-    async def body(fleet: Fleet) -> None:
+async def test_a_wait_for_all_of_none_is_refused_and_not_taken_for_done(tmp_path: Path) -> None:
+    async with open_fleet(tmp_path) as fleet:
         fleet.book.clear()
         with pytest.raises(AgentError, match="no agents to wait for"):
             fleet.wait(all=True, state=["idle"])
-
-    run(tmp_path, body)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import os
 import subprocess
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 
 from covey.hosts.executor import Local
 from covey.hosts.processes import ProcessTable
@@ -23,19 +23,17 @@ class Counting(Shell):
         return await super().run(script, deadline_s=deadline_s, first_s=first_s)
 
 
-def play(body: Callable[[RemoteProcesses, Counting], Awaitable[None]]) -> None:
-    async def main() -> None:
-        shell = Counting(Local())
-        try:
-            await body(RemoteProcesses(shell), shell)
-        finally:
-            await shell.aclose()
-
-    asyncio.run(main())
+@contextlib.asynccontextmanager
+async def open_processes() -> AsyncIterator[tuple[RemoteProcesses, Counting]]:
+    shell = Counting(Local())
+    try:
+        yield RemoteProcesses(shell), shell
+    finally:
+        await shell.aclose()
 
 
-def test_both_ways_see_the_same() -> None:
-    async def body(remote: RemoteProcesses, _: Counting) -> None:
+async def test_both_ways_see_the_same() -> None:
+    async with open_processes() as (remote, _):
         there, here = await remote.read([os.getpid()]), ProcessTable.read()
         mine, same = there.get(os.getpid()), here.get(os.getpid())
         assert mine is not None
@@ -45,39 +43,32 @@ def test_both_ways_see_the_same() -> None:
         assert abs(there.age(mine) - here.age(same)) < 5
         assert len(there) > len(here) // 2
 
-    play(body)
 
-
-def test_only_those_in_panes_are_described_and_each_once() -> None:
+async def test_only_those_in_panes_are_described_and_each_once() -> None:
     odd = ["sh", "-c", "read x", "new\nline", "", "ünï"]
-
-    async def body(remote: RemoteProcesses, shell: Counting) -> None:
-        for _ in range(3):
-            table = await remote.read([process.pid])
-            found = table.get(process.pid)
-            assert found is not None
-            assert table.describe(found).argv == tuple(odd)
-        assert shell.asked == 3 + 1
-        stranger = table.get(os.getpid())
-        assert stranger is not None
-        assert table.describe(stranger).argv == ()
-
     with subprocess.Popen(odd, stdin=subprocess.PIPE) as process:
-        play(body)
+        async with open_processes() as (remote, shell):
+            for _ in range(3):
+                table = await remote.read([process.pid])
+                found = table.get(process.pid)
+                assert found is not None
+                assert table.describe(found).argv == tuple(odd)
+            assert shell.asked == 3 + 1
+            stranger = table.get(os.getpid())
+            assert stranger is not None
+            assert table.describe(stranger).argv == ()
         process.kill()
 
 
-def test_a_process_that_calls_itself_something_odd_hides_no_other() -> None:
-    async def body(remote: RemoteProcesses, _: Counting) -> None:
-        there, here = await remote.read([]), ProcessTable.read()
-        seen = there.get(process.pid)
-        assert seen is not None
-        assert seen == here.get(process.pid)
-        assert there.get(9) == here.get(9)
-
+async def test_a_process_that_calls_itself_something_odd_hides_no_other() -> None:
     script = "printf 'x\\n9 (y) S 1' > /proc/$$/comm; echo; read x"
     with subprocess.Popen(["sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        play(body)
+        async with open_processes() as (remote, _):
+            there, here = await remote.read([]), ProcessTable.read()
+            seen = there.get(process.pid)
+            assert seen is not None
+            assert seen == here.get(process.pid)
+            assert there.get(9) == here.get(9)
         process.kill()

@@ -39,24 +39,23 @@ def home(tmp_path: Path) -> Home:
     return found
 
 
-def test_a_file_is_read_again_when_it_was_edited_and_only_then(home: Home) -> None:
-    async def main() -> None:
-        async with reloading(home) as (reload, config, events):
+async def test_a_file_is_read_again_when_it_was_edited_and_only_then(home: Home) -> None:
+    async with asyncio.timeout(60), reloading(home) as (reload, config, events):
+        await reload.reload_if_edited()
+        assert config.generation == 1
+        for generation, level in ((2, "warning"), (3, "error")):
+            Path(home.node.config_file).write_text(f"[log]\nlevel = '{level}'\n")
             await reload.reload_if_edited()
-            assert config.generation == 1
-            for generation, level in ((2, "warning"), (3, "error")):
-                Path(home.node.config_file).write_text(f"[log]\nlevel = '{level}'\n")
-                await reload.reload_if_edited()
-                await reload.reload_if_edited()
-                assert (config.generation, config.current.get("log.level")) == (generation, level)
-            assert [event.kind for event in await events.history()] == ["node.reloaded", "node.reloaded"]
-
-    asyncio.run(asyncio.wait_for(main(), 60))
+            await reload.reload_if_edited()
+            assert (config.generation, config.current.get("log.level")) == (generation, level)
+        assert [event.kind for event in await events.history()] == ["node.reloaded", "node.reloaded"]
 
 
-def test_a_broken_file_is_logged_once_and_the_next_edit_is_seen(home: Home, caplog: pytest.LogCaptureFixture) -> None:
-    async def main() -> None:
-        async with reloading(home) as (reload, config, _):
+async def test_a_broken_file_is_logged_once_and_the_next_edit_is_seen(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        async with asyncio.timeout(60), reloading(home) as (reload, config, _):
             Path(home.node.config_file).write_text("[log\n")
             await reload.reload_if_edited()
             await reload.reload_if_edited()
@@ -64,25 +63,19 @@ def test_a_broken_file_is_logged_once_and_the_next_edit_is_seen(home: Home, capl
             Path(home.node.config_file).write_text("[log]\nlevel = 'error'\n")
             await reload.reload_if_edited()
             assert config.generation == 2
-
-    with caplog.at_level(logging.WARNING):
-        asyncio.run(asyncio.wait_for(main(), 60))
     assert [record.message for record in caplog.records] == ["the configuration was edited and is not in force"]
 
 
-def test_the_file_is_looked_at_regularly(home: Home) -> None:
-    async def main() -> None:
-        clock = ManualClock()
-        async with reloading(home) as (reload, config, _):
-            watching = asyncio.create_task(reload.watch(clock))
-            Path(home.node.config_file).write_text("[log]\nlevel = 'error'\n")
-            while not clock.sleepers:  # noqa: ASYNC110 - nothing signals it
-                await asyncio.sleep(0)
-            assert config.generation == 1
-            clock.advance(CHECK_EVERY_S)
-            while config.generation == 1:  # noqa: ASYNC110 - nothing signals it
-                await asyncio.sleep(0)
-            watching.cancel()
-            await asyncio.wait({watching})
-
-    asyncio.run(asyncio.wait_for(main(), 60))
+async def test_the_file_is_looked_at_regularly(home: Home) -> None:
+    clock = ManualClock()
+    async with asyncio.timeout(60), reloading(home) as (reload, config, _):
+        watching = asyncio.create_task(reload.watch(clock))
+        Path(home.node.config_file).write_text("[log]\nlevel = 'error'\n")
+        while not clock.sleepers:  # noqa: ASYNC110 - nothing signals it
+            await asyncio.sleep(0)
+        assert config.generation == 1
+        clock.advance(CHECK_EVERY_S)
+        while config.generation == 1:  # noqa: ASYNC110 - nothing signals it
+            await asyncio.sleep(0)
+        watching.cancel()
+        await asyncio.wait({watching})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,12 +27,10 @@ OTHER = EventKind("other", "An event that it does not read.")
 SCHEMA = (*Events.MIGRATIONS, Migration("done", "CREATE TABLE done (subject TEXT NOT NULL) STRICT"))
 
 
-def run(path: Path, body: Callable[[Store, Events], Awaitable[Any]]) -> Any:
-    async def main() -> Any:
-        async with asyncio.timeout(LIMIT_S), await Store.open(path / "db", SCHEMA, fsync="off") as store:
-            return await body(store, await Events.open(store, clock=lambda: 1.0))
-
-    return asyncio.run(main())
+@contextlib.asynccontextmanager
+async def open_events(path: Path) -> AsyncIterator[tuple[Store, Events]]:
+    async with asyncio.timeout(LIMIT_S), await Store.open(path / "db", SCHEMA, fsync="off") as store:
+        yield store, await Events.open(store, clock=lambda: 1.0)
 
 
 def done(connection: sqlite3.Connection) -> list[str]:
@@ -44,8 +42,8 @@ def put(connection: sqlite3.Connection, subject: str, advance: Callable[[sqlite3
     advance(connection)
 
 
-def test_a_consumer_that_falls_behind_reads_on_in_the_journal_and_misses_nothing(tmp_path: Path) -> None:
-    async def body(store: Store, events: Events) -> list[str]:
+async def test_a_consumer_that_falls_behind_reads_on_in_the_journal_and_misses_nothing(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (store, events):
         consumer = await Consumer.open("one", [WANTED], store, events)
         await events.append(WANTED, subject="0")
         heard = [event.subject for event in await consumer.take()]
@@ -59,13 +57,11 @@ def test_a_consumer_that_falls_behind_reads_on_in_the_journal_and_misses_nothing
         await events.aclose()
         assert await consumer.take() == []
         assert consumer.ended
-        return heard
-
-    assert run(tmp_path, body) == [str(number) for number in range(MANY)]
+        assert heard == [str(number) for number in range(MANY)]
 
 
-def test_each_consumer_has_its_own_cursor(tmp_path: Path) -> None:
-    async def body(store: Store, _: Events) -> None:
+async def test_each_consumer_has_its_own_cursor(tmp_path: Path) -> None:
+    async with open_events(tmp_path) as (store, _):
         await store.write(lambda database: store_cursor(database, "one", 7))
         await store.write(lambda database: store_cursor(database, "one", 8))
         assert await store.read(lambda database: (stored_cursor(database, "one"), stored_cursor(database, "two"))) == (
@@ -73,10 +69,8 @@ def test_each_consumer_has_its_own_cursor(tmp_path: Path) -> None:
             0,
         )
 
-    run(tmp_path, body)
 
-
-def test_results_and_cursor_are_stored_together_and_the_next_consumer_goes_on_after_them(tmp_path: Path) -> None:
+async def test_results_and_cursor_are_stored_together_and_the_next_consumer_goes_on_after_them(tmp_path: Path) -> None:
     async def consume(store: Store, events: Events, name: str) -> None:
         consumer = await Consumer.open(name, [WANTED], store, events)
 
@@ -89,22 +83,18 @@ def test_results_and_cursor_are_stored_together_and_the_next_consumer_goes_on_af
                 await asyncio.sleep(0.01)
             await events.aclose()
 
-    async def first(store: Store, events: Events) -> None:
+    async with open_events(tmp_path) as (store, events):
         for subject in ("a", "b"):
             await events.append(OTHER, subject="not this one")
             await events.append(WANTED, subject=subject)
         await consume(store, events, "one")
-
-    async def second(store: Store, events: Events) -> list[str]:
+    async with open_events(tmp_path) as (store, events):
         await events.append(WANTED, subject="c")
         await consume(store, events, "one")
-        return await store.read(done)
-
-    run(tmp_path, first)
-    assert run(tmp_path, second) == ["a", "b", "c"]
+        assert await store.read(done) == ["a", "b", "c"]
 
 
-def test_an_event_whose_handler_fails_is_skipped_and_one_that_cannot_be_stored_is_tried_again(
+async def test_an_event_whose_handler_fails_is_skipped_and_one_that_cannot_be_stored_is_tried_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("WARNING", logger="covey.events")
@@ -113,7 +103,7 @@ def test_an_event_whose_handler_fails_is_skipped_and_one_that_cannot_be_stored_i
         async def sleep(self, seconds: float) -> None:
             await asyncio.sleep(min(seconds, 0.01))
 
-    async def body(store: Store, events: Events) -> list[str]:
+    async with open_events(tmp_path) as (store, events):
         consumer = await Consumer.open("one", [WANTED], store, events)
         refusals = iter([True, True])
 
@@ -129,9 +119,7 @@ def test_an_event_whose_handler_fails_is_skipped_and_one_that_cannot_be_stored_i
         for subject in ("first", "broken", "full", "last"):
             await events.append(WANTED, subject=subject)
         await consumer.run(handle, Impatient())
-        return await store.read(done)
-
-    assert run(tmp_path, body) == ["first", "full", "last"]
+        assert await store.read(done) == ["first", "full", "last"]
     assert [record.message for record in caplog.records] == [
         "event skipped: its handler failed",
         "event consumer waits for the database",

@@ -152,14 +152,10 @@ def test_its_doctor_examines_what_its_subsystem_declares(up: Covey) -> None:
 
 
 @pytest.mark.parametrize("subsystems", [[ECHO], [*SUBSYSTEMS, ECHO]])
-def test_an_operation_of_another_kind_of_daemon_is_refused(tmp_path: Path, subsystems: list[Subsystem]) -> None:
-    import asyncio  # noqa: PLC0415
+async def test_an_operation_of_another_kind_of_daemon_is_refused(tmp_path: Path, subsystems: list[Subsystem]) -> None:
 
     from covey.kernel.daemon import Daemon  # noqa: PLC0415
 
-    async def start() -> None:
+    with pytest.raises(ValueError, match="say is served by echo, not by node"):
         async with Daemon.running(Home(str(tmp_path)).node, subsystems):
             pass
-
-    with pytest.raises(ValueError, match="say is served by echo, not by node"):
-        asyncio.run(start())

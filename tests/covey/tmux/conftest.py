@@ -15,7 +15,7 @@ import termios
 import threading
 import time
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -179,18 +179,6 @@ async def watching(tmux: Tmux, pace: Pace = BRISK, executor: Executor | None = N
         finally:
             await watch.aclose()
             await reading
-
-
-def play(
-    tmux: Tmux, body: Callable[[Reader], Awaitable[None]], pace: Pace = BRISK, executor: Executor | None = None
-) -> None:
-    """Run a body with a monitor that is closed in the end."""
-
-    async def main() -> None:
-        async with watching(tmux, pace, executor) as reader:
-            await body(reader)
-
-    asyncio.run(main())
 
 
 @pytest.fixture

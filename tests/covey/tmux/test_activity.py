@@ -8,10 +8,10 @@ import signal
 import subprocess
 
 from covey.tmux.activity import Activity
-from tests.covey.tmux.conftest import until_now
+from tests.covey.tmux.conftest import LIMIT_S, until
 
 
-def test_a_process_that_waits_has_not_run_and_one_that_did_something_has() -> None:
+async def test_a_process_that_waits_has_not_run_and_one_that_did_something_has() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stdout
@@ -19,26 +19,28 @@ def test_a_process_that_waits_has_not_run_and_one_that_did_something_has() -> No
         try:
             assert activity.has_run()  # nothing is known yet
 
-            def still() -> bool:
-                asyncio.run(activity.mark_seen())
+            async def still() -> bool:
+                await activity.mark_seen()
                 return not any(activity.has_run() for _ in range(100))
 
             process.stdin.write(b"x")
             process.stdin.flush()
             assert process.stdout.read(1) == b"x"
-            until_now(still)
+            async with asyncio.timeout(LIMIT_S):
+                while not await still():  # noqa: ASYNC110 - it happens in another process
+                    await asyncio.sleep(0.01)
             process.stdin.write(b"y")
             process.stdin.flush()
-            until_now(activity.has_run)
+            await until(activity.has_run)
         finally:
             activity.close()
         process.kill()
 
 
-def test_a_process_that_has_ended_counts_as_having_run() -> None:
+async def test_a_process_that_has_ended_counts_as_having_run() -> None:
     process = subprocess.Popen(["sleep", "1000"])
     activity = Activity(process.pid)
-    asyncio.run(activity.mark_seen())
+    await activity.mark_seen()
     assert activity.known
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
@@ -46,8 +48,8 @@ def test_a_process_that_has_ended_counts_as_having_run() -> None:
     activity.close()
 
 
-def test_where_the_system_provides_nothing_everything_counts_as_having_run() -> None:
+async def test_where_the_system_provides_nothing_everything_counts_as_having_run() -> None:
     activity = Activity(0)
-    asyncio.run(activity.mark_seen())
+    await activity.mark_seen()
     assert activity.has_run()
     assert not activity.known

@@ -65,21 +65,18 @@ def test_a_reader_of_any_speed_ends_with_the_same_panes(steps: list[tuple[str, f
     asyncio.run(main())
 
 
-def test_much_that_happens_is_one_change() -> None:
-    async def main() -> None:
-        changes = Changes()
-        changes.server(ALIVE, {})
-        for number in range(1000):
-            changes.changed(ALIVE, [pane(number)], (), [f"%{number}"])
-        changes.changed(ALIVE, (), [f"%{number}" for number in range(999)])
-        change = await changes.next()
-        assert change
-        assert change.kind == "server"
-        assert [found.id for found in change.panes] == ["%999"]
-        assert change.touched == {"%999"}
-        assert change.gone == frozenset()
-        changes.server(GONE, {})
-        changes.close()
-        assert await changes.next() is None
-
-    asyncio.run(main())
+async def test_much_that_happens_is_one_change() -> None:
+    changes = Changes()
+    changes.server(ALIVE, {})
+    for number in range(1000):
+        changes.changed(ALIVE, [pane(number)], (), [f"%{number}"])
+    changes.changed(ALIVE, (), [f"%{number}" for number in range(999)])
+    change = await changes.next()
+    assert change
+    assert change.kind == "server"
+    assert [found.id for found in change.panes] == ["%999"]
+    assert change.touched == {"%999"}
+    assert change.gone == frozenset()
+    changes.server(GONE, {})
+    changes.close()
+    assert await changes.next() is None

@@ -22,8 +22,8 @@ from tests.covey.tmux.conftest import LIMIT_S, Tmux, until
 VERSION = subprocess.check_output(["tmux", "-V"], text=True).split()[1]
 
 
-def asked(path: str, server: int, *words: str, deadline_s: float = 20.0) -> client.Reply:
-    return asyncio.run(ask(path, server, list(words), deadline_s=deadline_s))
+async def asked(path: str, server: int, *words: str, deadline_s: float = 20.0) -> client.Reply:
+    return await ask(path, server, list(words), deadline_s=deadline_s)
 
 
 def open_files() -> int:
@@ -53,7 +53,7 @@ def test_the_installed_version_is_asked_over_the_socket() -> None:
     assert supports(VERSION)
 
 
-def test_output_complaints_and_code_are_those_of_the_program(tmux: Tmux) -> None:
+async def test_output_complaints_and_code_are_those_of_the_program(tmux: Tmux) -> None:
     server = tmux.start("user")
     before = open_files()
     for words in (
@@ -65,54 +65,46 @@ def test_output_complaints_and_code_are_those_of_the_program(tmux: Tmux) -> None
         ("has-session", "-t", "nobody"),
     ):
         program = tmux.try_run(*words)
-        assert asked(tmux.socket, server, *words) == (program.returncode, program.stdout, program.stderr)
+        assert await asked(tmux.socket, server, *words) == (program.returncode, program.stdout, program.stderr)
     assert open_files() == before
     assert tmux.run("list-clients") == ""
 
 
-def test_an_answer_of_many_messages_arrives_whole(tmux: Tmux) -> None:
+async def test_an_answer_of_many_messages_arrives_whole(tmux: Tmux) -> None:
     server = tmux.start("user")
     program = tmux.try_run("list-keys").stdout
-    reply = asked(tmux.socket, server, *["list-keys", ";"] * 30, "list-keys")
+    reply = await asked(tmux.socket, server, *["list-keys", ";"] * 30, "list-keys")
     assert len(reply.out) > 10 * message.LONGEST_BYTES
     assert reply.out == program * 31
 
 
-def test_no_file_is_read_or_written_for_a_server(tmux: Tmux) -> None:
+async def test_no_file_is_read_or_written_for_a_server(tmux: Tmux) -> None:
     server = tmux.start("user")
     tmux.run("set-buffer", "hello")
-    assert asked(tmux.socket, server, "save-buffer", str(tmux.folder / "file")).code == 1
-    assert asked(tmux.socket, server, "load-buffer", "/etc/passwd").code == 1
+    assert (await asked(tmux.socket, server, "save-buffer", str(tmux.folder / "file"))).code == 1
+    assert (await asked(tmux.socket, server, "load-buffer", "/etc/passwd")).code == 1
     assert not (tmux.folder / "file").exists()
     assert tmux.run("show-buffer") == "hello"
     assert tmux.pid == server
 
 
-def test_a_server_that_dies_is_gone_and_one_that_took_its_place_is_not_asked(tmux: Tmux) -> None:
+async def test_a_server_that_dies_is_gone_and_one_that_took_its_place_is_not_asked(tmux: Tmux) -> None:
     server = tmux.start("user")
-    assert asked(tmux.socket, server, "display-message", "-p", "x").out == "x\n"
+    assert (await asked(tmux.socket, server, "display-message", "-p", "x")).out == "x\n"
     os.kill(server, signal.SIGKILL)
-
-    async def gone() -> None:
-        async with asyncio.timeout(LIMIT_S):
-            while True:  # a killed process may take a moment to be taken down
-                try:
-                    await ask(tmux.socket, server, ["display-message", "-p", "x"], deadline_s=20)
-                except TmuxGoneError:
-                    return
-
-    asyncio.run(gone())
+    with pytest.raises(TmuxGoneError):  # a killed process may take a moment to be taken down
+        await _until_gone(tmux.socket, server)
     tmux.start("user")
     with pytest.raises(TmuxReplacedError):
-        asked(tmux.socket, server, "display-message", "-p", "x")
+        await asked(tmux.socket, server, "display-message", "-p", "x")
 
 
-def test_a_server_that_ends_with_the_command_is_gone_or_answers(tmux: Tmux) -> None:
+async def test_a_server_that_ends_with_the_command_is_gone_or_answers(tmux: Tmux) -> None:
     server = tmux.start("user")
     with suppress(TmuxGoneError):
-        assert asked(tmux.socket, server, "kill-server").code in (0, 1)
+        assert (await asked(tmux.socket, server, "kill-server")).code in (0, 1)
     with pytest.raises(TmuxGoneError):
-        asyncio.run(_until_gone(tmux.socket, server))
+        await _until_gone(tmux.socket, server)
 
 
 async def _until_gone(path: str, server: int) -> None:
@@ -121,42 +113,38 @@ async def _until_gone(path: str, server: int) -> None:
             await ask(path, server, ["display-message", "-p", "x"], deadline_s=20)
 
 
-def test_a_stopped_server_does_not_keep_us_and_is_well_afterwards(tmux: Tmux) -> None:
+async def test_a_stopped_server_does_not_keep_us_and_is_well_afterwards(tmux: Tmux) -> None:
     server = tmux.start("user")
     before = open_files()
     os.kill(server, signal.SIGSTOP)
     try:
         with pytest.raises(TmuxTimeoutError):
-            asked(tmux.socket, server, "display-message", "-p", "x", deadline_s=0.2)
+            await asked(tmux.socket, server, "display-message", "-p", "x", deadline_s=0.2)
     finally:
         os.kill(server, signal.SIGCONT)
     assert open_files() == before
-    assert asked(tmux.socket, server, "display-message", "-p", "x").out == "x\n"
+    assert (await asked(tmux.socket, server, "display-message", "-p", "x")).out == "x\n"
 
 
-def test_a_caller_that_is_cancelled_while_asking_leaves_nothing_open(tmux: Tmux) -> None:
+async def test_a_caller_that_is_cancelled_while_asking_leaves_nothing_open(tmux: Tmux) -> None:
     server = tmux.start("user")
-
-    async def main() -> None:
-        for steps in range(12):
-            asking = asyncio.create_task(ask(tmux.socket, server, ["list-keys"], deadline_s=20))
-            for _ in range(steps):
-                await asyncio.sleep(0)
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
-        await until(lambda: tmux.run("list-clients") == "")
-
     before = open_files()
-    asyncio.run(main())
+    for steps in range(12):
+        asking = asyncio.create_task(ask(tmux.socket, server, ["list-keys"], deadline_s=20))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+    await until(lambda: tmux.run("list-clients") == "")
     assert open_files() == before
     assert tmux.pid == server
 
 
-def test_a_command_that_is_too_long_is_not_sent() -> None:
+async def test_a_command_that_is_too_long_is_not_sent() -> None:
     with pytest.raises(ValueError, match="longer than"):
-        asked("/nowhere", 1, "x" * message.LONGEST_BYTES)
+        await asked("/nowhere", 1, "x" * message.LONGEST_BYTES)
     with pytest.raises(ValueError, match="NUL"):
-        asked("/nowhere", 1, "a\0b")
+        await asked("/nowhere", 1, "a\0b")
 
 
 @pytest.mark.parametrize(
@@ -172,21 +160,21 @@ def test_a_command_that_is_too_long_is_not_sent() -> None:
         (b"", TmuxGoneError),
     ],
 )
-def test_whatever_answers_in_place_of_tmux_is_an_error(tmux: Tmux, sent: bytes, error: type[TmuxError]) -> None:
+async def test_whatever_answers_in_place_of_tmux_is_an_error(tmux: Tmux, sent: bytes, error: type[TmuxError]) -> None:
     def serve(connection: socket.socket) -> None:
         connection.recv(65536)
         connection.sendall(sent)
 
     with listening(tmux.socket, serve), pytest.raises(error):
-        asked(tmux.socket, os.getpid(), "list-panes")
+        await asked(tmux.socket, os.getpid(), "list-panes")
 
 
-def test_a_server_that_accepts_and_does_not_answer_is_a_timeout(tmux: Tmux) -> None:
+async def test_a_server_that_accepts_and_does_not_answer_is_a_timeout(tmux: Tmux) -> None:
     with listening(tmux.socket, _drain), pytest.raises(TmuxTimeoutError):
-        asked(tmux.socket, os.getpid(), "list-panes", deadline_s=0.2)
+        await asked(tmux.socket, os.getpid(), "list-panes", deadline_s=0.2)
 
 
-def test_an_answer_without_end_is_cut_off(tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_without_end_is_cut_off(tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "LIMIT_BYTES", 1 << 20)
 
     def serve(connection: socket.socket) -> None:
@@ -198,7 +186,7 @@ def test_an_answer_without_end_is_cut_off(tmux: Tmux, monkeypatch: pytest.Monkey
             return
 
     with listening(tmux.socket, serve), pytest.raises(TmuxProtocolError, match="more than"):
-        asked(tmux.socket, os.getpid(), "list-panes")
+        await asked(tmux.socket, os.getpid(), "list-panes")
 
 
 def _drain(connection: socket.socket) -> None:

@@ -5,7 +5,6 @@ That holds for every command that the user types, and after Covey was killed.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import shutil
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.covey.tmux.conftest import LIMIT_S, PATIENT, Reader, Tmux, play, until, until_now, watching
+from tests.covey.tmux.conftest import LIMIT_S, PATIENT, Tmux, until, until_now, watching
 
 UNTARGETED = (
     "list-clients",
@@ -122,20 +121,17 @@ def test_untargeted_commands_do_what_they_do_without_us(tmux: Tmux, *, attached:
             assert typed(tmux, attached=attached) == typed(plain, attached=attached)
 
 
-def test_nobody_sees_us_in_the_list_of_clients(tmux: Tmux) -> None:
+async def test_nobody_sees_us_in_the_list_of_clients(tmux: Tmux) -> None:
     """A client that is not listed is not killed by other tools: agent-deck kills control clients of others."""
     tmux.start("user")
-
-    async def body(reader: Reader) -> None:
+    async with watching(tmux) as reader:
         reader.watch.follow(["%0"])
         for _ in range(50):
             assert tmux.run("list-clients") == ""
             await reader.watch.capture("%0")
 
-    play(tmux, body)
 
-
-def test_nothing_is_in_the_server_while_it_is_watched_or_after(tmux: Tmux) -> None:
+async def test_nothing_is_in_the_server_while_it_is_watched_or_after(tmux: Tmux) -> None:
     tmux.start("user")
     tmux.run("set-hook", "-g", "window-layout-changed", "set-option -g @user 1")
 
@@ -149,33 +145,26 @@ def test_nothing_is_in_the_server_while_it_is_watched_or_after(tmux: Tmux) -> No
         )
 
     before = state()
-
-    async def body(_: Reader) -> None:
+    async with watching(tmux):
         assert state() == before
-
-    play(tmux, body)
     assert state() == before
 
 
-def test_a_user_never_sees_another_size(tmux: Tmux) -> None:
+async def test_a_user_never_sees_another_size(tmux: Tmux) -> None:
     tmux.start("user")
     person = tmux.attach("attach-session", "-t", "user")
-
-    async def body(reader: Reader) -> None:
+    async with watching(tmux) as reader:
         reader.watch.follow(["%0"])
         await until(lambda: tmux.run("list-windows", "-t", "user", "-F", "#{window_width}x#{window_height}") == "90x24")
-
-    play(tmux, body)
     assert tmux.run("list-windows", "-t", "user", "-F", "#{window_width}x#{window_height}") == "90x24"
     assert person.process.poll() is None
 
 
 @pytest.mark.parametrize("how", ["kill-session", "exit"])
-def test_the_server_ends_with_its_last_session(tmux: Tmux, how: str) -> None:
+async def test_the_server_ends_with_its_last_session(tmux: Tmux, how: str) -> None:
     server = tmux.start("user")
     pid = int(tmux.run("display-message", "-p", "#{pane_pid}"))
-
-    async def body(reader: Reader) -> None:
+    async with watching(tmux, PATIENT) as reader:
         reader.watch.follow(["%0"])
         if how == "exit":
             os.kill(pid, signal.SIGKILL)
@@ -184,8 +173,6 @@ def test_the_server_ends_with_its_last_session(tmux: Tmux, how: str) -> None:
         await until(lambda: not Path(f"/proc/{server}").exists())
         await until(lambda: reader.heard and reader.heard[-1].health.liveness == "gone")
         assert reader.heard[-1].panes == ()
-
-    play(tmux, body, PATIENT)
 
 
 def test_watchers_that_are_killed_at_any_moment_do_not_take_the_server_along(tmux: Tmux) -> None:
@@ -198,13 +185,9 @@ def test_watchers_that_are_killed_at_any_moment_do_not_take_the_server_along(tmu
     assert tmux.run("list-clients") == ""
 
 
-def test_two_watchers_share_a_server_and_neither_keeps_it_alive(tmux: Tmux) -> None:
+async def test_two_watchers_share_a_server_and_neither_keeps_it_alive(tmux: Tmux) -> None:
     server = tmux.start("user")
-
-    async def main() -> None:
-        async with watching(tmux) as first, watching(tmux) as second:
-            assert list(first.watch.panes) == list(second.watch.panes) == ["%0"]
-            tmux.run("kill-session", "-t", "user")
-            await until(lambda: not Path(f"/proc/{server}").exists())
-
-    asyncio.run(main())
+    async with watching(tmux) as first, watching(tmux) as second:
+        assert list(first.watch.panes) == list(second.watch.panes) == ["%0"]
+        tmux.run("kill-session", "-t", "user")
+        await until(lambda: not Path(f"/proc/{server}").exists())

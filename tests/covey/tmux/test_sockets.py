@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import socket
@@ -58,7 +57,7 @@ def test_a_folder_that_has_not_changed_is_not_read_again(tmux: Tmux, monkeypatch
     assert sockets.live(Local()) == [tmux.socket]
 
 
-def test_sockets_are_found_through_a_shell_where_nothing_else_reaches(
+async def test_sockets_are_found_through_a_shell_where_nothing_else_reaches(
     tmux: Tmux, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmux.folder / f"tmux-{os.getuid()}"
@@ -73,10 +72,10 @@ def test_sockets_are_found_through_a_shell_where_nothing_else_reaches(
         finally:
             await shell.aclose()
 
-    assert asyncio.run(found()) == []
+    assert await found() == []
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(folder / "default"))
-    assert asyncio.run(found()) == [str(folder / "default")]
+    assert await found() == [str(folder / "default")]
 
 
 def test_a_server_at_an_odd_path_is_found_if_it_is_to_be(tmux: Tmux) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -32,18 +31,14 @@ def churning(tmux: Tmux, name: str) -> Iterator[None]:
         churn.wait()
 
 
-def test_the_server_survives_watches_that_begin_and_end_while_sessions_come_and_go(tmux: Tmux) -> None:
+async def test_the_server_survives_watches_that_begin_and_end_while_sessions_come_and_go(tmux: Tmux) -> None:
     server = tmux.start("user")
-
-    async def main() -> None:
+    with ExitStack() as all_of_them:
+        for name in ("a", "b"):
+            all_of_them.enter_context(churning(tmux, name))
         for _ in range(STARTS):
             async with watching(tmux, BRISK) as reader:
                 assert reader.watch.health.identity
                 assert reader.watch.health.identity.pid == server
                 assert "user" in {pane.session_name for pane in reader.watch.panes.values()}
-
-    with ExitStack() as all_of_them:
-        for name in ("a", "b"):
-            all_of_them.enter_context(churning(tmux, name))
-        asyncio.run(main())
     assert tmux.pid == server

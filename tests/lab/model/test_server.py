@@ -87,156 +87,122 @@ def ask(*messages: str | dict[str, Any], stream: bool = True, tools: Sequence[st
     }
 
 
-def test_conversations_at_once_do_not_mix() -> None:
-    async def main() -> None:
-        async with running() as lab:
-            names = [f"agent{number}" for number in range(8)]
-            for name in names:
-                lab.open(name, {"go": [f"stream 0.2 I am {name} and nobody else."]})
-            replies = await asyncio.gather(*(lab.post(f"/{name}/v1/messages", ask("go")) for name in names))
-            for name, reply in zip(names, replies, strict=True):
-                assert reply.status == 200
-                assert reply.headers["content-type"] == "text/event-stream"
-                assert reply.text == f"I am {name} and nobody else."
-                assert lab.kinds(name) == ["request", "first_byte", "answered"]
-
-    asyncio.run(main())
+async def test_conversations_at_once_do_not_mix() -> None:
+    async with running() as lab:
+        names = [f"agent{number}" for number in range(8)]
+        for name in names:
+            lab.open(name, {"go": [f"stream 0.2 I am {name} and nobody else."]})
+        replies = await asyncio.gather(*(lab.post(f"/{name}/v1/messages", ask("go")) for name in names))
+        for name, reply in zip(names, replies, strict=True):
+            assert reply.status == 200
+            assert reply.headers["content-type"] == "text/event-stream"
+            assert reply.text == f"I am {name} and nobody else."
+            assert lab.kinds(name) == ["request", "first_byte", "answered"]
 
 
-def test_the_same_conversation_can_be_asked_twice_at_once() -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"one": ["stream 0.2 First one."], "two": ["stream 0.2 Second one."]})
-            replies = await asyncio.gather(
-                lab.post("/a/v1/messages", ask("one")), lab.post("/a/v1/messages", ask("two"))
-            )
-            assert [reply.text for reply in replies] == ["First one.", "Second one."]
-
-    asyncio.run(main())
+async def test_the_same_conversation_can_be_asked_twice_at_once() -> None:
+    async with running() as lab:
+        lab.open("a", {"one": ["stream 0.2 First one."], "two": ["stream 0.2 Second one."]})
+        replies = await asyncio.gather(lab.post("/a/v1/messages", ask("one")), lab.post("/a/v1/messages", ask("two")))
+        assert [reply.text for reply in replies] == ["First one.", "Second one."]
 
 
-def test_an_overloaded_model_fails_twice_and_then_answers() -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["fail 529 2", "say Recovered."]})
-            replies = [await lab.post("/a/v1/messages", ask("go")) for _ in range(3)]
-            assert [reply.status for reply in replies] == [529, 529, 200]
-            assert replies[0].json["error"]["type"] == "overloaded_error"
-            assert replies[2].text == "Recovered."
-            assert lab.kinds("a") == ["request", "failed", "request", "failed", "request", "first_byte", "answered"]
-            assert [fact.data["attempt"] for fact in lab.model.log.of("a") if fact.kind == "request"] == [0, 1, 2]
-
-    asyncio.run(main())
+async def test_an_overloaded_model_fails_twice_and_then_answers() -> None:
+    async with running() as lab:
+        lab.open("a", {"go": ["fail 529 2", "say Recovered."]})
+        replies = [await lab.post("/a/v1/messages", ask("go")) for _ in range(3)]
+        assert [reply.status for reply in replies] == [529, 529, 200]
+        assert replies[0].json["error"]["type"] == "overloaded_error"
+        assert replies[2].text == "Recovered."
+        assert lab.kinds("a") == ["request", "failed", "request", "failed", "request", "first_byte", "answered"]
+        assert [fact.data["attempt"] for fact in lab.model.log.of("a") if fact.kind == "request"] == [0, 1, 2]
 
 
-def test_a_rate_limit_names_its_reset() -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["limit 60"]})
-            reply = await lab.post("/a/v1/messages", ask("go"))
-            assert (reply.status, reply.headers["retry-after"]) == (429, "60")
-
-    asyncio.run(main())
+async def test_a_rate_limit_names_its_reset() -> None:
+    async with running() as lab:
+        lab.open("a", {"go": ["limit 60"]})
+        reply = await lab.post("/a/v1/messages", ask("go"))
+        assert (reply.status, reply.headers["retry-after"]) == (429, "60")
 
 
-def test_a_tool_call_waits_for_its_result_and_then_goes_on() -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["say Looking.", "approval rm x", "say Gone."]})
-            first = await lab.post("/a/v1/messages", ask("go", stream=False))
-            assert first.json["stop_reason"] == "tool_use"
-            assert first.json["content"][1]["input"] == {"command": "rm x"}
-            called = {"role": "assistant", "content": first.json["content"]}
-            second = await lab.post("/a/v1/messages", ask("go", called, RESULT))
-            assert second.text == "Gone."
-            call = next(fact for fact in lab.model.log.of("a") if fact.kind == "call")
-            assert (call.data["tool"], call.data["waits"]) == ("Bash", "waiting_approval")
-            assert lab.kinds("a") == ["request", "first_byte", "call", "request", "first_byte", "answered"]
-
-    asyncio.run(main())
+async def test_a_tool_call_waits_for_its_result_and_then_goes_on() -> None:
+    async with running() as lab:
+        lab.open("a", {"go": ["say Looking.", "approval rm x", "say Gone."]})
+        first = await lab.post("/a/v1/messages", ask("go", stream=False))
+        assert first.json["stop_reason"] == "tool_use"
+        assert first.json["content"][1]["input"] == {"command": "rm x"}
+        called = {"role": "assistant", "content": first.json["content"]}
+        second = await lab.post("/a/v1/messages", ask("go", called, RESULT))
+        assert second.text == "Gone."
+        call = next(fact for fact in lab.model.log.of("a") if fact.kind == "call")
+        assert (call.data["tool"], call.data["waits"]) == ("Bash", "waiting_approval")
+        assert lab.kinds("a") == ["request", "first_byte", "call", "request", "first_byte", "answered"]
 
 
-def test_a_hang_up_in_the_middle_is_logged_and_ends_the_answer() -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["stream 60 This takes a very long time to say.", "say never"]})
-            to = urlsplit(lab.address)
-            body = json.dumps(ask("go")).encode()
-            reader, writer = await asyncio.open_connection(to.hostname, to.port)
-            writer.write(
-                b"POST /a/v1/messages HTTP/1.1\r\nhost: lab\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
-            )
-            await reader.readuntil(b"This")
-            writer.close()
-            await writer.wait_closed()
-            await lab.model.log.until(lambda: "disconnected" in lab.kinds("a"), 10)
-            assert lab.kinds("a") == ["request", "first_byte", "disconnected"]
-
-    asyncio.run(main())
+async def test_a_hang_up_in_the_middle_is_logged_and_ends_the_answer() -> None:
+    async with running() as lab:
+        lab.open("a", {"go": ["stream 60 This takes a very long time to say.", "say never"]})
+        to = urlsplit(lab.address)
+        body = json.dumps(ask("go")).encode()
+        reader, writer = await asyncio.open_connection(to.hostname, to.port)
+        writer.write(b"POST /a/v1/messages HTTP/1.1\r\nhost: lab\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+        await reader.readuntil(b"This")
+        writer.close()
+        await writer.wait_closed()
+        await lab.model.log.until(lambda: "disconnected" in lab.kinds("a"), 10)
+        assert lab.kinds("a") == ["request", "first_byte", "disconnected"]
 
 
 @pytest.mark.parametrize(("line", "kind"), [("cut", "cut"), ("fail 529", "failed")])
-def test_a_break_in_the_middle_is_seen_by_the_client(line: str, kind: str) -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["say Half an ans", line, "say never"]})
-            with pytest.raises(http.client.IncompleteRead) as caught:
-                await lab.post("/a/v1/messages", ask("go"))
-            assert b"Half an ans" in caught.value.partial
-            assert b"message_stop" not in caught.value.partial
-            assert lab.kinds("a") == ["request", "first_byte", kind]
-
-    asyncio.run(main())
+async def test_a_break_in_the_middle_is_seen_by_the_client(line: str, kind: str) -> None:
+    async with running() as lab:
+        lab.open("a", {"go": ["say Half an ans", line, "say never"]})
+        with pytest.raises(http.client.IncompleteRead) as caught:
+            await lab.post("/a/v1/messages", ask("go"))
+        assert b"Half an ans" in caught.value.partial
+        assert b"message_stop" not in caught.value.partial
+        assert lab.kinds("a") == ["request", "first_byte", kind]
 
 
-def test_a_request_without_tools_is_a_side_request_and_follows_its_schema() -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["fail 500"]})
-            schema = {
-                "type": "object",
-                "properties": {"title": {"type": "string"}, "n": {"type": "integer"}},
-                "required": ["title", "n"],
-            }
-            demanded = {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
-            reply = await lab.post("/a/v1/messages", {**ask("go", stream=False, tools=()), **demanded})
-            assert json.loads(reply.json["content"][0]["text"]) == {"title": "scripted", "n": 1}
-            plain = await lab.post("/a/v1/messages", ask("go", tools=()))
-            assert plain.text == "Scripted work"
-            assert lab.kinds("a") == ["side", "side"]
-
-    asyncio.run(main())
+async def test_a_request_without_tools_is_a_side_request_and_follows_its_schema() -> None:
+    async with running() as lab:
+        lab.open("a", {"go": ["fail 500"]})
+        schema = {
+            "type": "object",
+            "properties": {"title": {"type": "string"}, "n": {"type": "integer"}},
+            "required": ["title", "n"],
+        }
+        demanded = {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+        reply = await lab.post("/a/v1/messages", {**ask("go", stream=False, tools=()), **demanded})
+        assert json.loads(reply.json["content"][0]["text"]) == {"title": "scripted", "n": 1}
+        plain = await lab.post("/a/v1/messages", ask("go", tools=()))
+        assert plain.text == "Scripted work"
+        assert lab.kinds("a") == ["side", "side"]
 
 
-def test_an_unknown_path_is_not_found_and_logged() -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["say hi"]})
-            for path in ("/a/v1/telemetry", "/nobody/v1/messages", "/"):
-                assert (await lab.post(path, {})).status == 404
-            assert [(fact.conversation, fact.kind) for fact in lab.model.log.facts] == [
-                (name, "unknown_request") for name in ("a", "nobody", "")
-            ]
-            assert lab.model.log.facts[0].data == {"path": "v1/telemetry"}
-
-    asyncio.run(main())
+async def test_an_unknown_path_is_not_found_and_logged() -> None:
+    async with running() as lab:
+        lab.open("a", {"go": ["say hi"]})
+        for path in ("/a/v1/telemetry", "/nobody/v1/messages", "/"):
+            assert (await lab.post(path, {})).status == 404
+        assert [(fact.conversation, fact.kind) for fact in lab.model.log.facts] == [
+            (name, "unknown_request") for name in ("a", "nobody", "")
+        ]
+        assert lab.model.log.facts[0].data == {"path": "v1/telemetry"}
 
 
-def test_token_counts_and_model_lists_are_answered_and_not_logged() -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["say hi"]})
-            assert (await lab.post("/a/v1/messages/count_tokens", ask("go"))).json["input_tokens"] == 100
-            assert (await lab.post("/a/v1/models", {})).json["data"][0]["id"] == "scripted"
-            assert lab.model.log.facts == []
-
-    asyncio.run(main())
+async def test_token_counts_and_model_lists_are_answered_and_not_logged() -> None:
+    async with running() as lab:
+        lab.open("a", {"go": ["say hi"]})
+        assert (await lab.post("/a/v1/messages/count_tokens", ask("go"))).json["input_tokens"] == 100
+        assert (await lab.post("/a/v1/models", {})).json["data"][0]["id"] == "scripted"
+        assert lab.model.log.facts == []
 
 
 @pytest.mark.parametrize(
     "path", ["v1/messages", "v1/chat/completions", "v1/responses", "v1beta/models/m:streamGenerateContent"]
 )
-def test_garbage_never_kills_the_server(path: str) -> None:
+async def test_garbage_never_kills_the_server(path: str) -> None:
     garbage = [
         b"",
         b"{",
@@ -251,16 +217,12 @@ def test_garbage_never_kills_the_server(path: str) -> None:
         b'{"messages": [], "tools": [{"type": "custom"}]}',
         b'{"tools": 5}',
     ]
-
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["say Still here."]})
-            for body in garbage:
-                reply = await lab.post(f"/a/{path}", body)
-                assert reply.status in {200, 400}, (body[:40], reply)
-            assert (await lab.post("/a/v1/messages", ask("go"))).text == "Still here."
-
-    asyncio.run(main())
+    async with running() as lab:
+        lab.open("a", {"go": ["say Still here."]})
+        for body in garbage:
+            reply = await lab.post(f"/a/{path}", body)
+            assert reply.status in {200, 400}, (body[:40], reply)
+        assert (await lab.post("/a/v1/messages", ask("go"))).text == "Still here."
 
 
 @pytest.mark.parametrize(
@@ -285,31 +247,25 @@ def test_garbage_never_kills_the_server(path: str) -> None:
         ),
     ],
 )
-def test_every_api_is_served_streamed_and_whole(path: str, body: dict[str, Any]) -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["think 0.1", "stream 0.1 Hello"]})
-            streamed = await lab.post(f"/a/{path}", body)
-            whole = await lab.post(
-                f"/a/{path.replace('streamGenerateContent?alt=sse', 'generateContent')}", {**body, "stream": False}
-            )
-            assert streamed.headers["content-type"] == "text/event-stream"
-            assert streamed.body.count(b"Hello") >= 1
-            assert whole.headers["content-type"] == "application/json"
-            assert json.dumps(whole.json).count("Hello") == 1
-            assert lab.kinds("a") == ["request", "first_byte", "answered"] * 2
-
-    asyncio.run(main())
+async def test_every_api_is_served_streamed_and_whole(path: str, body: dict[str, Any]) -> None:
+    async with running() as lab:
+        lab.open("a", {"go": ["think 0.1", "stream 0.1 Hello"]})
+        streamed = await lab.post(f"/a/{path}", body)
+        whole = await lab.post(
+            f"/a/{path.replace('streamGenerateContent?alt=sse', 'generateContent')}", {**body, "stream": False}
+        )
+        assert streamed.headers["content-type"] == "text/event-stream"
+        assert streamed.body.count(b"Hello") >= 1
+        assert whole.headers["content-type"] == "application/json"
+        assert json.dumps(whole.json).count("Hello") == 1
+        assert lab.kinds("a") == ["request", "first_byte", "answered"] * 2
 
 
-def test_a_flood_arrives_whole() -> None:
-    async def main() -> None:
-        async with running() as lab:
-            lab.open("a", {"go": ["flood 200"]})
-            flood = step("flood 200")
-            assert isinstance(flood, Say)
-            assert len(flood.text) > 190_000
-            assert (await lab.post("/a/v1/messages", ask("go"))).text == flood.text
-            assert (await lab.post("/a/v1/messages", ask("go", stream=False))).json["content"][0]["text"] == flood.text
-
-    asyncio.run(main())
+async def test_a_flood_arrives_whole() -> None:
+    async with running() as lab:
+        lab.open("a", {"go": ["flood 200"]})
+        flood = step("flood 200")
+        assert isinstance(flood, Say)
+        assert len(flood.text) > 190_000
+        assert (await lab.post("/a/v1/messages", ask("go"))).text == flood.text
+        assert (await lab.post("/a/v1/messages", ask("go", stream=False))).json["content"][0]["text"] == flood.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import shutil
 import tempfile
@@ -46,16 +45,13 @@ class Integrated(Claude):
         return self._integrating(place, super().prepare(place))
 
 
-def played(integrating: Callable[[RunSetup, Launch], Launch]) -> Run:
-    async def main() -> Run:
-        async with bench() as shared:
-            return await play(shared, Integrated(integrating), SCENARIO, "integrated")
-
-    return asyncio.run(main())
+async def played(integrating: Callable[[RunSetup, Launch], Launch]) -> Run:
+    async with bench() as shared:
+        return await play(shared, Integrated(integrating), SCENARIO, "integrated")
 
 
 @pytest.mark.parametrize("way", ["integrated", "launched"])
-def test_what_claude_does_arrives_at_coveys_socket(way: str) -> None:
+async def test_what_claude_does_arrives_at_coveys_socket(way: str) -> None:
     # A socket's path may have about a hundred bytes: too few for pytest's folders.
     with tempfile.TemporaryDirectory(prefix="covey-") as folder, listening(Path(folder)) as daemon:
 
@@ -69,7 +65,7 @@ def test_what_claude_does_arrives_at_coveys_socket(way: str) -> None:
             assert integrate.status("claude", place.home, environ).state == "installed"
             return launch
 
-        run = played(integrated)
+        run = await played(integrated)
         assert daemon.until(7, 5)
         events = [payload["hook_event_name"] for payload in daemon.payloads]
         assert events == [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from covey.agents.claude import signals as claude
@@ -145,49 +146,41 @@ def test_a_process_tells_its_folder_environment_and_open_files(tmp_path: Path) -
     assert files.owner(process.pid, ticks=1, began=2.0).environ == {}
 
 
-def following(source: Source, whose: Owner, story: Callable[[AsyncIterator[Notice | Level | None]], object]) -> None:
-    async def run() -> None:
-        async with asyncio.timeout(LIMIT):
-            stream = follow(source, whose, time.time, Pauses())
-            try:
-                await story(stream)  # type: ignore[misc]
-            finally:
-                await stream.aclose()  # type: ignore[attr-defined]
-
-    asyncio.run(run())
+@contextlib.asynccontextmanager
+async def following(source: Source, whose: Owner) -> AsyncIterator[AsyncIterator[Notice | Level | None]]:
+    async with asyncio.timeout(LIMIT):
+        stream = follow(source, whose, time.time, Pauses())
+        try:
+            yield stream
+        finally:
+            await stream.aclose()  # type: ignore[attr-defined]
 
 
 def prompt(text: str, at: float) -> dict[str, object]:
     return {"type": "user", "message": {"content": text}, "timestamp": iso(at)}
 
 
-def test_following_a_transcript_tells_where_it_stands_and_then_every_change(tmp_path: Path) -> None:
+async def test_following_a_transcript_tells_where_it_stands_and_then_every_change(tmp_path: Path) -> None:
     file = tmp_path / ".claude/projects/-p/s.jsonl"
     now = time.time()
     written(file, prompt("First", now), {"type": "system", "subtype": "turn_duration", "timestamp": iso(now + 1)})
-
-    async def story(stream: AsyncIterator[Notice | Level | None]) -> None:
+    async with following(claude.sources(mine(tmp_path), "s")[1], mine(tmp_path)) as stream:
         assert getattr(await anext(stream), "state", "") == "completed"
         written(file, prompt("Second", now + 2), {"type": "mode"}, prompt("Third", now + 3))
         assert [getattr(await anext(stream), "detail", "") for _ in range(2)] == ["Second", "Third"]
 
-    following(claude.sources(mine(tmp_path), "s")[1], mine(tmp_path), story)
 
-
-def test_what_an_earlier_process_wrote_is_not_this_ones(tmp_path: Path) -> None:
+async def test_what_an_earlier_process_wrote_is_not_this_ones(tmp_path: Path) -> None:
     file = tmp_path / ".claude/projects/-p/s.jsonl"
     written(file, prompt("Left unfinished", time.time() - 10_000))
-
-    async def story(stream: AsyncIterator[Notice | Level | None]) -> None:
+    async with following(claude.sources(mine(tmp_path), "s")[1], mine(tmp_path)) as stream:
         said = asyncio.ensure_future(anext(stream))
         await asyncio.sleep(0)
         written(file, prompt("Taken up", time.time() + 1))
         assert getattr(await said, "detail", "") == "Taken up"
 
-    following(claude.sources(mine(tmp_path), "s")[1], mine(tmp_path), story)
 
-
-def test_following_a_session_file_tells_each_state_and_its_removal(tmp_path: Path) -> None:
+async def test_following_a_session_file_tells_each_state_and_its_removal(tmp_path: Path) -> None:
     file = tmp_path / ".claude/sessions" / f"{os.getpid()}.json"
     file.parent.mkdir(parents=True)
 
@@ -201,7 +194,7 @@ def test_following_a_session_file_tells_each_state_and_its_removal(tmp_path: Pat
         }
         file.write_text(json.dumps(said))
 
-    async def story(stream: AsyncIterator[Notice | Level | None]) -> None:
+    async with following(claude.sources(mine(tmp_path))[0], mine(tmp_path)) as stream:
         write("busy", ticks="4")  # left behind by a process that had the same pid
         said = asyncio.ensure_future(anext(stream))
         await asyncio.sleep(0)
@@ -212,16 +205,12 @@ def test_following_a_session_file_tells_each_state_and_its_removal(tmp_path: Pat
         file.unlink()
         assert await anext(stream) is None
 
-    following(claude.sources(mine(tmp_path))[0], mine(tmp_path), story)
 
-
-def test_files_are_looked_at_at_once_and_closely_when_something_else_of_the_agent_has_changed() -> None:
-    async def pause_twice() -> None:
+async def test_files_are_looked_at_at_once_and_closely_when_something_else_of_the_agent_has_changed() -> None:
+    async with asyncio.timeout(30.0):  # TimeoutError if a pause took as long as it was asked for
         pauses = Pauses()
         waiting = asyncio.create_task(pauses.pause(60.0))
         await asyncio.sleep(0)
         pauses.look_closely()
         await waiting
         await pauses.pause(60.0)
-
-    asyncio.run(asyncio.wait_for(pause_twice(), 30.0))  # TimeoutError if a pause took as long as it was asked for
