@@ -43,7 +43,7 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         tasks.keep("notifications", notifier.live)
 
         def status() -> dict[str, Any]:
-            latest = sorted(items.open.values(), key=lambda item: item.updated_at, reverse=True)
+            latest = sorted(items.open.values(), key=lambda item: item.opened_at, reverse=True)
             return {
                 "open": len(latest),
                 "titles": [item.title for item in latest[:TITLES]],

@@ -103,7 +103,7 @@ class Queue:
         """Return the open items, the latest first; with `everything`, the closed ones after them."""
         return await self._items(
             "WHERE ?1 OR closed_at IS NULL "
-            "ORDER BY closed_at IS NOT NULL, coalesce(closed_at, updated_at) DESC, id DESC LIMIT ?2",
+            "ORDER BY closed_at IS NOT NULL, coalesce(closed_at, opened_at) DESC, id DESC LIMIT ?2",
             (everything, limit),
         )
 

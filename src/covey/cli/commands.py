@@ -124,6 +124,7 @@ class Root(CoveyCommand):
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._operations = [operation for operation in operations if operation.cli]
+        self.other_names = [alias for operation in self._operations for alias in operation.aliases]
 
     @property
     def flags(self) -> list[Flag]:

@@ -34,9 +34,8 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
         return verb(home, operation, params)
     result = ask(home, operation, params)
     out = writer()
-    if out.output == "ndjson" and out.limit is None and not out.fields and operation.name in ROW_A_LINE:
-        for item in result.pop("items"):
-            out.event(item)
+    if out.output == "ndjson" and operation.name in ROW_A_LINE:
+        result = out.events_of(result)
     show(operation, result, wide=bool(params.get("wide")))
     return 0
 

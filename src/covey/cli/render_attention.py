@@ -53,7 +53,7 @@ def _below(item: dict[str, Any], columns: int) -> list[str]:
     title = clean(item["title"])
     texts = [clean(text) for text in (item["detail"] if item["closed_at"] is None else item["closed_why"]).splitlines()]
     texts = [text for text in texts if text and not title.endswith(f": {text}")]
-    joined = " ".join(texts)
+    joined = " · ".join(texts)
     if width(joined) + 4 <= columns:
         return [f"    {joined}"] if joined else []
     return [line for text in texts for line in hanging("   ", text, columns)]

@@ -59,7 +59,7 @@ def fleet(result: dict[str, Any], paint: Paint) -> list[str]:
     states = {state: count for state, count in result["summary"]["by_state"].items() if count}
     counts = [f"{count} {state}" for state, count in states.items()] or ["none"]
     return [
-        cut(f"targets    {' · '.join(targets)}", paint.columns),
+        cut(f"targets    {' · '.join(targets) or 'none: covey target add host --kind local'}", paint.columns),
         cut(f"agents     {' · '.join(counts)}", paint.columns),
     ]
 

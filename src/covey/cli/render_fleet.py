@@ -141,11 +141,10 @@ def why(result: dict[str, Any], paint: Paint) -> str:
         parts.pop()
     head = paint(item["state"], SIGNS[item["state"]][1]) + "".join(parts)
     claims = [("because", claim) for claim in [result["because"]] if claim]
-    claims += [("agrees", claim) for claim in result["agrees"]] + [
-        ("overruled", claim) for claim in result["overruled"]
-    ]
+    claims += [("agrees" if claim["state"] == item["state"] else "fits", claim) for claim in result["agrees"]]
+    claims += [("overruled", claim) for claim in result["overruled"]]
     rows = [
-        (word, clean(claim["evidence"] or claim["source"]), clean(claim["detail"] or claim["state"]), claim)
+        (word, clean(claim["evidence"] or claim["source"]), _said(claim, item["state"]), claim)
         for word, claim in claims
     ]
     words, first, middle, last = (max((width(text) for text in column), default=0) for column in _columns(rows))
@@ -168,6 +167,14 @@ def why(result: dict[str, Any], paint: Paint) -> str:
     lines += hanging("  would change it:", result["would_change"], paint.columns)
     program = f"{clean(item['agent'])} {version(item)}".rstrip()
     return "\n".join([*lines, cut(f"  {program} in {where(item)}, runtime:{item['runtime_id']}", paint.columns)])
+
+
+def _said(claim: dict[str, Any], state: str) -> str:
+    """Return what a source says about an agent; its state too, if the agent is in another one."""
+    detail = clean(claim["detail"])
+    if claim["state"] == state:
+        return detail or clean(claim["state"])
+    return f"{clean(claim['state'])}: {detail}" if detail else clean(claim["state"])
 
 
 def where(item: dict[str, Any]) -> str:

@@ -136,10 +136,14 @@ def _check_link(directory: str) -> None:
 
 def _check_directory(directory: str, found: os.stat_result) -> None:
     if not stat.S_ISDIR(found.st_mode):
+        move = (
+            f"Move it away: mv {quoted(directory)} {quoted(directory)}.old   or use"
+            if stat.S_ISREG(found.st_mode)
+            else "Use"
+        )  # a device, for example, is needed where it is
         raise user_error(
             f"{directory} is not a directory, and Covey keeps its files in it",
-            f"Move it away: mv {quoted(directory)} {quoted(directory)}.old   "
-            "or use another home: export COVEY_HOME=/a/directory/of/yours",
+            f"{move} another home: export COVEY_HOME=/a/directory/of/yours",
             error="unsafe_home",
         )
     if found.st_uid != os.geteuid():

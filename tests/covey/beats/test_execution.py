@@ -104,7 +104,7 @@ async def test_a_line_that_is_only_long_is_read(one: One) -> None:
 
 
 async def test_the_event_loop_is_not_blocked_while_much_is_read(one: One) -> None:
-    one.prepare(lines(*[SAYS] * 100_000, RESULT))
+    one.prepare(lines(*[SAYS] * 20_000, RESULT))
     turns = 0
 
     async def other() -> None:
@@ -118,7 +118,7 @@ async def test_the_event_loop_is_not_blocked_while_much_is_read(one: One) -> Non
     finished = await one.execution().follow()  # all is there at once
     task.cancel()
     assert finished.report.text == "HEARTBEAT_OK"
-    assert turns > 20
+    assert turns > 4
 
 
 async def test_a_run_that_spends_too_much_is_ended(one: One) -> None:

@@ -139,6 +139,17 @@ def test_removing_a_target_needs_a_yes(seen: FleetCovey, terminals: list[Termina
         assert terminals[-1].ended()[0] == code
 
 
+def test_a_reduced_list_as_ndjson_is_a_row_a_line_too(seen: FleetCovey) -> None:
+    whole = [json.loads(line) for line in seen.run("ps", "--output", "ndjson").stdout.splitlines()]
+    count = len(whole) - 1
+    *rows, last = map(json.loads, seen.run("ps", "--output", "ndjson", "--fields", "state,ref").stdout.splitlines())
+    assert [row.keys() for row in rows] == [{"state", "ref"}] * count
+    assert last["status"] == "ok"
+    row, last = map(json.loads, seen.run("ps", "--output", "ndjson", "--limit", "1").stdout.splitlines())
+    assert row["ref"] == whole[0]["ref"]
+    assert last["result"].get("total", 1) == count
+
+
 def test_a_list_as_ndjson_is_a_row_a_line(seen: FleetCovey) -> None:
     *rows, last = map(json.loads, seen.run("ps", "--output", "ndjson").stdout.splitlines())
     assert [row["identity"]["pane_id"] for row in rows][:2] == ["%3", "%14"]
@@ -194,3 +205,9 @@ def test_without_a_daemon_every_verb_says_how_to_start_it(covey: Covey) -> None:
     for words in (["ps"], ["watch"], ["wait", "--any", "--state", "idle"], ["bar"], ["why", "%1"], ["target", "list"]):
         ran = alone.run(*words)
         assert (ran.code, ran.error["error"]) == (2, "daemon_not_running"), words
+
+
+def test_an_alias_that_is_misspelt_is_suggested(seen: FleetCovey) -> None:
+    error = seen.run("pss").error
+    assert "Did you mean ps?" in error["suggestion"]
+    assert "ps" in error["valid_values"]

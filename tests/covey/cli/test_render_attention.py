@@ -43,7 +43,7 @@ def test_the_list_shows_what_it_is_since_when_how_often_and_how_to_be_done_with_
         "  ID      FOR      WHAT",
         "▲ PW0001  4m       nightly: 1 tests fail",
         "▲ PW0002  1d   3x  nightly: 2 tests fail",
-        "    src/a.py and others",
+        "    src/a.py · and others",
         "",
         "2 things need you",
         "  covey attention done PW0001  puts one away",

@@ -11,7 +11,7 @@ from covey.cli.cells import width
 from covey.cli.text import Paint
 from covey.fleet.answers.why import why
 from covey.fleet.state.judge import Rules, judge
-from covey.fleet.state.model import SEEN, SURE, Claim
+from covey.fleet.state.model import DERIVED, SEEN, SURE, Claim
 from covey.kernel.http.answer import encode
 from tests.covey.cli.answers import NARROW
 from tests.covey.fleet.fleets import NOW, sketch
@@ -53,6 +53,22 @@ def test_why_tells_the_whole_story(monkeypatch: pytest.MonkeyPatch) -> None:
         "  claude in host/api:2.1  %14, runtime:abcd1234abcd1234",
     ]
     assert all(width(line) <= 80 for line in lines)
+
+
+def test_what_says_another_state_is_shown_with_it() -> None:
+    failed = Claim(source="transcript", state="error", at=NOW - 5, level=False, strength=DERIVED, detail="API Error")
+    idle = Claim(source="session", state="idle", at=NOW - 4, level=True, strength=DERIVED, evidence="session file")
+    works = Claim(source="title", state="running", at=NOW - 9, level=True, strength=SEEN, detail="Bash: make")
+    told = json.loads(encode(why(sketch()[2], judge([failed, idle, works], NOW, Rules()), NOW)))
+    text = render_fleet.why(told, NARROW)
+    assert told["item"]["state"], text
+    because, *others = [line.split() for line in text.split("\n")[1:4]]
+    assert because[0] == "because"
+    assert {(words[0], "idle" in words, "running:" in words) for words in others if words[0] != "lost:"} <= {
+        ("fits", True, False),
+        ("overruled", False, True),
+        ("overruled", True, False),
+    }
 
 
 @pytest.mark.parametrize("columns", [58, 80])

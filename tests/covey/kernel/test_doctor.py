@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -24,6 +25,7 @@ from covey.kernel.doctor.finding import FAIL, OK, WARN, Finding
 from covey.kernel.doctor.seat import SeatDoctor
 from covey.kernel.home import Home
 from covey.kernel.seat import LONGEST_SOCKET_PATH
+from covey.kernel.store.store import Store
 from covey.node.settings import SETTINGS
 from covey.node.subsystems import SUBSYSTEMS
 
@@ -105,6 +107,24 @@ def test_a_fresh_machine_is_fine_and_nothing_is_made(patient: Patient) -> None:
     assert {one.status for one in found.values()} == {OK}
     assert "covey up makes it" in found["directory"].detail
     assert not Path(patient.home.path).exists()
+
+
+def test_a_home_that_cannot_be_made_is_reported() -> None:
+    closed = Path(tempfile.mkdtemp(prefix="cv-"))
+    closed.chmod(0o555)
+    script = f"""
+import os
+from covey.kernel.clock import SystemClock; from covey.kernel.doctor.seat import SeatDoctor
+from covey.kernel.home import Home; from covey.node.settings import SETTINGS
+if not os.geteuid(): os.setgid(12345); os.setuid(12345)  # rights do not bind root
+print(*SeatDoctor(Home({str(closed / "home")!r}).node, SETTINGS, SystemClock(), 1.0).directory(), sep="|")
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said == (
+        f"home|directory|{FAIL}|{closed}/home cannot be made: {closed} is not writable|"
+        "export COVEY_HOME=/a/directory/of/yours\n"
+    )
+    closed.rmdir()
 
 
 # --- programs ---
@@ -421,6 +441,21 @@ def test_a_damaged_database_is_reported_and_its_command_moves_it_aside(patient: 
     subprocess.run(["sh", "-c", f"covey() {{ :; }}; {finding.fix}"], check=True)
     assert path.with_name("node.db.damaged").exists()
     assert patient.finding("database").detail == "none yet"
+
+
+async def test_a_database_that_was_moved_aside_is_reported_until_it_is_removed(patient: Patient) -> None:
+    patient.home.node.prepare()
+    path = Path(patient.home.node.database)
+    path.write_text("garbage")
+    async with await Store.open(path, ()) as store:
+        moved = store.recovered_from
+    assert moved is not None
+    finding = patient.finding("database")
+    assert finding.status == WARN
+    assert str(moved) in finding.detail
+    assert finding.fix == f"sqlite3 {moved} .recover"
+    moved.unlink()
+    assert patient.finding("database").status == OK
 
 
 def test_a_directory_in_place_of_the_database_is_reported(patient: Patient) -> None:

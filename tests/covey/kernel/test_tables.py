@@ -73,9 +73,9 @@ def test_without_a_file_there_are_none(home: Home) -> None:
         (TWO.replace('interval = "30m"', "interval = 30"), 3, "beats.workspace[0].interval",
          "interval has to be a text"),
         (TWO.replace('deny = ["Edit"]', "deny = [1979-05-27]"), 5, "beats.workspace[0].permissions",
-         "permissions has to be a text or a table, without dates"),
+         "permissions has to be a text or a table; put a date or a time in quotes"),
         (TWO + "lastRun = 2026-02-03T10:00:00Z\n", 12, "beats.workspace[1].lastRun",
-         "lastRun has to be a text, without dates outside of quotes"),
+         "lastRun has to be a text; put a date or a time in quotes"),
         (TWO.replace("maxTurns = 3", "maxTurns = true"), 10, "beats.workspace[1].maxTurns",
          "maxTurns has to be a number"),
         (TWO.replace("maxTurns = 3", "maxTurns = nan"), 10, "beats.workspace[1].maxTurns",
@@ -178,7 +178,7 @@ def test_appended_tables_are_read_back_and_every_line_is_found(
 def test_columns_are_checked_by_kind() -> None:
     setting = Tables("a.b", "Some.", columns={"n": ("number", "list")}, required=["n"])
     assert list(setting.faults([{"n": 1}, {"n": ["x"]}, {"n": "x"}, {}])) == [
-        (2, "n", "n has to be a number or a list, without dates outside of quotes"),
+        (2, "n", "n has to be a number or a list"),
         (3, "", "a [[a.b]] needs a line with n"),
     ]
     assert Settings([setting])["a.b"].default == []

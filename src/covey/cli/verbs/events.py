@@ -81,6 +81,8 @@ def _read(home: Home, operation: Operation, asked: dict[str, Any], out: Writer) 
 
 def _nothing(home: Home, operation: Operation, params: dict[str, Any]) -> str:
     """Return why there is no event to show; for kinds that nothing has, the kinds that there are."""
+    if params["limit"] == 0:
+        return ""
     if not params["kind"]:
         return "Nothing has happened yet" if not params["since"] else "Nothing has happened since then"
     recent = {**params, "since": None, "kind": None, "follow": False, "limit": RECENT}

@@ -25,7 +25,7 @@ def logs(home: Home, _: Operation, params: dict[str, Any]) -> int:
         return 0
     lines = last_lines(home.node.log_file, params["lines"])
     text = "\n".join(render(line, colour=out.colour) for line in lines) if out.is_tty else ""
-    out.success(text or "The log is empty", [_entry(line) for line in lines])
+    out.success(text or ("The log is empty" if params["lines"] else ""), [_entry(line) for line in lines])
     return 0
 
 

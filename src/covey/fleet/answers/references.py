@@ -32,7 +32,7 @@ _PANE_ID = re.compile(r"%[0-9]+")
 _PREFIX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},}}")
 _GRAMMAR = (
     "A name is %14, api, api:2.1, host/api:2.1, host@work/api:2.1 (in `tmux -L work`), pane:host/api/@2/%14 "
-    "or runtime:<id>."
+    f"or runtime:<id> (at least the first {SHORTEST_PREFIX} letters of the id)."
 )
 
 

@@ -174,7 +174,8 @@ class Tables(Setting):
                     or not any(isinstance(value, _KINDS[kind]) for kind in kinds)
                     or not _is_json_value(value)
                 ):
-                    yield index, name, f"{name} has to be a {' or a '.join(kinds)}, without dates outside of quotes"
+                    hint = "; put a date or a time in quotes" if _has_date(value) else ""
+                    yield index, name, f"{name} has to be a {' or a '.join(kinds)}{hint}"
 
     def parse(self, text: str) -> Any:
         """Raise `ValueError`: a list of tables cannot be written as one word."""
@@ -185,6 +186,16 @@ class Tables(Setting):
         import copy
 
         return copy.deepcopy(value)
+
+
+def _has_date(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_date, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_date, value))
+    import datetime as dt
+
+    return isinstance(value, (dt.date, dt.time))
 
 
 def _is_json_value(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import socket
 import stat
@@ -45,8 +46,15 @@ class SeatDoctor:
             return Finding(
                 "home", "directory", FAIL, error.message, _command(error, f"ls -ld {quoted(self._seat.home)}")
             )
-        missing = "" if os.path.isdir(self._seat.home) else " (not made yet; covey up makes it)"
-        return Finding("home", "directory", OK, self._seat.home + missing)
+        if os.path.isdir(self._seat.home):
+            return Finding("home", "directory", OK, self._seat.home)
+        parent = os.path.dirname(self._seat.home)
+        while not os.path.isdir(parent):
+            parent = os.path.dirname(parent)
+        if not os.access(parent, os.W_OK | os.X_OK):
+            message = f"{self._seat.home} cannot be made: {parent} is not writable"
+            return Finding("home", "directory", FAIL, message, "export COVEY_HOME=/a/directory/of/yours")
+        return Finding("home", "directory", OK, f"{self._seat.home} (not made yet; covey up makes it)")
 
     def files(self) -> Finding:
         """Whether what is private is private."""
@@ -190,6 +198,16 @@ class SeatDoctor:
             return Finding("home", "database", FAIL, f"{path} is damaged: {error}", mend)
         if said != "ok":
             return Finding("home", "database", FAIL, f"{path} is damaged: {str(said).splitlines()[-1]}", mend)
+        if aside := sorted(glob.glob(f"{glob.escape(path)}.corrupt-*")):
+            damaged = aside[-1].removesuffix("-shm").removesuffix("-wal")
+            return Finding(
+                "home",
+                "database",
+                WARN,
+                f"whole, but begun anew: the one before was damaged and was moved to {damaged}; "
+                "this notice goes when that file is removed",
+                f"sqlite3 {quoted(damaged)} .recover",
+            )
         return Finding("home", "database", OK, f"whole, {_size(os.path.getsize(path))}")
 
     def clock(self) -> Finding:

@@ -182,6 +182,8 @@ async def _is_future(events: Events, store: Store, cursor: int) -> bool:
 
 def _new_file(text: str) -> Path:
     """A path that nothing stands at yet."""
+    if not text:
+        raise user_error("the path is empty", "Name the file to write, e.g. covey backup node.db.bak", field="path")
     target = Path(text).expanduser()
     if not target.is_absolute():
         raise user_error(

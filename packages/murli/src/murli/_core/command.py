@@ -7,7 +7,7 @@ from murli._core.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any, Literal
 
     Arity = int | Literal["?", "*"]
@@ -106,6 +106,8 @@ class Command:
     hidden: bool = False
     metadata: Metadata = NOTHING
     is_group: bool = False
+    other_names: Sequence[str] = ()
+    """Words that a group takes for one of its commands, besides the names of its children: valid, and worth a hint."""
     is_builtin: bool = False
     """One of murli's own commands, which never reaches the framework."""
     runs_alone: bool = True

@@ -55,4 +55,4 @@ class Tool:
     def names(self, command: Command) -> list[str]:
         """The names of the visible commands of a group, murli's own included."""
         added = self.builtins() if command is self.root else []
-        return [child.name for child in [*command.children, *added] if not child.hidden]
+        return [*(child.name for child in [*command.children, *added] if not child.hidden), *command.other_names]

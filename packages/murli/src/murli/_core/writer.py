@@ -123,6 +123,18 @@ class Writer:
             self._streamed = True
             self._put(self._stdout, line)
 
+    def events_of(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Write each of the `items` of a list result as an event and return the rest, for the closing envelope.
+
+        `--fields` and `--limit` reduce the items; if some were cut, the rest has their full count as `total`.
+        """
+        reduced, total = self._reduced(result)
+        self.limit, self.fields = None, []
+        rest = dict(reduced)
+        for item in rest.pop("items", []):
+            self.event(item)
+        return rest if total is None else {**rest, "total": total}
+
     def line(self, text: str) -> None:
         """Print one line for a person, at once: what `event` is for programs.
 
@@ -266,7 +278,7 @@ class Writer:
             self._put(self._stdout, data)
         self.answered = True
 
-    def _reduced(self, result: object) -> tuple[object, int | None]:
+    def _reduced(self, result: object) -> tuple[Any, int | None]:
         from murli._core import mask  # only for --fields and --limit
 
         value = wire.as_json_value(result)
