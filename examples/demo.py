@@ -41,6 +41,8 @@ AGENTS = {"api": ["delete build/"], "web": ["--seconds", "600", "run all the tes
 """Sessions of tmux, and the prompts of the agent in each."""
 REAL = (Claude, Codex)
 """Real agents that join where the lab has them: those that are quick to start."""
+AT_PROMPT = "idle,completed"
+"""A real agent at its prompt. Codex shows that it works while it starts: if Covey sees that, a turn has ended then."""
 NOWHERE = "http://127.0.0.1:9"
 COLUMNS, ROWS = 78, 24
 """The size of the agents' terminals."""
@@ -134,7 +136,10 @@ class Demo:
             raise DemoError(f"the agent in {place} was not seen to be {state} within {PATIENCE:g} s")
 
     def sees(self, place: str, state: str, seconds: float) -> bool:
-        """Return whether an agent is seen in a state in time; the agent itself may not be known yet."""
+        """Return whether an agent is seen in a state, or one of several with commas between, in time.
+
+        The agent itself may not be known yet.
+        """
         limit = time.monotonic() + seconds
         while (left := limit - time.monotonic()) > 0:
             if self._wait(place, state, left) == 0:
@@ -263,7 +268,7 @@ def join_real(demo: Demo, started: Sequence[type[Agent]]) -> list[str]:
     joined = []
     for agent in started:
         # One that has been ready for long is seen even when another has used up the time.
-        if demo.sees(f"{agent.name}:0", "idle", max(limit - time.monotonic(), 1)):
+        if demo.sees(f"{agent.name}:0", AT_PROMPT, max(limit - time.monotonic(), 1)):
             joined.append(agent.name)
         else:
             demo.leave_out(agent.name)

@@ -23,6 +23,14 @@ COMMAND = [str(ROOT / "run"), "demo"]
 LIMIT_S = 240
 CHANGED = "import demo; {change}; raise SystemExit(demo.main())"
 """The demo with something changed in it first."""
+STARTING = r"""
+printf '\033]2;⠋ project\007\033[2J\033[H\n  >_ OpenAI Codex (v0.166.0)\n     /tmp/project\n\n'
+printf '\342\200\272 Ask Codex to do anything\n\n  GPT-6.1-Sol default · /tmp/project\n  ? for shortcuts\033[5;3H'
+sleep 4
+printf '\033]2;project\007'
+while :; do sleep 1; done
+"""
+"""Codex as it starts: its title says that it works, although it was given nothing to do."""
 
 
 @pytest.fixture
@@ -101,17 +109,38 @@ def test_a_wide_terminal_shows_agents_and_folders_whole(folder: Path) -> None:
     assert [row for row in rows if "…" in row] == []
 
 
+def pretended_codex(folder: Path, program: str) -> Path:
+    """Return a lab folder in which Codex is a script."""
+    lab = folder / "lab"
+    codex = lab / program_of(Codex).relative_to(lab_folder())
+    codex.parent.mkdir(parents=True)
+    codex.write_text(f"#!/bin/sh\n{program}\n", encoding="utf-8")
+    codex.chmod(0o755)
+    return lab
+
+
+def test_a_real_agent_that_seemed_to_work_while_it_started_joins(folder: Path) -> None:
+    lab = pretended_codex(folder, STARTING)
+    ended = subprocess.run(
+        [sys.executable, "-c", CHANGED.format(change="demo.REAL_PATIENCE = 20.0")],
+        env=environment(folder, COVEY_LAB_DIR=str(lab), PYTHONPATH=f"{ROOT}:{ROOT / 'examples'}"),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert re.search(r"^  ○ completed +codex +codex:0\.0 ", ended.stdout, re.MULTILINE), ended.stdout
+    assert "(codex is real, from the lab; the other three are pretended)" in ended.stdout
+
+
 @pytest.mark.parametrize(
     "program",
     ["exec sleep 600", "while :; do sleep 1; done", "exit 1"],
     ids=["it is not seen", "it is seen, but not at its prompt", "it ends at once"],
 )
 def test_a_real_agent_that_is_not_ready_is_left_out(folder: Path, program: str) -> None:
-    lab = folder / "lab"
-    codex = lab / program_of(Codex).relative_to(lab_folder())
-    codex.parent.mkdir(parents=True)
-    codex.write_text(f"#!/bin/sh\n{program}\n")
-    codex.chmod(0o755)
+    lab = pretended_codex(folder, program)
     ended = subprocess.run(
         [sys.executable, "-c", CHANGED.format(change="demo.REAL_PATIENCE = 3.0")],
         env=environment(folder, COVEY_LAB_DIR=str(lab), PYTHONPATH=f"{ROOT}:{ROOT / 'examples'}"),
