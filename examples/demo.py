@@ -1,7 +1,8 @@
-"""`./run demo`: three agents in tmux, seen by Covey.
+"""`./run demo`: three pretended agents in tmux, seen by Covey.
 
 Every line that starts with `$` is really run, and nothing is left behind. The agents are simulated (demo_agent.py), so
-no account and no agent program is needed. Where the lab has real agents installed, they join.
+no account and no agent program is needed. Where the lab has real agents installed, they join; the demo does not depend
+on them, and leaves out any that is not ready in time.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import uuid
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from showing import Live, heading, on_terminal, say, shown, typed
 
@@ -29,17 +30,30 @@ from lab.agents.codex import Codex
 from lab.install import program_of
 from lab.play import environment_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lab.agents.agent import Agent
+
 HERE = Path(__file__).resolve().parent
 COVEY = str(Path(sys.executable).parent / "covey")
 AGENTS = {"api": ["delete build/"], "web": ["--seconds", "600", "run all the tests"], "docs": []}
 """Sessions of tmux, and the prompts of the agent in each."""
 REAL = (Claude, Codex)
 """Real agents that join where the lab has them: those that are quick to start."""
+AT_PROMPT = "idle,completed"
+"""A real agent at its prompt. Codex shows that it works while it starts: if Covey sees that, a turn has ended then."""
 NOWHERE = "http://127.0.0.1:9"
 COLUMNS, ROWS = 78, 24
-"""The width of a table that fits with a margin on a terminal of 80 columns."""
+"""The size of the agents' terminals."""
+MARGIN = 2
+"""Columns by which what Covey prints is indented."""
+NARROWEST, WIDEST = 40, 98
+"""Columns for what Covey prints: as many as the terminal of this demo has room for, within these bounds."""
 PATIENCE = 60.0
-"""Seconds to wait for any change: real agents need many to start on a busy machine."""
+"""Seconds to wait for any change that must come."""
+REAL_PATIENCE = 30.0
+"""Seconds to wait for all real agents together: they are optional, and can be slow to start."""
 
 
 class DemoError(RuntimeError):
@@ -61,6 +75,7 @@ class Demo:
             "NO_COLOR": "1",
         }
         self.environment = {**kept, **own, processes.MARK: self.mark}
+        self.columns = min(max(shutil.get_terminal_size().columns - MARGIN, NARROWEST), WIDEST)
         self.problems = 0
 
     def prepare(self) -> None:
@@ -108,7 +123,7 @@ class Demo:
     def show(self, line: str) -> str:
         """Run a command as a person would, and show what it prints."""
         typed(f"covey {line}")
-        seen, code = on_terminal([COVEY, *line.split()], self.folder, self.environment, columns=COLUMNS)
+        seen, code = on_terminal([COVEY, *line.split()], self.folder, self.environment, columns=self.columns)
         shown(seen)
         if code:
             self.problems += 1
@@ -116,19 +131,33 @@ class Demo:
         return seen
 
     def wait(self, place: str, state: str) -> None:
-        """Wait until an agent is seen in a state; the agent itself may not be known yet."""
-        limit = time.monotonic() + PATIENCE
-        while time.monotonic() < limit:
-            words = [COVEY, "wait", place, "--state", state, "--timeout", str(PATIENCE)]
-            if (
-                subprocess.run(
-                    words, env=self.environment, capture_output=True, timeout=2 * PATIENCE, check=False
-                ).returncode
-                == 0
-            ):
-                return
+        """Wait until an agent is seen in a state; raise DemoError if it is not in time."""
+        if not self.sees(place, state, PATIENCE):
+            raise DemoError(f"the agent in {place} was not seen to be {state} within {PATIENCE:g} s")
+
+    def sees(self, place: str, state: str, seconds: float) -> bool:
+        """Return whether an agent is seen in a state, or one of several with commas between, in time.
+
+        The agent itself may not be known yet.
+        """
+        limit = time.monotonic() + seconds
+        while (left := limit - time.monotonic()) > 0:
+            if self._wait(place, state, left) == 0:
+                return True
             time.sleep(0.1)
-        raise DemoError(f"the agent in {place} was not seen to be {state} within {PATIENCE:g} s")
+        return False
+
+    def leave_out(self, session: str) -> None:
+        """End the agent in a session, and return when Covey shows it no more."""
+        with suppress(DemoError):  # it may have ended by itself, and its session with it
+            self.tmux("kill-session", "-t", f"={session}")
+        self._wait(f"{session}:0", "error", PATIENCE)  # which ends as soon as the agent is gone
+
+    def _wait(self, place: str, state: str, seconds: float) -> int:
+        """Return the exit code of `covey wait`."""
+        words = [COVEY, "wait", place, "--state", state, "--timeout", f"{seconds:.3f}"]
+        limit = seconds + PATIENCE
+        return subprocess.run(words, env=self.environment, capture_output=True, timeout=limit, check=False).returncode
 
     def clear_away(self) -> None:
         """End everything that was started here: the daemon and tmux by asking them, the rest by pid; then the files."""
@@ -165,21 +194,22 @@ def main() -> int:
 
 def tell(demo: Demo) -> None:
     demo.prepare()
-    heading("Three agents work in tmux, in sessions called api, web and docs. You start Covey, and ask who is there.")
+    real = [agent for agent in REAL if program_of(agent).exists()]
+    scene = ["Three pretended agents work in tmux, in sessions called api, web and docs."]
+    if real:
+        scene.append(f"Beside them {_listed([agent.title for agent in real], 'starts', 'start')}, from the lab.")
+    heading(" ".join([*scene, "You start Covey, and ask who is there."]))
     for session, words in AGENTS.items():
         demo.start(session, sys.executable, str(HERE / "demo_agent.py"), *words)
-    real = start_real(demo)
+    for agent in real:
+        start_real(demo, agent)
     demo.show("up")
-    for place, state in (
-        ("api:0", "waiting_approval"),
-        ("web:0", "running"),
-        ("docs:0", "idle"),
-        *((f"{name}:0", "idle") for name in real),
-    ):
+    for place, state in (("api:0", "waiting_approval"), ("web:0", "running"), ("docs:0", "idle")):
         demo.wait(place, state)
+    joined = join_real(demo, real)
     demo.show("ps")
-    if real:
-        say(f"  ({' and '.join(real)}: real, from the lab; the others are pretended)")
+    if joined:
+        say(f"  ({_listed(joined, 'is', 'are')} real, from the lab; the other three are pretended)")
 
     heading("One needs you. How does Covey know? It keeps the evidence.")
     demo.show("why api:0")
@@ -205,7 +235,7 @@ def tell(demo: Demo) -> None:
 
 def watch(demo: Demo) -> None:
     """Show a table on a terminal of its own, and again when something in it has changed."""
-    with Live([COVEY, "watch"], demo.folder, demo.environment, columns=COLUMNS, rows=ROWS) as live:
+    with Live([COVEY, "watch"], demo.folder, demo.environment, columns=demo.columns, rows=ROWS) as live:
         shown(live.until(partial(_is_in, " api:", "waiting_approval"), PATIENCE))
         say("")
         typed("tmux send-keys -t api y Enter")
@@ -218,21 +248,37 @@ def watch(demo: Demo) -> None:
             say("")
 
 
-def start_real(demo: Demo) -> list[str]:
-    """Start the lab's real agents: each at its prompt, in a home of its own, with no way out of this machine."""
-    started = [agent for agent in REAL if program_of(agent).exists()]
+def start_real(demo: Demo, agent: type[Agent]) -> None:
+    """Start a real agent of the lab: at its prompt, in a home of its own, with no way out of this machine."""
+    setup = RunSetup(demo.folder / agent.name, NOWHERE)
+    for folder in (setup.home, setup.project, setup.root / "tmp"):
+        folder.mkdir(parents=True)
+    launch = agent(program_of(agent)).prepare(setup)
+    demo.start(
+        agent.name,
+        *launch.argv,
+        folder=setup.project,
+        environment={**environment_of(setup.root, demo.mark), **launch.env},
+    )
+
+
+def join_real(demo: Demo, started: Sequence[type[Agent]]) -> list[str]:
+    """Return the names of the real agents that are at their prompt in time; any other is ended, and a line says so."""
+    limit = time.monotonic() + REAL_PATIENCE
+    joined = []
     for agent in started:
-        setup = RunSetup(demo.folder / agent.name, NOWHERE)
-        for folder in (setup.home, setup.project, setup.root / "tmp"):
-            folder.mkdir(parents=True)
-        launch = agent(program_of(agent)).prepare(setup)
-        demo.start(
-            agent.name,
-            *launch.argv,
-            folder=setup.project,
-            environment={**environment_of(setup.root, demo.mark), **launch.env},
-        )
-    return [agent.name for agent in started]
+        # One that has been ready for long is seen even when another has used up the time.
+        if demo.sees(f"{agent.name}:0", AT_PROMPT, max(limit - time.monotonic(), 1)):
+            joined.append(agent.name)
+        else:
+            demo.leave_out(agent.name)
+            say(f"  ({agent.title} is left out: it was not ready within {REAL_PATIENCE:g} s)")
+    return joined
+
+
+def _listed(names: Sequence[str], one: str, several: str) -> str:
+    """Return names with the verb that fits their number, such as `claude and codex are`."""
+    return f"{' and '.join(names)} {one if len(names) == 1 else several}"
 
 
 def _is_in(place: str, state: str, picture: str) -> bool:

@@ -380,13 +380,25 @@ def play_live(name: str, size: str | None) -> None:
     wanted = sizes_of([size])[0] if size else None
     installed(agent)
     try:
-        asyncio.run(live.run(agent, wanted, lambda text: writer().progress(text, stage="play")))
+        asyncio.run(live.run(agent, wanted, tell))
     except PlayError as error:
         raise tool_error(f"{agent.title} did not start: {error}") from error
     writer().success(
         "The agent has ended, and with it its model and its tmux server.",
         {"agent": agent.name, "version": agent.version},
     )
+
+
+def tell(instructions: str) -> None:
+    """Print instructions whole: line by line for a person, as one event for a program.
+
+    A terminal would show progress as one line that is cut at its width.
+    """
+    if writer().is_tty:
+        for line in instructions.splitlines():
+            writer().line(line)
+    else:
+        writer().progress(instructions, stage="play")
 
 
 def find(wanted: Sequence[str]) -> list[type[Agent]]:

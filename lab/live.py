@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import shlex
 import signal
+import textwrap
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 PLAYGROUND = Path(__file__).parent / "playground.toml"
 DAY = 86_400.0
+COLUMNS = 79
+"""The longest line of the instructions, but for commands."""
 
 
 def prompts(agent: type[Agent]) -> dict[str, list[str]]:
@@ -36,19 +40,44 @@ def prompts(agent: type[Agent]) -> dict[str, list[str]]:
 
 
 def instructions(agent: type[Agent], socket: Path, known: Mapping[str, Sequence[str]]) -> str:
-    """Return what a person must know to use the live agent."""
-    quoted = shlex.quote(str(socket))
+    """Return what a person must know to use the live agent, in lines for a terminal; commands stay in one piece."""
     width = max(map(len, known))
+    sockets = shlex.quote(json.dumps([str(socket)]))
     return "\n".join(
         [
-            f"{agent.title} {agent.version} runs in a tmux server of its own, with a model that follows a script.",
-            f"  attach:     tmux -S {quoted} attach -t ={agent.name}",
-            f"  for Covey:  covey config set fleet.sockets '[\"{socket}\"]'",
-            "Its model knows these prompts:",
-            *(f"  {name:{width}}  {'; '.join(steps)}" for name, steps in known.items()),
-            "Ctrl-C ends the agent, its model and its tmux server.",
+            *_lines(
+                f"{agent.title} {agent.version} runs in a tmux server of its own, with a model that follows a script."
+            ),
+            "",
+            "Attach to it:",
+            f"  tmux -S {shlex.quote(str(socket))} attach -t ={agent.name}",
+            "",
+            *_lines(
+                "Let Covey watch it: on Linux, `covey ps` shows it without any setting, unless fleet.sockets or "
+                "TMUX_TMPDIR is set. Otherwise name its socket; the daemon must be restarted for that:"
+            ),
+            f"  covey config set fleet.sockets {sockets}",
+            "  covey down",
+            "  covey up",
+            *_lines(
+                "Covey then watches no other tmux server on this machine. `covey config unset fleet.sockets` and "
+                "another restart undo that."
+            ),
+            "",
+            "Type one of these prompts, and its model does what is written beside it:",
+            *(
+                line
+                for name, steps in known.items()
+                for line in _lines("; ".join(steps), f"  {name:{width}}  ", " " * (width + 4))
+            ),
+            "",
+            "Ctrl-C here ends the agent, its model and its tmux server.",
         ]
     )
+
+
+def _lines(text: str, first: str = "", other: str = "") -> list[str]:
+    return textwrap.wrap(text, COLUMNS, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
 
 
 async def run(agent: type[Agent], size: Size | None, ready: Callable[[str], None]) -> None:

@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +15,22 @@ from pathlib import Path
 import pytest
 
 from lab.agents.claude import Claude
-from lab.install import program_of
+from lab.agents.codex import Codex
+from lab.install import lab_folder, program_of
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [str(ROOT / "run"), "demo"]
 LIMIT_S = 240
+CHANGED = "import demo; {change}; raise SystemExit(demo.main())"
+"""The demo with something changed in it first."""
+STARTING = r"""
+printf '\033]2;⠋ project\007\033[2J\033[H\n  >_ OpenAI Codex (v0.166.0)\n     /tmp/project\n\n'
+printf '\342\200\272 Ask Codex to do anything\n\n  GPT-6.1-Sol default · /tmp/project\n  ? for shortcuts\033[5;3H'
+sleep 4
+printf '\033]2;project\007'
+while :; do sleep 1; done
+"""
+"""Codex as it starts: its title says that it works, although it was given nothing to do."""
 
 
 @pytest.fixture
@@ -66,6 +78,8 @@ def test_a_newcomer_without_any_agent_sees_the_main_job(folder: Path) -> None:
         "completed",
     ]
     assert "./run up" in ended.stdout
+    assert "Three pretended agents work" in ended.stdout
+    assert "from the lab" not in ended.stdout
     assert left_behind(folder) == []
 
 
@@ -78,6 +92,83 @@ def test_real_agents_join_where_the_lab_has_them(folder: Path) -> None:
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert re.search(r"^  ○ idle +claude +claude:0\.0 ", ended.stdout, re.MULTILINE)
+    assert re.search(
+        r"Beside them Claude Code (and Codex start|starts), from the lab\.", " ".join(ended.stdout.split())
+    )
+    assert re.search(r"\(claude (and codex are|is) real, from the lab; the other three are pretended\)", ended.stdout)
+    assert left_behind(folder) == []
+
+
+def test_a_wide_terminal_shows_agents_and_folders_whole(folder: Path) -> None:
+    ended = subprocess.run(
+        COMMAND, env=environment(folder, COLUMNS="120"), capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    rows = re.findall(r"^  [▲●○] .*", ended.stdout, re.MULTILINE)
+    assert len(rows) >= 4 * 3, "four tables of at least three agents"
+    assert [row for row in rows if "…" in row] == []
+
+
+def pretended_codex(folder: Path, program: str) -> Path:
+    """Return a lab folder in which Codex is a script."""
+    lab = folder / "lab"
+    codex = lab / program_of(Codex).relative_to(lab_folder())
+    codex.parent.mkdir(parents=True)
+    codex.write_text(f"#!/bin/sh\n{program}\n", encoding="utf-8")
+    codex.chmod(0o755)
+    return lab
+
+
+def test_a_real_agent_that_seemed_to_work_while_it_started_joins(folder: Path) -> None:
+    lab = pretended_codex(folder, STARTING)
+    ended = subprocess.run(
+        [sys.executable, "-c", CHANGED.format(change="demo.REAL_PATIENCE = 20.0")],
+        env=environment(folder, COVEY_LAB_DIR=str(lab), PYTHONPATH=f"{ROOT}:{ROOT / 'examples'}"),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert re.search(r"^  ○ completed +codex +codex:0\.0 ", ended.stdout, re.MULTILINE), ended.stdout
+    assert "(codex is real, from the lab; the other three are pretended)" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["exec sleep 600", "while :; do sleep 1; done", "exit 1"],
+    ids=["it is not seen", "it is seen, but not at its prompt", "it ends at once"],
+)
+def test_a_real_agent_that_is_not_ready_is_left_out(folder: Path, program: str) -> None:
+    lab = pretended_codex(folder, program)
+    ended = subprocess.run(
+        [sys.executable, "-c", CHANGED.format(change="demo.REAL_PATIENCE = 3.0")],
+        env=environment(folder, COVEY_LAB_DIR=str(lab), PYTHONPATH=f"{ROOT}:{ROOT / 'examples'}"),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.stdout.count("  (Codex is left out: it was not ready within 3 s)\n") == 1
+    assert "3 agents · 1 needs you" in ended.stdout
+    assert "codex:0" not in ended.stdout
+    assert "are pretended)" not in ended.stdout
+    shutil.rmtree(lab)
+    assert left_behind(folder) == []
+
+
+def test_a_pretended_agent_that_is_not_seen_fails_the_demo(folder: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", CHANGED.format(change="demo.PATIENCE = 5.0; demo.AGENTS['api'] = []")],
+        env=environment(folder, COVEY_LAB_DIR=str(folder / "none"), PYTHONPATH=f"{ROOT}:{ROOT / 'examples'}"),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "The demo did not work: the agent in api:0 was not seen to be waiting_approval within 5 s" in ended.stdout
     assert left_behind(folder) == []
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from pathlib import Path
 
@@ -56,6 +61,34 @@ def test_a_live_agent_answers_prompts_until_it_is_ended(tmp_path: Path) -> None:
     assert process.returncode == 0, out + err
     assert not Path(socket).parent.exists(), "its folder is removed"
     assert [one for one in processes.table().values() if str(Path(socket).parent) in one.command] == []
+
+
+def test_on_a_terminal_the_instructions_are_lines_to_read(tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": "/tmp", "PYTHONPATH": str(ROOT)}
+    ours, theirs = pty.openpty()
+    columns = 80
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    command = [sys.executable, "-m", "lab", "play", "cursor"]
+    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    try:
+        while b"Ctrl-C" not in seen:
+            assert select.select([ours], [], [], LIMIT_S)[0], seen
+            seen += os.read(ours, 65536)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(LIMIT_S) == 0
+        os.close(ours)
+    lines = seen.decode().replace("\r\x1b[K", "").splitlines()
+    attach = next(line for line in lines if "attach -t" in line)
+    socket = attach.split()[2]
+    assert attach == f"  tmux -S {socket} attach -t =cursor"
+    watched = lines.index(f"  covey config set fleet.sockets '[\"{socket}\"]'")
+    assert lines[watched + 1 : watched + 3] == ["  covey down", "  covey up"]
+    for name, steps in live.prompts(agents.find("cursor")).items():
+        assert any(re.match(rf"  {name} +{re.escape(steps[0][:20])}", line) for line in lines), name
+    assert [line for line in lines if len(line) > columns] == []
 
 
 @pytest.mark.parametrize("ignored", [False, True], ids=["", "under nohup"])
