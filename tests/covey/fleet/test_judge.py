@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from covey.fleet.state.judge import Rules, horizon, judge
@@ -121,6 +121,13 @@ def test_an_error_is_over_when_a_new_turn_begins() -> None:
     assert state(hook("error", 90), transcript) == "running"
 
 
+@pytest.mark.parametrize(("reason", "state"), [("ready", "completed"), ("session_started", "idle")])
+def test_an_agent_that_worked_before_its_first_turn_has_completed_nothing(reason: str, state: str) -> None:
+    """Codex spins its title while it starts."""
+    claim = Claim(source="screen", state="idle", previous="running", reason=reason, at=99.0, level=True, strength=SEEN)
+    assert judge([claim], 100.0, RULES).state == state
+
+
 def test_completed_becomes_idle_when_it_is_no_longer_fresh() -> None:
     verdict = judge([hook("completed", 0)], RULES.completed_for + 1, RULES)
     assert (verdict.state, verdict.reason, verdict.since) == ("idle", "completed_earlier", RULES.completed_for)
@@ -165,6 +172,8 @@ def test_every_claim_is_accounted_for_and_the_verdict_is_one_of_them(claims: lis
 
 
 @given(ONE_PER_SOURCE)
+@example([hook("completed", 200 - RULES.completed_for)])
+@example([hook("running", 200 - RULES.edge_ttl)])
 def test_between_now_and_the_horizon_nothing_changes(claims: list[Claim]) -> None:
     until = horizon(claims, 200, RULES)
     later = 1e7 if until is None else until - 1e-6

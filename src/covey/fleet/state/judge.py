@@ -36,7 +36,7 @@ class Rules(Struct, frozen=True, kw_only=True):
 def judge(claims: Iterable[Claim], now: float, rules: Rules) -> Verdict:
     """Return the verdict that follows from the claims."""
     claims = sorted(claims, key=lambda claim: (claim.source, claim.at, claim.state))
-    fresh = [claim for claim in claims if claim.level or now - claim.at <= rules.edge_ttl]
+    fresh = [claim for claim in claims if claim.level or now - claim.at < rules.edge_ttl]
     lost = [Overruled(claim, STALE) for claim in claims if claim not in fresh]
     if not fresh:
         since = max((claim.at + rules.edge_ttl for claim in claims), default=now)
@@ -125,8 +125,14 @@ def horizon(claims: Iterable[Claim], now: float, rules: Rules) -> float | None:
 
 
 def _turn_ended(claim: Claim) -> bool:
-    """Return whether a level changed from running to idle. One that names an interruption did not complete a turn."""
-    return claim.level and claim.state == "idle" and claim.previous == "running" and "interrupt" not in claim.reason
+    """Return whether a level changed from running to idle, and not by an interruption or before the first turn."""
+    return (
+        claim.level
+        and claim.state == "idle"
+        and claim.previous == "running"
+        and "interrupt" not in claim.reason
+        and claim.reason != "session_started"
+    )
 
 
 def _age(claim: Claim) -> tuple[float, int]:
@@ -150,9 +156,9 @@ def _verdict(
     winner: Claim, agreeing: tuple[Claim, ...], lost: tuple[Overruled, ...], now: float, rules: Rules
 ) -> Verdict:
     state, reason, since = winner.state, winner.reason or winner.state, winner.at
-    if state == "completed" and now - winner.at > rules.completed_for:
+    if state == "completed" and now - winner.at >= rules.completed_for:
         state, reason, since = "idle", "completed_earlier", winner.at + rules.completed_for
-    elif _turn_ended(winner) and now - winner.at <= rules.completed_for:
+    elif _turn_ended(winner) and now - winner.at < rules.completed_for:
         state, reason = "completed", "turn_ended"
     detail = winner.detail or next(
         (claim.detail for claim in agreeing if claim.state == winner.state and claim.detail), ""
