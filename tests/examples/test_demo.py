@@ -130,7 +130,7 @@ def test_a_real_agent_that_seemed_to_work_while_it_started_joins(folder: Path) -
         check=False,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert re.search(r"^  ○ completed +codex +codex:0\.0 ", ended.stdout, re.MULTILINE), ended.stdout
+    assert re.search(r"^  ○ idle +codex +codex:0\.0 ", ended.stdout, re.MULTILINE), ended.stdout
     assert "(codex is real, from the lab; the other three are pretended)" in ended.stdout
 
 
