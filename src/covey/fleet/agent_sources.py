@@ -160,7 +160,7 @@ class AgentSources:
         """Report what the pane shows (given with its colours), if that means something else than before."""
         if self._drawn != (escapes, title):
             self._drawn = (escapes, title)
-            self._reading = self.adapter.read_screen(_without_escapes(escapes), escapes, title)
+            self._reading = self.adapter.read_screen(without_escapes(escapes), escapes, title)
         elif self._reading is not None:
             return  # most captures are equal to the last one
         if self._reading is None:
@@ -312,6 +312,6 @@ def _meaning(claim: Claim) -> tuple[str, str, str, int]:
     return claim.state, claim.reason, claim.detail, claim.strength
 
 
-def _without_escapes(escapes: str) -> str:
+def without_escapes(escapes: str) -> str:
     """Return a screen without its colours and links."""
     return SGR.sub("", escapes) if "\x1b" in escapes or "\x0e" in escapes else escapes
