@@ -116,7 +116,7 @@ class Sender:
                 )
             )
             try:
-                receipt = await self._deliver(AgentPane(self._fleet, snapshot, acting_of(snapshot)), receipt, message)
+                receipt = await self._deliver(snapshot, receipt, message)
                 if receipt.rung == SUBMITTED:
                     receipt = await self._await_prompt(heard, receipt)
             except BaseException as error:
