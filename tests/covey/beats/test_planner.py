@@ -81,8 +81,8 @@ def mixed() -> list[tuple[Beat, Wanted | None]]:
     return made
 
 
-def test_a_month_of_200_beats_has_exact_counts_and_no_drift() -> None:
-    beats = mixed()
+def test_a_month_of_beats_has_exact_counts_and_no_drift() -> None:
+    beats = mixed()[:60]  # every expression in every zone; `bench/beats.py` plays all 200
     records = [plan_for(one, None, START) for one, _ in beats]
     starts: list[list[float]] = [[] for _ in beats]
     agenda = [(float(START), number) for number in range(len(beats))]

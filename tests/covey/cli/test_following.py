@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import socket
@@ -68,7 +69,8 @@ class Played:
                 while b"\r\n\r\n" not in request:
                     request += connection.recv(4096)
                 self.targets.append(request.split()[1].decode())
-                connection.sendall(answer)
+                with contextlib.suppress(ConnectionError):  # the reader may have given up
+                    connection.sendall(answer)
                 if self._silent:
                     self._done.wait()
         self._socket.close()
