@@ -142,6 +142,11 @@ class AgentSources:
         return not name or not known or name in known or name in INTEGRATIONS[self.adapter.name].events
 
     @property
+    def reports_itself(self) -> bool:
+        """Whether the agent has hooks or files that are read here."""
+        return self._signals is not None
+
+    @property
     def followed_files(self) -> set[str]:
         """The names of the agent's files that are followed, e.g. `transcript`."""
         return {name for name, _ in self._files}

@@ -158,6 +158,9 @@ class Sender:
 
     async def _await_prompt(self, heard: Subscription, receipt: Receipt) -> Receipt:
         """Return the receipt as `seen` if the agent reports the prompt in time, by a hook or in its files."""
+        source = self._fleet.sources.get(receipt.runtime_id)
+        if source is None or not source.reports_itself:
+            return replace(receipt, why="this agent reports no prompts: it has no hooks or files that Covey reads")
         wanted, until = receipt.text, self._clock.monotonic() + SEEN_S
         while (left := until - self._clock.monotonic()) > 0 and not heard.closed:
             for event in await heard.take(left):
