@@ -76,7 +76,13 @@ OPERATIONS = (
         result=shape("SendResult", receipt=optional(RECEIPT), snapshot=SNAPSHOT, stripped="integer"),
         mutating=True,
         dry_run=True,
-        examples=[("covey send api --text 'run the tests'", "Give the agent in the session api a task.", 5)],
+        examples=[
+            (
+                "covey send api --text 'run the tests' --dry-run",
+                "Could the agent in the session api be given a task?",
+                0,
+            )
+        ],
     ),
     Operation(
         "view",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from covey.cli.perform import ask, show
-from murli import cancelled, user_error, writer
+from murli import AgentError, cancelled, user_error, writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,12 +22,21 @@ def send(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Send a message and show its receipt."""
     out = writer()
     params = {**params, "text": _text(params), "file": None, "check_only": params["check_only"] or out.dry_run}
-    result = ask(home, operation, params)
     if out.dry_run:
-        out.plan(f"It would be sent to {result['snapshot']['ref']}.", result)
+        out.plan(*_plan(home, operation, params))
     else:
-        show(operation, result)
+        show(operation, ask(home, operation, params))
     return 0
+
+
+def _plan(home: Home, operation: Operation, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return what would happen now, for people and for programs: that it would be sent, or why it would be refused."""
+    try:
+        result = ask(home, operation, params)
+    except AgentError as error:
+        refusal = {"error": error.error, "message": error.message, "suggestion": error.suggestion}
+        return f"It would not be sent: {error.message}", {"would_send": False, "refusal": refusal}
+    return f"It would be sent to {result['snapshot']['ref']}.", {"would_send": True, **result}
 
 
 def kill(home: Home, operation: Operation, params: dict[str, Any]) -> int:

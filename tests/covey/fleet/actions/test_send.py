@@ -89,12 +89,14 @@ def test_conditions_are_checked_and_staleness_can_be_overruled_but_not_identity(
 
 
 def test_a_dry_run_types_nothing(composing: Composing) -> None:
-    answer = composing.covey.run("send", composing.pane, "--text", "x", "--dry-run")
-    assert answer.code == 0, answer.stderr
-    assert composing.told == []
+    planned = composing.covey.run("send", composing.pane, "--text", "x", "--dry-run").result
+    assert (planned["would_send"], planned["snapshot"]["runtime_id"]) == (True, composing.runtime_id)
     composing.ask()
     composing.fleet.row(composing.pane, "waiting_approval")
-    assert composing.covey.run("send", composing.pane, "--text", "x", "--dry-run").error["error"] == "dialog_open"
+    planned = composing.covey.run("send", composing.pane, "--text", "x", "--dry-run").result
+    assert (planned["would_send"], planned["refusal"]["error"]) == (False, "dialog_open")
+    assert composing.told == []
+    assert composing.covey.run("receipts", "list").result["items"] == []
 
 
 def test_a_shell_that_has_taken_the_place_of_the_agent_gets_nothing(composing: Composing) -> None:
