@@ -79,7 +79,7 @@ OPERATIONS = (
         examples=[
             (
                 "covey send api --text 'run the tests' --dry-run",
-                "Could the agent in the session api be given a task?",
+                "Could the agent in session api be given a task?",
                 0,
             )
         ],
