@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import covey.agents
 
 if TYPE_CHECKING:
+    from covey.agents.acting import Acting
     from covey.agents.agent import Agent
     from covey.agents.headless.agent import HeadlessAgent
     from covey.agents.integration.integration import Integration
@@ -81,6 +82,8 @@ SIGNALS: Mapping[str, Signals] = Parts("signals", "SIGNALS")
 """What agents report by hooks and write to files."""
 INTEGRATIONS: Mapping[str, Integration] = Parts("integration", "INTEGRATION")
 """How hooks are installed."""
+ACTING: Mapping[str, Acting] = Parts("acting", "ACTING")
+"""What is typed for what."""
 HEADLESS: Mapping[str, HeadlessAgent] = Parts("headless", "HEADLESS")
 """How agents are run without a terminal."""
 

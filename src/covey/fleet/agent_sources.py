@@ -142,6 +142,11 @@ class AgentSources:
         return not name or not known or name in known or name in INTEGRATIONS[self.adapter.name].events
 
     @property
+    def reports_itself(self) -> bool:
+        """Whether the agent has hooks or files that are read here."""
+        return self._signals is not None
+
+    @property
     def followed_files(self) -> set[str]:
         """The names of the agent's files that are followed, e.g. `transcript`."""
         return {name for name, _ in self._files}
@@ -160,7 +165,7 @@ class AgentSources:
         """Report what the pane shows (given with its colours), if that means something else than before."""
         if self._drawn != (escapes, title):
             self._drawn = (escapes, title)
-            self._reading = self.adapter.read_screen(_without_escapes(escapes), escapes, title)
+            self._reading = self.adapter.read_screen(without_escapes(escapes), escapes, title)
         elif self._reading is not None:
             return  # most captures are equal to the last one
         if self._reading is None:
@@ -312,6 +317,6 @@ def _meaning(claim: Claim) -> tuple[str, str, str, int]:
     return claim.state, claim.reason, claim.detail, claim.strength
 
 
-def _without_escapes(escapes: str) -> str:
+def without_escapes(escapes: str) -> str:
     """Return a screen without its colours and links."""
     return SGR.sub("", escapes) if "\x1b" in escapes or "\x0e" in escapes else escapes

@@ -13,7 +13,7 @@ import logging
 from typing import TYPE_CHECKING, Protocol
 
 from covey.fleet.ingest import delivery as deliveries
-from covey.fleet.ingest.receipts import Receipts
+from covey.fleet.ingest.accepted_deliveries import AcceptedDeliveries
 from covey.fleet.state.states import HOOK
 from covey.kernel.store.errors import StoreError
 
@@ -62,7 +62,7 @@ class HookIngest:
     def __init__(self, fleet: Fleet, events: Events, clock: Clock) -> None:
         self._fleet = fleet
         self._clock = clock
-        self._receipts = Receipts(events, clock)
+        self._accepted = AcceptedDeliveries(events, clock)
         self._unowned: dict[str, float] = {}
         """Files in the spool whose agents have not been detected, and since when they wait."""
         self._refused = False
@@ -96,7 +96,7 @@ class HookIngest:
         Returns True when it is in the journal, or says nothing new; False if it is to be spooled. Raises StoreError if
         the journal cannot be read.
         """
-        await self._receipts.load(delivery)
+        await self._accepted.load(delivery)
         durable = None if self._behind else self._accept(delivery)
         if durable is not None:
             return await asyncio.shield(durable)  # others may wait for the same future
@@ -150,7 +150,7 @@ class HookIngest:
             if delivery is None:
                 spooled.done()
                 continue
-            await self._receipts.load(delivery)
+            await self._accepted.load(delivery)
             since = waiting.get(spooled.file.name, self._clock.monotonic())
             if (durable := self._accept(delivery)) is not None:
                 batch.append((spooled, durable))
@@ -182,16 +182,16 @@ class HookIngest:
 
         Returns whether it is in the journal, as soon as that is known; None if its agent has not been detected yet.
         """
-        if (receipt := self._receipts.get(delivery)) is not None:
-            return receipt
+        if (before := self._accepted.get(delivery)) is not None:
+            return before
         agent = self._owner_of(delivery)
         if agent is None:
             return None
         if not agent.knows_event(delivery.payload):
             self._fleet.drift.hook_not_known(agent.runtime, self._fleet.states.now())
         notices = agent.on_hook(delivery.payload, delivery.at, delivery.id)
-        durable = self._fleet.states.apply_notices(agent, HOOK, notices) or self._receipts.nothing_to_write
-        self._receipts.add(delivery, durable)
+        durable = self._fleet.states.apply_notices(agent, HOOK, notices) or self._accepted.nothing_to_write
+        self._accepted.add(delivery, durable)
         return durable
 
     def _owner_of(self, delivery: HookDelivery) -> AgentSources | None:

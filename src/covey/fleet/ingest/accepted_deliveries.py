@@ -24,7 +24,7 @@ PAGE = 1000
 """Events of the journal that are read back at a time."""
 
 
-class Receipts:
+class AcceptedDeliveries:
     """The ids of accepted deliveries, each with a future: whether it is in the journal, as soon as that is known."""
 
     def __init__(self, events: Events, clock: Clock) -> None:
@@ -38,11 +38,11 @@ class Receipts:
         """The journal has not been read back up to this cursor."""
         self._loading = asyncio.Lock()
         self.nothing_to_write: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        """The receipt of a delivery that says nothing new."""
+        """The future of a delivery that says nothing new."""
         self.nothing_to_write.set_result(True)
 
     def get(self, delivery: HookDelivery) -> asyncio.Future[bool] | None:
-        """Return the receipt of a delivery that was accepted before; None if it was not."""
+        """Return the future of a delivery that was accepted before; None if it was not."""
         if delivery.id and delivery.id in self._earlier:
             return self.nothing_to_write
         return self._accepted.get(delivery.id)

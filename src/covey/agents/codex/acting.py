@@ -1,0 +1,7 @@
+"""Acting on Codex."""
+
+from __future__ import annotations
+
+from covey.agents.acting import Acting
+
+ACTING = Acting(folded=r"\[Pasted Content \d")

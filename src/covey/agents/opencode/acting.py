@@ -1,0 +1,7 @@
+"""Acting on opencode. Its dialogs are drawn with the frame of its composer."""
+
+from __future__ import annotations
+
+from covey.agents.acting import Acting
+
+ACTING = Acting(interrupt=("Escape", "Escape"), dialogs=("△ Permission required", "↑↓ select"), folded=r"\[Pasted ")

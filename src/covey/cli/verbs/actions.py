@@ -1,0 +1,82 @@
+"""`covey send`, with the text from a flag, a file or standard input, and `covey kill`, which asks first."""
+
+from __future__ import annotations
+
+import sys
+
+from covey.cli.perform import ask, show
+from murli import AgentError, cancelled, user_error, writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from covey.contract import Operation
+    from covey.kernel.home import Home
+
+MOST_BYTES = 10_000_000
+"""More is not read from a file; the daemon refuses much less."""
+
+
+def send(home: Home, operation: Operation, params: dict[str, Any]) -> int:
+    """Send a message and show its receipt."""
+    out = writer()
+    params = {**params, "text": _text(params), "file": None, "check_only": params["check_only"] or out.dry_run}
+    if out.dry_run:
+        out.plan(*_plan(home, operation, params))
+    else:
+        show(operation, ask(home, operation, params))
+    return 0
+
+
+def _plan(home: Home, operation: Operation, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return what would happen now, for people and for programs: that it would be sent, or why it would be refused."""
+    try:
+        result = ask(home, operation, params)
+    except AgentError as error:
+        refusal = {"error": error.error, "message": error.message, "suggestion": error.suggestion}
+        return f"It would not be sent: {error.message}", {"would_send": False, "refusal": refusal}
+    return f"It would be sent to {result['snapshot']['ref']}.", {"would_send": True, **result}
+
+
+def kill(home: Home, operation: Operation, params: dict[str, Any]) -> int:
+    """Send a signal; on a terminal, ask first."""
+    out = writer()
+    if out.is_tty and not out.forced and not _agreed(f"Send SIG{params['signal']} to {params['ref']}? [y/N] "):
+        raise cancelled("No signal was sent.")
+    show(operation, ask(home, operation, params))
+    return 0
+
+
+def _agreed(question: str) -> bool:
+    """Ask on the terminal, and return whether the answer was yes."""
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _text(params: dict[str, Any]) -> str:
+    """Return the message. Raises AgentError if there is not exactly one source of it, or it is not text."""
+    text, file = params["text"], params["file"]
+    if (text is None) == (file is None):
+        raise user_error(
+            "give the message once: with --text, or with --file (- is standard input)",
+            "For example: covey send api --text 'run the tests'",
+            error="argument_error",
+            field="text",
+        )
+    if text is not None:
+        return str(text)
+    try:
+        if file == "-":
+            data = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            with open(file, "rb") as opened:
+                data = opened.read(MOST_BYTES + 1)
+        return data.decode()
+    except OSError as error:
+        raise user_error(
+            f"{file} cannot be read: {error.strerror}", "Name a file that you can read.", field="file"
+        ) from None
+    except UnicodeDecodeError:
+        raise user_error(f"{file} is not UTF-8 text", "Only text can be sent to an agent.", field="file") from None

@@ -1,0 +1,186 @@
+"""The pane of one agent during an action: what it shows, and what is typed into it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from covey.agents.acting import DEFAULT
+from covey.agents.registry import ACTING
+from covey.agents.screens.composer import ABSENT
+from covey.fleet.actions.refusal import (
+    COMPOSER_HOLDS_DRAFT,
+    COMPOSER_NOT_FOUND,
+    DIALOG_OPEN,
+    NOT_IN_FOREGROUND,
+    PANE_IN_MODE,
+    RUNTIME_CHANGED,
+    SCREEN_CHANGING,
+    SCREEN_NOT_UNDERSTOOD,
+    TARGET_UNREACHABLE,
+    Refusal,
+)
+from covey.fleet.agent_sources import without_escapes
+from covey.tmux import typing
+from covey.tmux.errors import TmuxError
+
+if TYPE_CHECKING:
+    from covey.agents.acting import Acting
+    from covey.agents.screens.composer import Composer
+    from covey.agents.screens.patterns import Reading
+    from covey.fleet.actions.snapshot import Snapshot
+    from covey.fleet.fleet import Fleet
+
+TRIES = 6
+"""How often a text is offered to a pane whose screen changes between looking and typing."""
+TRY_AGAIN_S = 0.08
+
+
+class Screen(Struct, frozen=True):
+    """What a pane showed, and how it was read."""
+
+    lines: list[str]
+    coloured: list[str]
+    reading: Reading | None
+
+    @property
+    def composer(self) -> Composer:
+        return (self.reading and self.reading.composer) or ABSENT
+
+    @property
+    def composer_rows(self) -> tuple[str, ...]:
+        """The rows by which the composer is recognised again: its frame, and the last row of its text."""
+        found = self.composer
+        at = dict.fromkeys((found.top, found.last, found.footer - 1))
+        return tuple(self.lines[row] for row in at if 0 <= row < len(self.lines) and self.lines[row].strip())
+
+
+def acting_of(snapshot: Snapshot) -> Acting:
+    """Return what is typed for what, for the agent of a snapshot."""
+    return ACTING.get(snapshot.runtime.agent, DEFAULT)
+
+
+class AgentPane:
+    """The pane of the agent of a snapshot. Every method raises Refusal if it has become another one."""
+
+    def __init__(self, fleet: Fleet, snapshot: Snapshot, acting: Acting) -> None:
+        self._fleet = fleet
+        self._snapshot = snapshot
+        self._acting = acting
+        self._runtime = snapshot.runtime
+
+    async def screen(self) -> Screen:
+        """Return what the pane shows now."""
+        source = self._fleet.sources.get(self._runtime.runtime_id)
+        if source is None:
+            raise self._gone("has ended")
+        pane = self._fleet.watches[self._runtime.target].pane(self._runtime.socket, self._runtime.pane_id)
+        lines = await self._command("capture-pane", "-p", "-e", "-t", self._runtime.pane_id)
+        escapes = "\n".join(lines)
+        plain = without_escapes(escapes)
+        reading = source.adapter.read_screen(plain, escapes, pane.title if pane else "")
+        return Screen([line.rstrip(" ") for line in plain.split("\n")], lines, reading)
+
+    def check_free(self, screen: Screen) -> None:
+        """Raise Refusal unless a message can be written into the composer without touching anybody's words."""
+        name, reading = self._snapshot.ref, screen.reading
+        look = f"Look at it: covey view {self._runtime.pane_id}"
+        if reading is None:
+            raise Refusal(SCREEN_NOT_UNDERSTOOD, f"the screen of {name} is not understood; nothing was typed", look)
+        if reading.dialog or reading.state in {"waiting_approval", "waiting_input"}:
+            what = f": {reading.detail}" if reading.detail else ""
+            raise Refusal(
+                DIALOG_OPEN,
+                f"{self._runtime.agent} in {name} asks something, and a message would answer it{what}",
+                f"Answer it first, in its pane. {look}",
+            )
+        if screen.composer.state == "absent":
+            raise Refusal(COMPOSER_NOT_FOUND, f"{name} shows no place to write a message in", look)
+        if not screen.composer.free:
+            raise Refusal(
+                COMPOSER_HOLDS_DRAFT,
+                f"somebody's words stand in the composer of {name}: {screen.composer.text[:60]!r}",
+                "Send them or delete them first, in its pane.",
+            )
+
+    async def paste(self, text: str) -> None:
+        """Paste a text into the empty composer. Raises Refusal if it is not empty, or nothing could be typed."""
+        name = f"covey-{self._snapshot.action_id}"
+        for _ in range(TRIES):
+            screen = await self.screen()
+            self.check_free(screen)
+            difference = self._passing(await typing.paste(self._command, self._check(screen), name, text))
+            if difference is None:
+                return
+            await asyncio.sleep(TRY_AGAIN_S)
+        raise self._changing()
+
+    async def press(self, screen: Screen, *keys: str) -> bool:
+        """Press keys if the composer is still as it was on that screen. Returns whether that was so."""
+        return self._passing(await typing.press(self._command, self._check(screen), *keys)) is None
+
+    def _passing(self, difference: typing.Difference | None) -> typing.Difference | None:
+        """Return a difference of the screen, which may pass; raise Refusal for any other."""
+        match difference:
+            case None | typing.Difference(what="screen"):
+                return difference
+            case typing.Difference(what="dialog"):
+                raise Refusal(
+                    DIALOG_OPEN,
+                    f"a dialog opened in {self._snapshot.ref}; nothing more was typed",
+                    "Answer it first, in its pane.",
+                )
+            case typing.Difference(what="mode"):
+                raise Refusal(
+                    PANE_IN_MODE,
+                    f"somebody scrolls or chooses in {self._snapshot.ref} (a mode of tmux); nothing was typed",
+                    "Leave that mode with q, in its pane.",
+                )
+            case typing.Difference(what="program", found=program):
+                raise Refusal(
+                    NOT_IN_FOREGROUND,
+                    f"{program!r} is in the foreground of {self._snapshot.ref}, not {self._runtime.agent}",
+                    f"See what is there: covey view {self._runtime.pane_id}",
+                )
+        raise self._gone("is not in its pane any more")
+
+    def _check(self, screen: Screen) -> typing.PaneCheck:
+        server_pid, server_started, pane_id, pane_pid, _ = self._runtime.pane_epoch.split(".")
+        pane = self._fleet.watches[self._runtime.target].pane(self._runtime.socket, self._runtime.pane_id)
+        if pane is None or self._runtime.runtime_id not in self._fleet.sources:
+            raise self._gone("has ended")
+        return typing.PaneCheck(
+            server_pid=int(server_pid),
+            server_started=int(server_started),
+            pane_id=pane_id,
+            pane_pid=int(pane_pid),
+            program=pane.command,
+            rows=screen.composer_rows,
+            absent=self._acting.dialogs,
+        )
+
+    async def _command(self, *words: str) -> list[str]:
+        try:
+            return await self._fleet.watches[self._runtime.target].command(self._runtime.socket, *words)
+        except TmuxError as error:
+            raise Refusal(
+                TARGET_UNREACHABLE,
+                f"the tmux server of {self._snapshot.ref} cannot be asked: {error}",
+                "covey target list",
+            ) from error
+
+    def _gone(self, what: str) -> Refusal:
+        return Refusal(
+            RUNTIME_CHANGED,
+            f"{self._runtime.agent} (runtime:{self._runtime.runtime_id}) {what}; nothing was typed",
+            "See who is there: covey ps",
+        )
+
+    def _changing(self) -> Refusal:
+        return Refusal(
+            SCREEN_CHANGING,
+            f"the screen of {self._snapshot.ref} changes too fast to write safely; nothing was typed",
+            "Try again in a moment.",
+        )

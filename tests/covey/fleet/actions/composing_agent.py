@@ -1,0 +1,82 @@
+"""A program with a composer, as agents have one: what is typed stands behind `> `, Enter submits it.
+
+It writes each message that was submitted, and each Enter that answered a dialog, as a line of JSON to the file that its
+argument names. `ask` makes it ask, which any Enter approves; `draft` is not submitted by itself. A file called `ask`
+beside its log makes it ask at once, whatever stands in the composer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import termios
+import tty
+from pathlib import Path
+
+LOG = Path(sys.argv[1])
+BEGIN, END = b"\x1b[200~", b"\x1b[201~"
+
+
+def main() -> None:
+    kept = termios.tcgetattr(0)
+    tty.setraw(0)
+    os.write(1, b"\x1b[?2004h")
+    try:
+        Agent().run()
+    finally:
+        termios.tcsetattr(0, termios.TCSANOW, kept)
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.text = ""
+        self.asks = False
+        self.pending = b""
+
+    def run(self) -> None:
+        self.draw()
+        while True:
+            if LOG.with_name("ask").exists() and not self.asks:
+                self.asks = True
+                self.draw()
+            if select.select([0], [], [], 0.005)[0]:
+                data = os.read(0, 65536)
+                if not data or data == b"\x03":
+                    return
+                self.pending += data
+                self.take()
+                self.draw()
+
+    def take(self) -> None:
+        while self.pending:
+            if self.pending.startswith(BEGIN):
+                if END not in self.pending:
+                    return
+                pasted, _, self.pending = self.pending[len(BEGIN) :].partition(END)
+                if not self.asks:  # as agents do: a dialog ignores a paste
+                    self.text += pasted.decode()
+                continue
+            key, self.pending = self.pending[:1], self.pending[1:]
+            if key == b"\r":
+                self.enter()
+            elif not self.asks:
+                self.text += key.decode(errors="replace")
+
+    def enter(self) -> None:
+        with LOG.open("a") as log:
+            print(json.dumps({"approved": True} if self.asks else {"message": self.text}), file=log)
+        if self.asks:
+            LOG.with_name("ask").unlink(missing_ok=True)
+        self.asks = not self.asks and self.text == "ask"
+        self.text = ""
+
+    def draw(self) -> None:
+        last = self.text.rpartition("\n")[2][-60:]
+        row = "[ask] rm -rf build/" if self.asks else f"> {last}"
+        os.write(1, b"\x1b[2J\x1b[H" + f"hello\r\n{row}".encode())
+
+
+if __name__ == "__main__":
+    main()
