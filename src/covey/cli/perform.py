@@ -60,6 +60,15 @@ def show(operation: Operation, result: Any, *, wide: bool = False) -> None:
     out.success(text, result)
 
 
+def agreed(question: str) -> bool:
+    """Ask a person on the terminal, and return whether the answer was yes."""
+    import sys
+
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
 def ask(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
     """Return the result of an operation: from the daemon, or made here if it is not running and need not be.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from covey.cli.perform import ask, show
+from covey.cli.perform import agreed, ask, show
 from murli import AgentError, cancelled, user_error, writer
 
 TYPE_CHECKING = False
@@ -42,17 +42,10 @@ def _plan(home: Home, operation: Operation, params: dict[str, Any]) -> tuple[str
 def kill(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Send a signal; on a terminal, ask first."""
     out = writer()
-    if out.is_tty and not out.forced and not _agreed(f"Send SIG{params['signal']} to {params['ref']}? [y/N] "):
+    if out.is_tty and not out.forced and not agreed(f"Send SIG{params['signal']} to {params['ref']}? [y/N] "):
         raise cancelled("No signal was sent.")
     show(operation, ask(home, operation, params))
     return 0
-
-
-def _agreed(question: str) -> bool:
-    """Ask on the terminal, and return whether the answer was yes."""
-    sys.stderr.write(question)
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _text(params: dict[str, Any]) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from covey.cli.perform import ask, show
+from covey.cli.perform import agreed, ask, show
 from murli import cancelled, writer
 
 TYPE_CHECKING = False
@@ -29,14 +27,11 @@ def connect(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 def remove(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Remove a target; on a terminal, ask first."""
     out = writer()
-    if out.is_tty and not out.forced and not _agreed(params["name"]):
+    if (
+        out.is_tty
+        and not out.forced
+        and not agreed(f"Forget the target {params['name']}? Its agents keep running. [y/N] ")
+    ):
         raise cancelled("Nothing was removed.")
     show(operation, ask(home, operation, params))
     return 0
-
-
-def _agreed(name: str) -> bool:
-    """Ask on the terminal, and return whether the answer was yes."""
-    sys.stderr.write(f"Forget the target {name}? Its agents keep running. [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -10,7 +10,6 @@ from msgspec.structs import asdict, replace
 from covey.contract.actions_events import RECEIPT_CHANGED
 from covey.kernel.clock import timestamp
 from covey.kernel.store.migrations import Migration
-from murli import not_found
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from covey.kernel.store.store import Store
 
 ACCEPTED, TYPED, SUBMITTED, SEEN = "accepted", "typed", "submitted", "seen"
-RUNGS = (ACCEPTED, TYPED, SUBMITTED, SEEN)
 KEPT = 10_000
 """How many receipts are kept."""
 INTERRUPTED = "the daemon ended in the middle; look at the agent before sending it again"
@@ -107,15 +105,6 @@ class Receipts:
     async def latest(self, limit: int) -> list[Receipt]:
         """Return the newest receipts, the newest first."""
         return await self._store.read(lambda connection: _read(connection, "ORDER BY id DESC LIMIT ?", limit))
-
-    async def get(self, name: str) -> Receipt:
-        """Return the receipt with this id, or whose id ends so. Raises AgentError if there is not exactly one."""
-        found = await self._store.read(
-            lambda connection: _read(connection, "WHERE substr(id, -length(?1)) = ?1 LIMIT 2", name.upper())
-        )
-        if len(found) != 1 or not name:
-            raise not_found(f"no single receipt is called {name[:60]!r}", "See `covey receipts list`.", field="receipt")
-        return found[0]
 
 
 def _read(connection: sqlite3.Connection, where: str, *values: object) -> list[Receipt]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from murli import EXIT_CONFLICT, AgentError
 
+ACTION_EXPIRED = "action_expired"
 RUNTIME_CHANGED = "runtime_changed"
 STATE_CHANGED = "state_changed"
 STATE_STALE = "state_stale"

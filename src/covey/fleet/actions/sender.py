@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
@@ -85,7 +86,8 @@ class Sender:
         self._events = events
         self._receipts = receipts
         self._clock = clock
-        self._turns: dict[str, asyncio.Lock] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By runtime, while a message is being sent to it or waits."""
 
     def message(self, snapshot: Snapshot, text: str, *, as_command: bool) -> Message:
         """Return the text as it will be sent to the agent of a snapshot. Raises AgentError if it cannot be sent."""
@@ -102,6 +104,7 @@ class Sender:
         turn = self._turns.setdefault(runtime_id, asyncio.Lock())
         async with turn, self._events.subscribe(kinds=[AGENT_SIGNAL]) as heard:
             now = self._clock.time()
+            snapshot.check_fresh(now)
             receipt = await self._receipts.put(
                 Receipt(
                     id=snapshot.action_id,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from covey.fleet.actions.refusal import RUNTIME_CHANGED, STATE_CHANGED, STATE_STALE, Refusal
+from covey.fleet.actions.refusal import ACTION_EXPIRED, RUNTIME_CHANGED, STATE_CHANGED, STATE_STALE, Refusal
 from covey.fleet.answers.references import resolve
 from covey.fleet.answers.view import states
 from covey.kernel.clock import timestamp
@@ -29,7 +29,6 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     action_id: str
     runtime: Runtime
     ref: str
-    cwd: str
     state: str
     state_version: int
     observed_at: float
@@ -38,6 +37,15 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     @property
     def expires_at(self) -> float:
         return self.taken_at + EXPIRES_S
+
+    def check_fresh(self, now: float) -> None:
+        """Raise Refusal if the action had to wait for so long that it is not to be done any more."""
+        if now > self.expires_at:
+            raise Refusal(
+                ACTION_EXPIRED,
+                f"the action on {self.ref} waited for others for more than {EXPIRES_S:g} s; nothing was typed",
+                f"Look at it: covey view runtime:{self.runtime.runtime_id}   and send it again",
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the snapshot for an answer and for the journal."""
@@ -73,7 +81,6 @@ def take(fleet: Fleet, params: Mapping[str, Any], now: float) -> Snapshot:
         action_id=fleet.new_id(),
         runtime=fleet.sources[row.runtime_id].runtime,
         ref=row.ref,
-        cwd=row.cwd,
         state=row.state,
         state_version=row.state_version,
         observed_at=row.as_of,
