@@ -372,16 +372,18 @@ def listening(patient: Patient) -> Iterator[socket.socket]:
 def test_a_daemon_that_answers_is_told_from_something_else(
     patient: Patient, listening: socket.socket, answer: bytes, status: str
 ) -> None:
-    def serve() -> None:
-        connection, _ = listening.accept()
-        with connection:
-            connection.recv(1000)
-            connection.sendall(answer)
+    def serve() -> None:  # the check of the socket and the one of the daemon's status ask at the same time
+        for _ in range(2):
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(answer)
 
-    server = threading.Thread(target=serve)
+    server = threading.Thread(target=serve, daemon=True)
     server.start()
     assert patient.finding("socket").status == status
-    server.join()
+    server.join(PATIENT)
+    assert not server.is_alive()
 
 
 def test_a_daemon_that_accepts_but_does_not_answer_is_reported(patient: Patient, listening: socket.socket) -> None:
