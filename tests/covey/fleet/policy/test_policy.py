@@ -217,9 +217,7 @@ def test_a_name_that_is_used_twice_is_a_problem_and_both_deny() -> None:
 
 
 @example({"name": "\ud800", "effect": "allow"})
-@given(
-    st.dictionaries(st.text(max_size=8), st.none() | st.booleans() | st.integers() | st.text(max_size=8), max_size=4)
-)
+@given(st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.text(max_size=8), max_size=4))
 def test_any_table_is_read_or_is_a_problem(table: dict[str, Any]) -> None:
     policy = Policy([table], home=HOME)
     assert bool(policy.problems) != bool(policy.rules)
