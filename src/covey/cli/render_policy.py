@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, cut
+from covey.cli.cells import clean, cut, wrapped
 from covey.cli.table import table
 from covey.cli.text import DIM, GREEN, RED, YELLOW, clock_of, many
 
@@ -31,7 +31,8 @@ def rules(result: dict[str, Any], paint: Paint) -> str:
 def decision(result: dict[str, Any], paint: Paint) -> str:
     """What would be decided, and why."""
     effect = result["effect"]
-    return cut(f"{paint(effect, COLOURS[effect])}  {clean(result['why'])}", paint.columns + 16)
+    first, *more = wrapped(clean(result["why"]), paint.columns - len(effect) - 2)
+    return "\n".join([f"{paint(effect, COLOURS[effect])}  {first}", *(f"{'':{len(effect)}}  {one}" for one in more)])
 
 
 def trial(result: dict[str, Any], paint: Paint) -> str:
