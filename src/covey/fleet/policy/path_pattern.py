@@ -30,11 +30,6 @@ class PathPattern:
         self.text = f"{text}**" if text.endswith("/") else text
         self._home = home
 
-    @property
-    def literal(self) -> int:
-        """Return how many characters are no wildcards."""
-        return sum(letter not in "*?" for letter in self.text)
-
     def covers(self, path: str, folder: str) -> bool:
         """Return whether a path of a request fits, read strictly: as exactly one file, whatever happens."""
         whole = plain_path(path, folder, self._home)

@@ -69,7 +69,8 @@ class Asked:
         """The words of the command that may be paths, without upper case."""
         words = {word for command in self.parts.commands for word in command}
         words |= {word.partition("=")[2] for word in words if "=" in word}
-        return frozenset(folded(word) for word in words if word and not word.startswith("-"))
+        words |= {word[2:] for word in words if word.startswith("-")}  # as in -i~/.ssh/id
+        return frozenset(folded(word.lstrip("@")) for word in words if word.strip("@"))
 
 
 class Rule:

@@ -26,11 +26,6 @@ class Wildcard:
         self.text = text
         self._pieces = [_piece(part) for part in text.split("*")]
 
-    @property
-    def literal(self) -> int:
-        """Return how many characters are no wildcards."""
-        return sum(letter not in "*?" for letter in self.text)
-
     def matches(self, text: str) -> bool:
         """Return whether the pattern matches the whole text, whatever its `UNKNOWN` parts are."""
         first, *rest = self._pieces
