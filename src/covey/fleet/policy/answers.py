@@ -45,7 +45,7 @@ def explained(policy: Policy, params: Mapping[str, Any]) -> dict[str, Any]:
         agent=params["agent"],
         tool=params["tool"],
         command=params["command"],
-        paths=tuple(params["path"]),
+        paths=tuple(params["path"] or ()),
         target=params["target"],
         folder=params["folder"],
     )
