@@ -46,9 +46,10 @@ class LivePolicy:
         return self._policy
 
     async def problems(self) -> list[WrittenProblem]:
-        """Return what is wrong with the policy, by its line in the file."""
-        broken = [WrittenProblem(0, 0, problem) for problem in self._config.problems]
-        return [*broken, *await asyncio.to_thread(placed_in_file, self._policy.problems, self._file)]
+        """Return what is wrong with the policy, by its line in the file; of a broken file, only why it is."""
+        if self._config.problems:
+            return [WrittenProblem(0, 0, problem) for problem in self._config.problems]
+        return await asyncio.to_thread(placed_in_file, self._policy.problems, self._file)
 
 
 def placed_in_file(problems: Sequence[RuleProblem], path: str) -> list[WrittenProblem]:

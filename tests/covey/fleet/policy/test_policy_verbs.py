@@ -64,7 +64,7 @@ def test_an_edit_is_in_force_at_once_and_a_broken_one_allows_nothing(daemon: Cov
     assert explain(daemon, "git status") == ("ask", "look around")
     assert explain(daemon, "rm x") == ("deny", "no removal")
     (problem,) = daemon.run("policy", "list").result["problems"]
-    assert problem["message"].startswith("line 16: comand has no meaning in a [[policy.rule]]; did you mean command?")
+    assert problem["message"].startswith("line 15: comand has no meaning in a [[policy.rule]]; did you mean command?")
     config(daemon).write_text(RULES)
     assert explain(daemon, "git status") == ("allow", "look around")
 
