@@ -17,6 +17,7 @@ from covey.contract import GROUPS, OPERATIONS, Operation, Parameter
 from covey.contract.events import EVENTS
 from covey.contract.operation import shape
 from covey.contract.reference import page
+from covey.fleet.policy.answers import OFFLINE as POLICY_OFFLINE
 from covey.kernel.client import Client
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
@@ -60,6 +61,7 @@ def test_every_operation_has_a_surface_and_every_local_one_a_reason() -> None:
     assert {operation.name for operation in OPERATIONS if operation.offline} == {
         *OfflineOperations(Home("/nowhere").node, SETTINGS, OPERATIONS, EVENTS, lambda: SUBSYSTEMS).handlers(),
         *BEATS_OFFLINE,
+        *POLICY_OFFLINE,
     }
 
 

@@ -73,6 +73,7 @@ def fleet(covey: Covey) -> Iterator[Fleet]:
             f"[attention]\nnotify = ['true', {json.dumps(HOSTILE)}]\n"
             f"[[beats.workspace]]\npath = {json.dumps(str(workspace))}\n"
             f"[[beats.workspace]]\npath = {json.dumps(str(covey.folder / 'plain'))}\n"
+            f"[[policy.rule]]\nname = {json.dumps(HOSTILE)}\neffect = {json.dumps(HOSTILE)}\n"
         )
         pane = made.tmux(
             "new-session",
@@ -145,6 +146,10 @@ VERBS = (
     ["needs"],
     ["doctor"],
     ["replay", "--since", "1h"],
+    ["policy", "list"],
+    ["policy", "explain", "--tool", HOSTILE, "--command", HOSTILE],
+    ["send", HOSTILE, "--text", "x", "--yes"],
+    ["audit"],
     ["bar"],
     ["beat", HOSTILE],
     ["config", "get", HOSTILE],

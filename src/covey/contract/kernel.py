@@ -41,6 +41,25 @@ FINDING = shape(
     detail="string",
     fix="string",
 )
+AUDIT_ENTRY = shape(
+    "AuditEntry",
+    cursor="integer",
+    at="string",
+    who=shape(
+        "AuditCaller",
+        uid=optional("integer"),
+        pid=optional("integer"),
+        program="string",
+        transport="string",
+        subsystem="string",
+    ),
+    operation="string",
+    about="string",
+    snapshot=optional("object"),
+    status={"type": "string", "enum": ["done", "refused", "cut_off", "under_way"]},
+    outcome="string",
+    error=optional("string"),
+)
 KEY = Parameter("key", "Name of a setting, such as log.level.", required=True, positional=True, content="id")
 
 
@@ -230,6 +249,28 @@ OPERATIONS = (
                 "What happened in the last ten minutes; exit code 2 if the daemon does not run",
                 2,
             )
+        ],
+    ),
+    Operation(
+        "audit.list",
+        "Show who did what: each call that changed something, or was refused.",
+        cli=["audit"],
+        route="/v1/audit",
+        description="The newest last, one entry for each call. `who` is the process at the other end, `snapshot` what "
+        "the call acted on, `outcome` what came of it. A call that was cut off began to act, and the daemon ended "
+        "before it did. Reading, and dry runs, are not recorded. Entries are kept as long as events are.",
+        parameters=[
+            Parameter("since", "Only what happened since then: 1h ago, or 2026-01-31T14:05:00Z.", default=""),
+            Parameter("operation", "Only calls of this operation, such as send; repeatable.", multiple=True),
+            Parameter("limit", "Only the last N.", type="int", default=50, short="-n", minimum=1, maximum=1000),
+            Parameter(
+                "before", "Only entries before this cursor: `earlier` of the answer before.", type="int", minimum=0
+            ),
+        ],
+        result=shape("AuditTrail", items=array(AUDIT_ENTRY), earlier=optional("integer")),
+        idempotent=True,
+        examples=[
+            ("covey audit --since 1h", "What was done in the last hour; exit code 2 if the daemon does not run", 2)
         ],
     ),
     Operation(

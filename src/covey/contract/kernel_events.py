@@ -26,20 +26,35 @@ class Lifecycle:
 
 
 NODE = Lifecycle("node")
+_CALLER = {
+    "transport": {"type": "string", "enum": ["unix", "tcp", "internal"]},
+    "uid": optional("integer"),
+    "pid": optional("integer"),
+    "subsystem": "string",
+    "program": "string",
+}
+AUDIT_BEGUN = EventKind(
+    "audit.begun",
+    "An operation is about to act on what `snapshot` describes. Its end is an audit.call with the cursor of this event "
+    "as `begun`; without one, the daemon has ended in the middle.",
+    subject="operation",
+    data=shape(about="string", snapshot={"type": "object"}, **_CALLER),
+)
 AUDIT_CALL = EventKind(
     "audit.call",
-    "An operation that changes something was called, and has been performed or refused. `about` is what its path "
-    "names, `error` the code of the error, if there was one; the rest is the caller.",
+    "An operation that changes something was called, and has been performed or refused. `about` is what it was called "
+    "for, `snapshot` what it acted on, `outcome` what came of it, `error` the code of the error, if there was one; the "
+    "rest is the caller.",
     subject="operation",
     data=shape(
         about="string",
+        snapshot=optional("object"),
+        outcome="string",
         error=optional("string"),
-        transport={"type": "string", "enum": ["unix", "tcp", "internal"]},
-        uid=optional("integer"),
-        pid=optional("integer"),
-        subsystem="string",
+        begun=optional("integer"),
+        **_CALLER,
     ),
 )
 
-EVENTS = (*NODE.events, AUDIT_CALL)
+EVENTS = (*NODE.events, AUDIT_BEGUN, AUDIT_CALL)
 """The kernel's events in a node."""

@@ -11,6 +11,10 @@ from covey.agents.registry import INTEGRATIONS, agents_by_program, known_agents
 from covey.agents.screens.registry import load
 from covey.contract.fleet import OPERATIONS
 from covey.fleet.doctor_programs import Programs
+from covey.fleet.policy.live_policy import placed_in_file
+from covey.fleet.policy.policy import Policy
+from covey.fleet.policy.settings import RULES
+from covey.kernel.config.config import Config
 from covey.kernel.doctor.doctor import Check
 from covey.kernel.doctor.finding import FAIL, OK, WARN, Finding
 from covey.kernel.quoting import quoted
@@ -33,6 +37,7 @@ def checks(examination: Examination) -> Sequence[Check]:
         Check("tools", "ssh", programs.ssh),
         Check("home", "spool", lambda: _spool(Path(examination.seat.directory) / "spool")),
         Check("home", "adapters", lambda: _adapters(Path(home) / "adapters")),
+        Check("home", "policy", lambda: _policy(examination)),
         *(Check("agents", name, partial(programs.agent, name)) for name in agents_by_program()),
         Check("agents", "agents", lambda: _none_installed(examination, programs)),
         Check("agents", "hooks", lambda: _integrations({**examination.environ, "COVEY_HOME": home})),
@@ -74,6 +79,18 @@ def _adapters(folder: Path) -> Iterator[Finding]:
     if not registry.problems:
         own = sum(str(folder) in adapter.origin for adapter in registry)
         yield Finding("home", "adapters", OK, f"{own} of your own")
+
+
+def _policy(examination: Examination) -> Iterator[Finding]:
+    """Yield the rules that are wrong. A configuration that cannot be read at all is a finding of the home."""
+    try:
+        tables = Config.load(examination.seat, examination.settings).get(RULES.key)
+    except AgentError:
+        return
+    file = examination.seat.config_file
+    for problem in placed_in_file(Policy(tables).problems, file):
+        detail = f"{problem}\nUntil it is mended, nothing is allowed."
+        yield Finding("home", "policy", FAIL, detail, f"${{EDITOR:-vi}} {quoted(file)}")
 
 
 def _none_installed(examination: Examination, programs: Programs) -> Iterator[Finding]:

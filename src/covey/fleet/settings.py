@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from covey.fleet.policy.settings import RULES
 from covey.kernel.config.setting import Setting
 
 SETTINGS = (
@@ -24,4 +25,5 @@ SETTINGS = (
         maximum=86_400,
         restart=True,
     ),
+    RULES,
 )

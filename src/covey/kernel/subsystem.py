@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey.contract.kernel import with_status
-from covey.contract.kernel_events import AUDIT_CALL, Lifecycle
+from covey.contract.kernel_events import AUDIT_BEGUN, AUDIT_CALL, Lifecycle
 from covey.kernel.config.settings import KERNEL, Settings
 from covey.kernel.events.events import Events
 from covey.kernel.operations import idempotency
@@ -94,6 +94,7 @@ def events_of(kind: str, subsystems: Sequence[Subsystem]) -> list[EventKind]:
     """Return the kinds of events of a daemon of this kind with these subsystems: the kernel's first."""
     return [
         *Lifecycle(kind).events,
+        AUDIT_BEGUN,
         AUDIT_CALL,
         *(event for subsystem in subsystems for event in subsystem.events),
     ]

@@ -22,6 +22,10 @@ def perform(home: Home, name: str, params: dict[str, Any]) -> dict[str, Any]:
         from covey.beats.offline import OFFLINE  # noqa: PLC0415 - only these verbs pay for it
 
         return OFFLINE[name](home, SETTINGS, params)
+    if name.startswith("policy."):
+        from covey.fleet.policy.answers import OFFLINE as POLICY  # noqa: PLC0415 - only these verbs pay for it
+
+        return POLICY[name](home, SETTINGS, params)
     return OfflineOperations(home.node, SETTINGS, OPERATIONS, EVENTS, _subsystems).handlers()[name](params)
 
 

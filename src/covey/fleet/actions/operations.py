@@ -43,13 +43,14 @@ class ActionOperations:
     async def send(self, call: Call) -> dict[str, Any]:
         if call.params["file"]:
             raise user_error("the daemon reads no files for callers", "Give the text itself.", field="file")
-        snapshot = self._snapshot(call)
+        snapshot = await self._begin(call)
         message = self._sender.message(snapshot, call.params["text"] or "", as_command=call.params["as_command"])
         receipt = None
         if call.params["check_only"]:
             await self._sender.check(snapshot)
         else:
             receipt = await self._sender.send(snapshot, message)
+            call.note(outcome=receipt.rung)
         return {
             "receipt": receipt.as_dict() if receipt else None,
             "snapshot": snapshot.as_dict(),
@@ -70,12 +71,13 @@ class ActionOperations:
         }
 
     async def interrupt(self, call: Call) -> dict[str, Any]:
-        snapshot = self._snapshot(call)
+        snapshot = await self._begin(call)
         state = await interrupt(self._pane(snapshot), snapshot, acting_of(snapshot), self._clock)
+        call.note(outcome=f"it is {state} now")
         return {"snapshot": snapshot.as_dict(), "state": state, "stopped": state != "running"}
 
     async def kill(self, call: Call) -> dict[str, Any]:
-        snapshot = self._snapshot(call)
+        snapshot = await self._begin(call)
         if snapshot.runtime.target != self._fleet.watches.local_name:
             raise Refusal(
                 NOT_SUPPORTED,
@@ -83,6 +85,7 @@ class ActionOperations:
                 f"Send it there: ssh <host> kill -{call.params['signal']} {snapshot.runtime.pid}",
             )
         ended = await send_signal(snapshot, call.params["signal"], self._clock)
+        call.note(outcome=f"SIG{call.params['signal']}, {'it has ended' if ended else 'it still runs'}")
         return {
             "snapshot": snapshot.as_dict(),
             "signal": call.params["signal"],
@@ -95,6 +98,13 @@ class ActionOperations:
 
     def _pane(self, snapshot: Snapshot) -> AgentPane:
         return AgentPane(self._fleet, snapshot, acting_of(snapshot))
+
+    async def _begin(self, call: Call) -> Snapshot:
+        """Return the snapshot of the agent that is acted on, once the audit has it."""
+        call.note(about=call.params["ref"])
+        snapshot = self._snapshot(call)
+        await call.begin(snapshot.for_audit())
+        return snapshot
 
     def _snapshot(self, call: Call) -> Snapshot:
         return take(self._fleet, call.params, self._clock.time())

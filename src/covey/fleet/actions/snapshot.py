@@ -47,6 +47,11 @@ class Snapshot(Struct, frozen=True, kw_only=True):
                 f"Look at it: covey view runtime:{self.runtime.runtime_id}   and send it again",
             )
 
+    def for_audit(self) -> dict[str, Any]:
+        """Return what the audit keeps of the snapshot."""
+        kept = ("action_id", "runtime_id", "ref", "agent", "state", "state_version")
+        return {name: value for name, value in self.as_dict().items() if name in kept}
+
     def as_dict(self) -> dict[str, Any]:
         """Return the snapshot for an answer and for the journal."""
         return {

@@ -139,6 +139,13 @@ class Reader:
         for cursor, id_, time, kind, subject, source, text in rows:
             yield Event(cursor, id_, time, kind, subject, loads(text), source, text)
 
+    def backwards(self, kinds: Kinds, after: int = 0) -> Iterator[Event]:
+        """Yield the wanted events after a cursor, the newest first."""
+        where, values = _condition(kinds)
+        rows = self._connection.execute(f"{_SELECT} WHERE cursor > ?{where} ORDER BY cursor DESC", (after, *values))
+        for cursor, id_, time, kind, subject, source, text in rows:
+            yield Event(cursor, id_, time, kind, subject, loads(text), source, text)
+
 
 def prune(connection: sqlite3.Connection, before: float, keep_bytes: int, limit: int) -> int:
     """Delete the oldest events, older than `before` or beyond `keep_bytes`, at most `limit`; return how many."""

@@ -30,8 +30,18 @@ class Caller(NamedTuple):
             return f"subsystem:{self.subsystem}"
         return self.transport if self.uid is None else f"uid:{self.uid}"
 
+    @property
+    def program(self) -> str:
+        """The name of the process, as far as the system tells it and it still runs."""
+        try:
+            with open(f"/proc/{self.pid}/comm", encoding="utf-8", errors="replace") as file:
+                return file.read().rstrip("\n")
+        except OSError:
+            return ""
+
     def as_dict(self) -> dict[str, Any]:
-        return self._asdict()
+        """Return the caller for the journal."""
+        return {**self._asdict(), "program": self.program}
 
 
 class Call:
@@ -54,6 +64,42 @@ class Call:
         self.caller = caller
         self.headers: Mapping[str, str] = headers or {}
         self.resume_after = resume_after
+        self.record = Record()
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Whether the caller only wants to know what would happen."""
+        return bool(self.params.get("check_only"))
+
+    def note(self, *, about: str | None = None, outcome: str | None = None) -> None:
+        """Say what the call is for, such as the name of an agent, and what came of it, for the audit.
+
+        Both are short and for people. Texts that were sent do not belong here.
+        """
+        if about is not None:
+            self.record.about = about
+        if outcome is not None:
+            self.record.outcome = outcome
+
+    async def begin(self, snapshot: Mapping[str, Any]) -> None:
+        """Say what the call is about to act on. Returns when that is durable. A dry run acts on nothing."""
+        if not self.is_dry_run:
+            self.record.snapshot = dict(snapshot)
+            if self.record.on_begin is not None:
+                await self.record.on_begin(self)
+
+
+class Record:
+    """What the audit is told about a call by its handler."""
+
+    def __init__(self) -> None:
+        self.about = ""
+        self.outcome = ""
+        self.snapshot: dict[str, Any] | None = None
+        self.begun: int | None = None
+        """The cursor of the event with which the call began to act."""
+        self.on_begin: Callable[[Call], Awaitable[None]] | None = None
+        """Stores that the call begins to act."""
 
 
 Handler = Callable[[Call], Awaitable[object]]

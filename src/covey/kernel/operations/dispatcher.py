@@ -52,6 +52,11 @@ class Dispatcher:
         self._handlers: dict[str, Handler] = {}
         metrics.counter(CALLS, "Calls by operation, transport and error; streams count when they begin.")
 
+    @property
+    def acting(self) -> frozenset[int]:
+        """Return the calls that have begun to act and have not ended, by the cursor of their AUDIT_BEGUN."""
+        return frozenset(self._audit.running if self._audit else ())
+
     def install(self, handlers: Mapping[str, Handler]) -> None:
         """Serve with these handlers, by operation name. ValueError if one is missing or superfluous."""
         unmatched = self.operations.keys() ^ handlers.keys()
@@ -124,6 +129,8 @@ class Dispatcher:
 
     async def _perform(self, call: Call, limit: float) -> Answer:
         """Run the handler. A failure of our own is told without its insides."""
+        if self._audit is not None and call.operation.audited:
+            self._audit.expect(call)
         try:
             async with asyncio.timeout(limit):
                 result = await self._handler(call)(call)

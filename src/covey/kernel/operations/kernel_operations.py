@@ -14,6 +14,7 @@ from covey import __version__
 from covey.kernel.events import journal
 from covey.kernel.events.event import Kinds, SlowReader
 from covey.kernel.moments import moment
+from covey.kernel.operations import audit_list
 from covey.kernel.operations.stream import Message, gap, slow
 from covey.kernel.quoting import quoted
 from murli import conflict, not_found, user_error
@@ -44,6 +45,7 @@ def handlers(daemon: Daemon) -> Mapping[str, Handler]:
         "config.set": kernel.change_config,
         "config.unset": kernel.change_config,
         "events": kernel.events,
+        "audit.list": kernel.audit,
         "metrics": kernel.metrics,
         "openapi": kernel.aside,
         "doctor": kernel.aside,
@@ -105,6 +107,20 @@ class KernelOperations:
         changed = await self.aside(call)
         await self._daemon.reload.reload()
         return changed
+
+    async def audit(self, call: Call) -> dict[str, Any]:
+        since, acting = call.params["since"], self._daemon.dispatcher.acting
+        start = moment(since, "since", self._daemon.clock.time()) if since else None
+        found = await self._daemon.events.read(
+            lambda reader: audit_list.page(
+                reader.backwards(audit_list.KINDS, 0 if start is None else reader.upto(start)),
+                acting,
+                operations=call.params["operation"],
+                before=call.params["before"],
+                limit=call.params["limit"],
+            )
+        )
+        return {"items": found.entries, "earlier": found.earlier}
 
     async def metrics(self, _: Call) -> str:
         return self._daemon.metrics.text()

@@ -1,0 +1,131 @@
+"""Requests of the past, from the journal, and what a policy would have decided about them."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from covey.fleet.policy.decision import ALLOW, ASK, DENY, Decision
+from covey.fleet.policy.request import PolicyRequest
+from covey.kernel.clock import timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from covey.fleet.policy.decision import Effect
+    from covey.fleet.policy.policy import Policy
+    from covey.kernel.events.event import Event
+
+OPENED = "approval.opened"
+CLOSED = "approval.closed"
+APPROVED = "approved"
+DENIED = "denied"
+BY_POLICY = "policy"
+
+
+class PastRequest(Struct, frozen=True, kw_only=True):
+    """A request for permission, and what came of it. `outcome` is empty while it is open."""
+
+    request: PolicyRequest
+    at: float
+    ref: str
+    outcome: str = ""
+    via: str = ""
+    rule: str = ""
+
+    @property
+    def decided(self) -> Effect:
+        """Return what the policy of that time decided; `ask` if a person was asked."""
+        if self.via != BY_POLICY:
+            return ASK
+        return ALLOW if self.outcome == APPROVED else DENY
+
+
+class Trial(Struct, frozen=True):
+    """What a policy would have decided about a past request."""
+
+    past: PastRequest
+    decision: Decision
+
+    @property
+    def changed(self) -> bool:
+        """Return whether that is not what was decided then."""
+        return self.decision.effect != self.past.decided
+
+    @property
+    def against(self) -> bool:
+        """Return whether a person has answered otherwise."""
+        answers = {APPROVED: DENY, DENIED: ALLOW}
+        return self.past.via != BY_POLICY and answers.get(self.past.outcome) == self.decision.effect
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the trial for an answer."""
+        past, request = self.past, self.past.request
+        return {
+            "at": timestamp(past.at),
+            "ref": past.ref,
+            "agent": request.agent,
+            "tool": request.tool,
+            "command": request.command,
+            "paths": list(request.paths),
+            "target": request.target,
+            "folder": request.folder,
+            "outcome": past.outcome,
+            "via": past.via,
+            "decided": past.decided,
+            "effect": self.decision.effect,
+            "rule": self.decision.rule,
+            "why": self.decision.why,
+            "changed": self.changed,
+            "against": self.against,
+        }
+
+
+def past_requests(events: Iterable[Event]) -> Iterator[PastRequest]:
+    """Yield the requests of events in their order, each when it was closed; at the end those that are still open."""
+    pending: dict[str, PastRequest] = {}
+    for event in events:
+        if event.kind == OPENED:
+            pending[event.data.get("id") or event.subject] = _opened(event)
+        elif event.kind == CLOSED and (past := pending.pop(event.data.get("id") or event.subject, None)):
+            yield PastRequest(
+                request=past.request,
+                at=past.at,
+                ref=past.ref,
+                outcome=_text(event.data, "outcome"),
+                via=_text(event.data, "via"),
+                rule=_text(event.data, "rule"),
+            )
+    yield from pending.values()
+
+
+def tried(policy: Policy, past: Iterable[PastRequest], limit: int) -> tuple[list[Trial], Counter[str]]:
+    """Return the last `limit` trials, and how many there were of each effect, changed and against an answer."""
+    last: deque[Trial] = deque(maxlen=limit)
+    counts: Counter[str] = Counter()
+    for one in past:
+        trial = Trial(one, policy.decide(one.request))
+        last.append(trial)
+        counts[trial.decision.effect] += 1
+        counts["changed"] += trial.changed
+        counts["against"] += trial.against
+    return list(last), counts
+
+
+def _opened(event: Event) -> PastRequest:
+    data = event.data
+    request = PolicyRequest(
+        agent=_text(data, "agent"),
+        tool=_text(data, "tool"),
+        command=_text(data, "command"),
+        paths=tuple(path for path in data.get("paths") or () if isinstance(path, str)),
+        target=_text(data, "target"),
+        folder=_text(data, "folder"),
+    )
+    return PastRequest(request=request, at=event.time, ref=_text(data, "ref"))
+
+
+def _text(data: dict[str, Any], key: str) -> str:
+    return str(data.get(key) or "")
