@@ -121,13 +121,8 @@ class ActionOperations:
 
     async def kill(self, call: Call) -> dict[str, Any]:
         snapshot = self._snapshot(call)
-        if snapshot.runtime.target != self._fleet.watches.local_name:
-            raise Refusal(
-                NOT_SUPPORTED,
-                f"{snapshot.ref} is on another machine, and signals are sent on this one only",
-                f"Send it there: ssh <host> kill -{call.params['signal']} {snapshot.runtime.pid}",
-            )
-        ended = await send_signal(snapshot, call.params["signal"], self._clock)
+        watch = self._fleet.watches[snapshot.runtime.target]
+        ended = await send_signal(watch, snapshot, call.params["signal"], self._clock)
         return {
             "snapshot": snapshot.as_dict(),
             "signal": call.params["signal"],
