@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from covey.agents.json_values import parse_object
+from covey.agents.json_values import json_object, parse_object, string
 from covey.agents.prompts import prompt_digest
 
 if TYPE_CHECKING:
@@ -15,6 +15,16 @@ if TYPE_CHECKING:
 
 KEPT = 50
 """How many turns at the end of a conversation are kept."""
+
+
+REPLIES = ("last_assistant_message", "prompt_response")
+"""Where the hook at the end of a turn has the reply."""
+
+
+def reply_in(payload: object) -> str:
+    """Return the reply that a hook delivers at the end of a turn; empty if it has none."""
+    found = json_object(payload)
+    return next((text for name in REPLIES if (text := string(found.get(name)).strip())), "")
 
 
 class Turn(Struct, kw_only=True):

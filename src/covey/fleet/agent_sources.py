@@ -13,6 +13,7 @@ from covey.agents.json_values import json_object
 from covey.agents.registry import INTEGRATIONS, SIGNALS, TURNS
 from covey.agents.signals.signals import SESSION_STARTED, Level, Notice
 from covey.agents.signals.sources import Pauses, find, follow, last_lines, owner
+from covey.agents.turns import reply_in
 from covey.fleet.state.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class AgentSources:
         self.adapter = adapter
         self.version = ""
         """Of the agent, as far as it is known."""
+        self.last_reply = (0.0, "")
+        """What a hook delivered at the end of a turn, and when."""
         self._signals = SIGNALS.get(adapter.name) if here else None
         self._hooks: HookReader | None = self._signals.hooks() if self._signals else None
         self._report = report
@@ -115,6 +118,8 @@ class AgentSources:
     def on_hook(self, payload: object, at: float, delivery_id: str = "") -> list[Notice]:
         """Return what one of the agent's hooks says, under the id of its delivery if it has one."""
         notices = self._hooks.normalise(payload, at) if self._hooks else []
+        if reply := reply_in(payload):
+            self.last_reply = (at, reply)
         if delivery_id:
             notices = [replace(notice, dedupe_key=f"{delivery_id}/{number}") for number, notice in enumerate(notices)]
         for notice in notices:

@@ -36,7 +36,7 @@ STARTS_S = 10.0
 SLACK_S = 2.0
 """How much earlier than its receipt a prompt may be dated."""
 OPEN, TIMEOUT = "waiting", "timeout"
-UNREADABLE = "the answer cannot be read: this agent has no transcript that Covey reads here; see covey view"
+UNREADABLE = "the answer cannot be read: this agent has no transcript or hook that Covey reads here; see covey view"
 
 
 class Answer:
@@ -87,6 +87,8 @@ class Answer:
         if row.state not in {*REST, *WAITING} and self._receipt.rung == SEEN:
             return self._found(OPEN, row)
         turns = await asyncio.to_thread(agent.turns)
+        if turns is None and agent.last_reply[0] >= self._receipt.created_at and row.state in REST:
+            return await self._answered(row, "hook", agent.last_reply[1])
         return await self._judge(row, turns)
 
     async def _judge(self, row: Row, turns: list[Turn] | None) -> dict[str, Any]:
@@ -94,6 +96,8 @@ class Answer:
         turn = self._turn(turns or [])
         if turn is not None and self._receipt.rung == SUBMITTED:
             await self._advance(SEEN, "transcript")
+        if turn is not None and turn.reply and self._receipt.rung == ANSWERED:
+            return self._found("answered", row, reply=turn.reply)
         since = self._receipt.created_at
         has_worked = row.since >= since or self._clock.time() - self._receipt.updated_at > STARTS_S
         if row.state in WAITING and row.since >= since:
@@ -102,9 +106,12 @@ class Answer:
             self._rests_since = None
             return self._found(OPEN, row)
         if turn is not None and turn.reply and row.state != "error" and row.reason != "interrupted":
-            await self._advance(ANSWERED, f"transcript: {one_line(turn.reply)}")
-            return self._found("answered", row, reply=turn.reply)
+            return await self._answered(row, "transcript", turn.reply)
         return self._unanswered(row, readable=turns is not None)
+
+    async def _answered(self, row: Row, source: str, reply: str) -> dict[str, Any]:
+        await self._advance(ANSWERED, f"{source}: {one_line(reply)}")
+        return self._found("answered", row, reply=reply)
 
     def _unanswered(self, row: Row, *, readable: bool) -> dict[str, Any]:
         """Return how it stands with an agent that rests and has not answered."""

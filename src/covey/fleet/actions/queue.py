@@ -54,6 +54,8 @@ WAITS_S = 3600.0
 """How long a message waits if the caller does not say."""
 MOST = 100
 """Messages that may wait for one agent."""
+RETURNS_S = 25.0
+"""After which the call returns that has accepted a message, although it is still being tried."""
 RETRY_S = 1.0
 """After which an agent is looked at again, although nothing was heard of it."""
 PASSING = frozenset(
@@ -157,7 +159,7 @@ class Queue:
         queued.stored = True
         self._serve(snapshot.runtime.runtime_id)
         if queued.tried is not None and not before:
-            await queued.tried
+            await asyncio.wait([queued.tried], timeout=RETURNS_S)
         return queued.receipt
 
     async def cancel(self, receipt: Receipt) -> Receipt:
@@ -195,7 +197,7 @@ class Queue:
         try:
             for queued in list(self._lines.get(runtime_id, ())):
                 if queued.stored and self._clock.time() >= queued.expires_at:
-                    await self._close(queued, f"it has waited for too long: {queued.receipt.why}")
+                    await self._close(queued, f"it has waited for too long: {queued.receipt.why or 'not tried'}")
             while (line := self._lines.get(runtime_id)) and line[0].stored:
                 if not await self._try(line[0]):
                     break
