@@ -142,25 +142,29 @@ class Queue:
                 f"{len(line)} messages wait for {snapshot.ref}, and no more can",
                 "Take some out: covey receipts cancel <id>",
             )
-        before = f"{len(line)} before it" if line else ""
+        first = not line
         queued = Queued(
-            receipt=replace(self._sender.receipt(snapshot, message), why=before),
+            receipt=replace(self._sender.receipt(snapshot, message), why="" if first else "others wait before it"),
             conditions={name: params[name] for name in CONDITIONS},
             expires_at=self._clock.time() + waits_s,
             stored=False,
             tried=asyncio.get_running_loop().create_future(),
         )
         line.append(queued)
+        await self._tasks.shield("queued message", self._add(queued, message.text))
+        if queued.tried is not None and first:
+            await asyncio.wait([queued.tried], timeout=RETURNS_S)
+        return queued.receipt
+
+    async def _add(self, queued: Queued, text: str) -> None:
+        """Store a message and try it. Whoever has given it may be gone meanwhile."""
         try:
-            await self._table.add(queued, message.text)
+            await self._table.add(queued, text)
         except BaseException:
             self._drop(queued)
             raise
         queued.stored = True
-        self._serve(snapshot.runtime.runtime_id)
-        if queued.tried is not None and not before:
-            await asyncio.wait([queued.tried], timeout=RETURNS_S)
-        return queued.receipt
+        self._serve(queued.receipt.runtime_id)
 
     async def cancel(self, receipt: Receipt) -> Receipt:
         """Take a message out and return its closed receipt. Raises Refusal if it does not wait any more."""

@@ -19,7 +19,7 @@ def test_messages_wait_while_it_asks_survive_a_crash_and_are_sent_in_order(compo
     assert (first["rung"], first["open"], first["position"]) == ("accepted", True, 1)
     assert "asks something" in first["why"]
     second = composing.send("second", "--when-ready", "--timeout", "5m")
-    assert (second["open"], second["position"], second["why"]) == (True, 2, "1 before it")
+    assert (second["open"], second["position"], second["why"]) == (True, 2, "others wait before it")
     error = composing.send("third")
     assert (error["error"], "2 messages wait" in error["message"]) == ("queue_not_empty", True)
     composing.fleet.kill()
