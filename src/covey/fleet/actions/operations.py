@@ -14,7 +14,7 @@ from covey.fleet.actions.receipt import Receipts
 from covey.fleet.actions.refusal import NOT_SUPPORTED, QUEUE_NOT_EMPTY, Refusal
 from covey.fleet.actions.sender import Sender
 from covey.fleet.actions.signals import send_signal
-from covey.fleet.actions.snapshot import take
+from covey.fleet.actions.snapshot import check_conditions, take
 from covey.kernel.clock import timestamp
 from covey.kernel.moments import seconds
 from murli import user_error
@@ -64,6 +64,7 @@ class ActionOperations:
             raise user_error("send does not wait for answers", "Call receipts.wait with the receipt.", field="wait")
         queues = call.params["when_ready"]
         waits_s = seconds(call.params["timeout"] or f"{WAITS_S:g}", "timeout")
+        check_conditions(call.params)
         # What must hold for a message that may wait is checked when it is sent; that it is this agent, now.
         snapshot = take(
             self._fleet, {**call.params, "force_stale": queues or call.params["force_stale"]}, self._clock.time()

@@ -43,6 +43,7 @@ class Claude(Agent):  # type: ignore[misc]
         self.status("waiting" if self.asks else "busy", waitingFor="permission" if self.asks else "")
         if self.asks:
             return
+        self.draw()
         while LOG.with_name("hold").exists():
             time.sleep(0.01)
         reply = [{"type": "text", "text": f"You said {len(said)} characters.\n\n  The last: {said[-4:]}"}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Iterator
@@ -42,7 +43,7 @@ class Claude:
 
     def send(self, text: str, *words: str) -> tuple[int, dict[str, Any]]:
         answer = self.covey.run("send", self.pane, "--text", text, "--yes", *words)
-        return answer.code, answer.result
+        return answer.code, json.loads(answer.stdout)["result"]
 
 
 @pytest.fixture
@@ -88,5 +89,6 @@ def test_an_answer_that_cannot_be_read_is_not_claimed(composing: Composing) -> N
         composing.fleet.row(composing.pane, "running")
         composing.fleet.tmux("send-keys", "-t", composing.pane, "Escape")
         ran = waiting.result()
-    assert (ran.code, ran.result["answer"]["outcome"]) == (3, "done")
-    assert (ran.result["receipt"]["rung"], "cannot be read" in ran.result["answer"]["why"]) == ("submitted", True)
+    result = json.loads(ran.stdout)["result"]
+    assert (ran.code, result["answer"]["outcome"]) == (3, "done")
+    assert (result["receipt"]["rung"], "cannot be read" in result["answer"]["why"]) == ("submitted", True)

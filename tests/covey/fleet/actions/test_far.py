@@ -79,7 +79,6 @@ def test_an_agent_on_another_machine_is_sent_to_seen_interrupted_and_ended(agent
     agent.run("send", "--text", "work")
     agent.row("running")
     assert agent.run("interrupt")["stopped"]
-    agent.row("idle")
     killed = agent.run("kill", "--signal", "TERM")
     assert (killed["signal"], killed["ended"]) == ("TERM", True)
     until(lambda: not agent.covey.run("ps", "--target", "a").result["items"])

@@ -48,6 +48,7 @@ def test_a_message_is_taken_back_or_given_up_and_nothing_is_typed(composing: Com
     again = composing.covey.run("receipts", "cancel", waiting["id"], "--yes")
     assert (again.code, again.error["error"]) == (7, "not_queued")
     assert composing.covey.run("receipts", "cancel", "nobody", "--yes").code == 5
+    assert composing.send("x", "--when-ready", "--if-state", "asleep")["field"] == "state"
     composing.ask()
     planned = composing.covey.run("send", composing.pane, "--text", "x", "--when-ready", "--dry-run").result
     assert (planned["would_send"], "asks something" in planned["waits_for"]) == (False, True)
