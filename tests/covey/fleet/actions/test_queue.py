@@ -69,7 +69,7 @@ def test_a_message_is_taken_back_or_given_up_and_nothing_is_typed(composing: Com
 
 def test_a_daemon_that_is_killed_at_any_moment_doubles_nothing(composing: Composing) -> None:
     chance = random.Random(13)
-    for number in range(5):
+    for number in range(3):
         with ThreadPoolExecutor(1) as pool:
             sending = pool.submit(composing.send, f"message {number}", "--when-ready")
             time.sleep(chance.uniform(0.15, 0.9))
