@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 State = Literal["error", "waiting_approval", "waiting_input", "running", "completed", "idle", "unknown"]
 """The state of an agent."""
@@ -42,3 +42,5 @@ class Claim(Struct, frozen=True, kw_only=True):
     """What was observed, for people: `hook PermissionRequest`, `dialog "Do you want to proceed?"`."""
     caveat: str = ""
     """Why the source may have been misread, e.g. that this version was never measured. It lowers the confidence."""
+    prompt_digest: str | UnsetType = UNSET
+    """Of a prompt that was submitted: the digest of the whole text, of which `detail` has the beginning."""

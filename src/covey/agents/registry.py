@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from covey.agents.headless.agent import HeadlessAgent
     from covey.agents.integration.integration import Integration
     from covey.agents.signals.signals import Signals
+    from covey.agents.turns import TurnReader
 
 SHARED = frozenset({"headless", "integration", "screens", "signals"})
 """Packages of `covey.agents` that are not the folder of an agent."""
@@ -84,6 +85,8 @@ INTEGRATIONS: Mapping[str, Integration] = Parts("integration", "INTEGRATION")
 """How hooks are installed."""
 ACTING: Mapping[str, Acting] = Parts("acting", "ACTING")
 """What is typed for what."""
+TURNS: Mapping[str, type[TurnReader]] = Parts("turns", "TURNS")
+"""How turns are read from transcripts."""
 HEADLESS: Mapping[str, HeadlessAgent] = Parts("headless", "HEADLESS")
 """How agents are run without a terminal."""
 

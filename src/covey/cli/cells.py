@@ -28,6 +28,14 @@ def clean(text: str) -> str:
     return " ".join("".join(_shown(letter) for letter in text).split())
 
 
+def clean_lines(text: str) -> str:
+    """Return a text of several lines as `clean` does, with its lines and their blanks."""
+    import re
+
+    lines = re.sub(_ESCAPES, "", text, flags=re.DOTALL).expandtabs(4).split("\n")
+    return "\n".join("".join(map(_shown, line)).rstrip() for line in lines)
+
+
 def width(text: str) -> int:
     """Return how many cells a cleaned text takes."""
     return len(text) if text.isascii() else sum(_cells(letter) for letter in text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, cut
+from covey.cli.cells import clean, clean_lines, cut
 from covey.cli.table import table
 from covey.cli.text import DIM, GREEN, YELLOW, Paint
 
@@ -10,21 +10,55 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+PROVEN = frozenset(("seen", "answered"))
+"""The rungs at which the agent is known to have the message."""
 ID_END = 6
 """Characters at the end of an id that identify a receipt in a list."""
 
 
 def sent(result: dict[str, Any], paint: Paint) -> str:
-    """How far a message came, and why no further."""
+    """How far a message came, and why no further; the answer, if it was waited for."""
     receipt, stripped = result["receipt"], result["stripped"]
     if receipt is None:
-        return f"It would be sent to {clean(result['snapshot']['ref'])}."
-    lines = [f"{paint(receipt['rung'], GREEN if receipt['rung'] == 'seen' else YELLOW)}  {clean(receipt['evidence'])}"]
-    if receipt["why"]:
-        lines.append(f"  no further: {clean(receipt['why'])}")
+        waits = result.get("waits_for")
+        return f"It would wait: {clean(waits)}" if waits else f"It would be sent to {clean(result['snapshot']['ref'])}."
+    lines = [] if "answer" in result else _how_far(receipt, paint)
     if stripped:
         lines.append(f"  {stripped} control characters were left out")
-    return "\n".join(cut(line, paint.columns) for line in lines)
+    lines = [cut(line, paint.columns) for line in lines]
+    return "\n".join([*lines, answer(result["answer"], paint)] if "answer" in result else lines)
+
+
+def _how_far(receipt: dict[str, Any], paint: Paint) -> list[str]:
+    colour = GREEN if receipt["rung"] in PROVEN else YELLOW
+    lines = [f"{paint(receipt['rung'], colour)}  {clean(receipt['evidence'])}".rstrip()]
+    if receipt["open"]:
+        lines.append(f"  it waits: {clean(receipt['why'])}")
+        lines.append(f"  take it back: covey receipts cancel {receipt['id'][-ID_END:]}")
+    elif receipt["why"]:
+        lines.append(f"  no further: {clean(receipt['why'])}")
+    return lines
+
+
+def answer(result: dict[str, Any], paint: Paint) -> str:
+    """The reply of an agent, or why there is none."""
+    if result["outcome"] == "answered":
+        return clean_lines(result["reply"])
+    words = {"asks": "it asks something", "error": "it has failed", "not_sent": "it was not sent", "done": "it is done"}
+    what = words.get(result["outcome"], "no answer")
+    why = f": {clean(result['why'])}" if result["why"] else ""
+    return "\n".join(
+        cut(line, paint.columns)
+        for line in (
+            f"{paint(result['receipt']['rung'], YELLOW)}  {clean(result['receipt']['evidence'])}",
+            f"  {what}{why}",
+        )
+    )
+
+
+def cancelled(result: dict[str, Any], paint: Paint) -> str:
+    """That a message was taken back."""
+    return cut(f"It was taken back, and nothing was typed: {clean(result['text'])}", paint.columns)
 
 
 def interrupted(result: dict[str, Any], paint: Paint) -> str:
@@ -42,9 +76,17 @@ def killed(result: dict[str, Any], paint: Paint) -> str:
 
 
 def screen(result: dict[str, Any], paint: Paint) -> str:
-    """The screen of an agent as it is, with its colours if colour is wanted."""
+    """The screen of an agent as it is, with its colours if colour is wanted; or its last turns."""
+    if "turns" in result:
+        parts = [_turn(turn, paint) for turn in result["turns"]]
+        return "\n\n".join(parts) or "There is no turn yet"
     lines = result["coloured"] if paint.colour else result["lines"]
     return "\n".join(lines)
+
+
+def _turn(turn: dict[str, Any], paint: Paint) -> str:
+    prompt = "\n".join(f"{paint('>', DIM)} {line}" for line in clean_lines(turn["prompt"]).split("\n"))
+    return f"{prompt}\n\n{clean_lines(turn['reply']) or paint('no reply yet', DIM)}"
 
 
 def receipts(result: dict[str, Any], paint: Paint) -> str:
@@ -52,8 +94,12 @@ def receipts(result: dict[str, Any], paint: Paint) -> str:
     if not result["items"]:
         return "Nothing was sent yet"
     rows = [
-        [item["id"][-ID_END:], item["rung"], item["agent"], clean(item["ref"]), clean(item["why"] or item["text"])]
+        [item["id"][-ID_END:], _rung(item), item["agent"], clean(item["ref"]), clean(item["why"] or item["text"])]
         for item in result["items"]
     ]
-    signs = [("○", DIM) if item["rung"] == "seen" else ("▲", YELLOW) for item in result["items"]]
+    signs = [("○", DIM) if item["rung"] in PROVEN else ("▲", YELLOW) for item in result["items"]]
     return "\n".join(table(["ID", "RUNG", "AGENT", "WHERE", "WHAT"], rows, signs, paint))
+
+
+def _rung(item: dict[str, Any]) -> str:
+    return f"waits, {item['position']}." if "position" in item else str(item["rung"])

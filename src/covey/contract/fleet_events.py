@@ -19,6 +19,7 @@ CLAIM = shape(
     previous="string",
     evidence="string",
     caveat="string",
+    prompt_digest=Omittable("string"),
 )
 SIGNAL = shape(
     "Signal",

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from covey.agents.json_values import json_object
-from covey.agents.registry import INTEGRATIONS, SIGNALS
+from covey.agents.registry import INTEGRATIONS, SIGNALS, TURNS
 from covey.agents.signals.signals import SESSION_STARTED, Level, Notice
-from covey.agents.signals.sources import Pauses, follow, owner
+from covey.agents.signals.sources import Pauses, find, follow, last_lines, owner
+from covey.agents.turns import reply_in
 from covey.fleet.state.model import DERIVED, PROCESS, SEEN, SURE, Claim
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from covey.agents.screens.adapter import Adapter
     from covey.agents.screens.patterns import Reading
     from covey.agents.signals.signals import HookReader, Source
+    from covey.agents.turns import Turn
     from covey.fleet.watch.runtimes import Runtime
     from covey.kernel.clock import Clock
     from covey.kernel.tasks import Tasks
@@ -38,6 +40,10 @@ STARTING_S = 30.0
 """An agent whose screen could never be read is starting until it is this old."""
 STARTING, NOT_UNDERSTOOD = "starting", "unsupported_signal"
 """Reasons of a state that is unknown because the screen cannot be read."""
+TRANSCRIPT = "transcript"
+"""The name of the file that holds a conversation."""
+TURNS_BYTES = 4_000_000
+"""At the end of a transcript, from which turns are read."""
 SGR = re.compile(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]|\x1b\([0B]")
 """The escape sequences that colour a screen and mark its links."""
 
@@ -67,6 +73,8 @@ class AgentSources:
         self.adapter = adapter
         self.version = ""
         """Of the agent, as far as it is known."""
+        self.last_reply = (0.0, "")
+        """What a hook delivered at the end of a turn, and when."""
         self._signals = SIGNALS.get(adapter.name) if here else None
         self._hooks: HookReader | None = self._signals.hooks() if self._signals else None
         self._report = report
@@ -110,6 +118,8 @@ class AgentSources:
     def on_hook(self, payload: object, at: float, delivery_id: str = "") -> list[Notice]:
         """Return what one of the agent's hooks says, under the id of its delivery if it has one."""
         notices = self._hooks.normalise(payload, at) if self._hooks else []
+        if reply := reply_in(payload):
+            self.last_reply = (at, reply)
         if delivery_id:
             notices = [replace(notice, dedupe_key=f"{delivery_id}/{number}") for number, notice in enumerate(notices)]
         for notice in notices:
@@ -150,6 +160,17 @@ class AgentSources:
     def followed_files(self) -> set[str]:
         """The names of the agent's files that are followed, e.g. `transcript`."""
         return {name for name, _ in self._files}
+
+    def turns(self) -> list[Turn] | None:
+        """Return the last turns of the conversation, the oldest first; None if they cannot be read. It reads files."""
+        reader = TURNS.get(self.adapter.name)
+        if self._signals is None or reader is None:
+            return None
+        process = owner(self.runtime.pid, ticks=self.runtime.process_started, began=self.runtime.started_at)
+        for source in self._signals.sources(process, self._session):
+            if source.name == TRANSCRIPT and (path := find(source, process)):
+                return reader().read(last_lines(path, TURNS_BYTES))
+        return None
 
     def on_title(self, title: str, now: float) -> None:
         """Report what the title of the pane says, if that has changed."""

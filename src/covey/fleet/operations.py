@@ -23,7 +23,7 @@ from covey.contract.fleet_events import EVENTS
 from covey.contract.fleet_shapes import FLEET_STATUS
 from covey.contract.replay import REPLAY
 from covey.fleet import doctor
-from covey.fleet.actions import receipt
+from covey.fleet.actions import queued, receipt
 from covey.fleet.actions.operations import ActionOperations
 from covey.fleet.answers.bar import bar
 from covey.fleet.answers.live_screen import live_screen
@@ -86,8 +86,8 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         operations = FleetOperations(context, fleet, history, ingest, spool)
         tasks.keep("spool", lambda: ingest.drain(spool))
         tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
-        acting = ActionOperations(fleet, context)
-        await acting.receipts.interrupt_open(context.clock.time())
+        acting = ActionOperations(fleet, context, tasks)
+        await acting.queue.open()
         live_policy = LivePolicy(context)
         await live_policy.current()
         policies = PolicyOperations(context, live_policy)
@@ -98,7 +98,7 @@ FLEET = Subsystem(
     "fleet",
     opened,
     operations=(*OPERATIONS, REPLAY, *actions.OPERATIONS, *policy.OPERATIONS),
-    migrations=(MIGRATION, saved_agents.MIGRATION, receipt.MIGRATION),
+    migrations=(MIGRATION, saved_agents.MIGRATION, receipt.MIGRATION, receipt.ANSWERS_MIGRATION, queued.MIGRATION),
     settings=SETTINGS,
     status=FLEET_STATUS,
     events=(*EVENTS, *actions_events.EVENTS),

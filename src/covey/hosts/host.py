@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,6 +11,7 @@ from covey.hosts.executor import Local, Ssh
 from covey.hosts.processes import ProcessTable
 from covey.hosts.remote_processes import RemoteProcesses
 from covey.hosts.shell import Shell
+from covey.kernel.processes.process import birth, signal_process, start_of
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -42,6 +44,17 @@ class Host(Protocol):
         """
         ...
 
+    async def signal(self, pid: int, started: int, name: str) -> bool:
+        """Send a signal, such as INT, to the process that was started then, in the ticks of `processes`.
+
+        Returns False if it is not there any more. If it raises, it is not known whether the signal was sent.
+        """
+        ...
+
+    async def lives(self, pid: int, started: int) -> bool:
+        """Return whether the process that was started then is still there."""
+        ...
+
     async def reset(self) -> None:
         """Close a connection that may be dead; the next use opens a new one."""
         ...
@@ -65,6 +78,14 @@ class LocalHost:
         else:
             self._table = await asyncio.to_thread(ProcessTable.read, before)
         return self._table
+
+    async def signal(self, pid: int, started: int, name: str) -> bool:
+        born = birth(pid)
+        same = sys.platform != "linux" or start_of(pid) == started
+        return bool(born) and same and signal_process(pid, born, signal.Signals[f"SIG{name}"])
+
+    async def lives(self, pid: int, started: int) -> bool:
+        return start_of(pid) == started if sys.platform == "linux" else bool(birth(pid))
 
     async def reset(self) -> None:
         pass
@@ -92,6 +113,12 @@ class SshHost:
 
     async def processes(self, panes: Iterable[int]) -> ProcessTable:
         return await self._processes.read(panes)
+
+    async def signal(self, pid: int, started: int, name: str) -> bool:
+        return await self._processes.signal(pid, started, name)
+
+    async def lives(self, pid: int, started: int) -> bool:
+        return await self._processes.lives(pid, started)
 
     async def reset(self) -> None:
         await self.monitor_shell.aclose()

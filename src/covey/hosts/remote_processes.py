@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shlex
+import time
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -26,6 +27,15 @@ _READ = f"""if [ -r /proc/self/stat ]; then
 else
   echo ps; sysctl -n kern.bootsessionuuid || echo; date +%s; {_IN_C}{shlex.join(PS)}
 fi"""
+# In one line of the shell: that it is still this process, and the signal. `set --` has the fields from the state on.
+_IF_SAME = """same=
+if [ -r /proc/self/stat ]; then
+  stat=$(cat /proc/{pid}/stat); set -- ${{stat##*) }}
+  case $1 in ''|Z|X) ;; *) [ "${{20}}" = {started} ] && same=1;; esac
+else
+  set -- $(LC_ALL=C TZ=UTC0 ps -o lstart= -p {pid}); [ "$*" = '{since}' ] && same=1
+fi
+[ -n "$same" ] && {{ {then}; }} && echo yes"""
 _HEADING = re.compile(rb"^==> /proc/[0-9]+/stat <==\n", re.MULTILINE)
 _Key = tuple[int, int, int, str]
 
@@ -63,6 +73,22 @@ class RemoteProcesses:
         )
         await self._describe(table, panes)
         return table
+
+    async def signal(self, pid: int, started: int, name: str) -> bool:
+        """Send a signal, such as INT, to the process that was started then. Returns False if it is not there any more.
+
+        Raises `HostError` if the machine does not answer; then it is not known whether the signal was sent.
+        """
+        return await self._if_same(pid, started, f"kill -{name} {pid}")
+
+    async def lives(self, pid: int, started: int) -> bool:
+        """Return whether the process that was started then is still there."""
+        return await self._if_same(pid, started, ":")
+
+    async def _if_same(self, pid: int, started: int, then: str) -> bool:
+        since = " ".join(time.strftime("%a %b %e %H:%M:%S %Y", time.gmtime(started)).split())
+        script = _IF_SAME.format(pid=pid, started=started, since=since, then=then)
+        return (await self._shell.run(script, deadline_s=READ_S)).strip() == b"yes"
 
     async def _describe(self, table: ProcessTable, panes: Iterable[int]) -> None:
         family = [process for pid in set(panes) if (process := table.get(pid)) is not None]

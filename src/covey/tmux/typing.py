@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PIECE_BYTES = 6000
 """Of a text that is put into a buffer, per command: a message to a tmux server has 16,384 bytes at most."""
 TYPED, REFUSED = "covey-typed", "covey-refused"
+GUARDED = "if-shell"
+"""The command that checks and types. If it is not answered, it is not known whether it typed."""
 _SPECIAL = re.compile(r"[][\\.^$*+?(){}|]")
 
 
@@ -68,7 +70,7 @@ async def press(command: Command, check: PaneCheck, *keys: str) -> Difference | 
 async def _guarded(command: Command, check: PaneCheck, action: str, before_refusal: str = "") -> Difference | None:
     facts = f"display-message -p -t {check.pane_id} {_quoted(_facts(check))}"
     lines = await command(
-        "if-shell",
+        GUARDED,
         "-F",
         "-t",
         check.pane_id,

@@ -11,6 +11,7 @@ from covey.hosts.executor import Local
 from covey.hosts.processes import ProcessTable
 from covey.hosts.remote_processes import RemoteProcesses
 from covey.hosts.shell import Shell
+from covey.kernel.processes.process import start_of
 
 
 class Counting(Shell):
@@ -72,3 +73,20 @@ async def test_a_process_that_calls_itself_something_odd_hides_no_other() -> Non
             assert seen == here.get(process.pid)
             assert there.get(9) == here.get(9)
         process.kill()
+
+
+async def test_a_signal_goes_to_the_process_that_was_seen_and_to_no_later_one() -> None:
+    sleeper = subprocess.Popen(["sleep", "1000"])
+    try:
+        started = start_of(sleeper.pid)
+        assert started is not None
+        async with open_processes() as (remote, _):
+            assert not await remote.signal(sleeper.pid, started + 1, "KILL")
+            assert sleeper.poll() is None
+            assert await remote.lives(sleeper.pid, started)
+            assert await remote.signal(sleeper.pid, started, "KILL")
+            assert not await remote.lives(sleeper.pid, started)
+            assert not await remote.signal(sleeper.pid, started, "KILL")
+    finally:
+        sleeper.kill()
+        sleeper.wait()

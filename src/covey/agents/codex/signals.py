@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from covey.agents.json_values import json_list, json_object, parse_object, string, timestamp
+from covey.agents.json_values import content_text, json_list, json_object, parse_object, string, timestamp
 from covey.agents.signals.ids import event_key, pattern_below, safe_id
 from covey.agents.signals.requests import MainConversation, OpenRequests, notice_of_call
 from covey.agents.signals.signals import (
@@ -159,8 +159,18 @@ EVENTS: EventTable = {
     "PreCompact": lambda _: ("running", "compacting", ""),
     "PostCompact": lambda payload: ("idle" if payload.get("trigger") == "manual" else "running", "compacted", ""),
 }
+
+
+def _item(payload: dict[str, Any]) -> StateReport | None:
+    item = json_object(payload.get("item"))
+    said = content_text(item.get("content"))
+    return ("running", "prompt_submitted", said) if item.get("type") == "UserMessage" and said else None
+
+
 ENTRIES: EventTable = {
     "task_started": lambda _: ("running", "turn_started", ""),
+    "user_message": lambda payload: ("running", "prompt_submitted", string(payload.get("message"))),
+    "item_completed": _item,
     "task_complete": _ended,
     "turn_aborted": lambda _: ("idle", "interrupted", ""),
     "function_call": lambda payload: _tool(

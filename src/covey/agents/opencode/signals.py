@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.agents.json_values import json_list, json_object, string, timestamp
+from covey.agents.json_values import content_text, json_list, json_object, string, timestamp
 from covey.agents.signals.ids import event_key, safe_id
 from covey.agents.signals.requests import MainConversation
 from covey.agents.signals.signals import EventTable, Notice, Owner, Signals, Source, StateReport
@@ -76,7 +76,9 @@ class OpencodeHooks:
         if event == "session.created":
             return notice.session_started()
         if event == "chat.message":
-            return notice.session_started("running", "prompt_submitted")
+            prompt = content_text(json_object(payload.get("output")).get("parts"))
+            said = notice.with_state("running", "prompt_submitted", prompt)
+            return said.session_started("running", "prompt_submitted")
         report = EVENTS[event](payload, notice.at) if event in EVENTS else None
         if report is None or not self._conversation.includes(notice):
             return notice

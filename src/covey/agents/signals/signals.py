@@ -9,11 +9,12 @@ from __future__ import annotations
 import os.path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from covey.agents.claim import DERIVED, SURE, Claim, State
 from covey.agents.json_values import json_object, parse_object, timestamp
+from covey.agents.prompts import prompt_digest
 from covey.agents.reasons import reason_of
 from covey.agents.signals.ids import event_key, safe_id
 from covey.agents.summaries import one_line
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STATE, SESSION_STARTED, SESSION_ENDED, IGNORED = "state", "session_started", "session_ended", "ignored"
+PROMPT = "prompt_submitted"
+"""The reason of a notice that reports a prompt; its detail is the text of the prompt."""
 STARTUP = 60.0
 """Seconds within which an agent that was started opens its first conversation."""
 
@@ -54,10 +57,13 @@ class Notice(Struct, frozen=True, kw_only=True):
     requests in one turn differ in nothing else.
     """
     strength: int = SURE
+    prompt_digest: str = ""
+    """Of a prompt that was submitted: the digest of its whole text."""
 
     def with_state(self, state: State, reason: str, detail: str = "") -> Notice:
         """Return this notice with a state."""
-        return replace(self, kind=STATE, state=state, reason=reason, detail=one_line(detail))
+        digest = prompt_digest(detail) if reason == PROMPT and detail else ""
+        return replace(self, kind=STATE, state=state, reason=reason, detail=one_line(detail), prompt_digest=digest)
 
     def with_event(self, events: EventTable, event: str, payload: dict[str, Any]) -> Notice:
         """Return this notice with the state that its event says; unchanged if the event says none."""
@@ -85,6 +91,7 @@ class Notice(Struct, frozen=True, kw_only=True):
             reason=reason_of(self.state, self.reason, self.detail),
             detail=self.detail,
             evidence=self.evidence,
+            prompt_digest=self.prompt_digest or UNSET,
         )
 
 

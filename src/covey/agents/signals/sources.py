@@ -66,6 +66,18 @@ def find(source: Source, whose: Owner) -> str:
     return ""
 
 
+def last_lines(path: str, most_bytes: int) -> list[str]:
+    """Return the whole lines in the last bytes of a file; none if it cannot be read."""
+    size = _stat(path)[1]
+    lines = LineBuffer(LONGEST_LINE, inside_line=size > most_bytes)
+    try:
+        with open_regular(path) as file:
+            file.seek(max(size - most_bytes, 0))
+            return [line.decode(errors="replace") for line in lines.feed(file.read(most_bytes))]
+    except OSError:
+        return []
+
+
 class Tail:
     """The lines of a growing file, each once.
 
@@ -148,15 +160,15 @@ async def follow(
     """Yield what a source says from now on: first its present state, then every change; None when the file is gone.
 
     It goes on until it is closed. What was written before the process began belongs to another process, and is left
-    out.
+    out. A file that appears later is read from the moment at which the search for it began.
     """
-    path = ""
+    path, since = "", clock()
     while not path:
         path = find(source, whose)
         if not path:
             await pauses.pause(SEARCH_S)
             whose = replace(whose, files=tuple(_open_files(whose.pid)))
-    async for report in _level(source, path, pauses) if source.read else _lines(source, path, clock, pauses):
+    async for report in _level(source, path, pauses) if source.read else _lines(source, path, clock, pauses, since):
         if report is None or report.at >= whose.began:
             yield report
 
@@ -178,17 +190,24 @@ async def _level(source: Source, path: str, pauses: Pauses) -> AsyncIterator[Lev
         await pauses.pause(EVERY_S)
 
 
-async def _lines(source: Source, path: str, clock: Callable[[], float], pauses: Pauses) -> AsyncIterator[Notice]:
-    """Of the lines that were there before, only the last notice is yielded."""
+async def _lines(
+    source: Source, path: str, clock: Callable[[], float], pauses: Pauses, since: float
+) -> AsyncIterator[Notice]:
+    """Of the lines that were there before, those after a moment are yielded, and the last notice in any case.
+
+    A line that does not say when it was written is one of those before.
+    """
     assert source.follower is not None
     tail, follower = Tail(path), source.follower()
     caught_up = False
     last: Notice | None = None
     while True:
-        for notice in (follower.feed(line, clock()) for line in tail.read()):
-            if notice is not None and caught_up:
+        for notice in (follower.feed(line, clock() if caught_up else since) for line in tail.read()):
+            if notice is not None and (caught_up or notice.at > since):
+                last = None
                 yield notice
-            last = notice or last
+            elif notice is not None:
+                last = notice
         if tail.behind:
             await asyncio.sleep(0)
             continue

@@ -19,14 +19,25 @@ MOST_BYTES = 10_000_000
 
 
 def send(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Send a message and show its receipt."""
-    out = writer()
-    params = {**params, "text": _text(params), "file": None, "check_only": params["check_only"] or out.dry_run}
+    """Send a message and show its receipt, and with --wait the answer."""
+    out, waits = writer(), params["wait"]
+    if params["timeout"] is not None and not (waits or params["when_ready"]):
+        raise user_error("nothing waits", "--timeout belongs to --when-ready or --wait.", field="timeout")
+    text, check_only = _text(params), params["check_only"] or out.dry_run
+    params = {**params, "text": text, "file": None, "wait": False, "check_only": check_only}
     if out.dry_run:
         out.plan(*_plan(home, operation, params))
-    else:
-        show(operation, ask(home, operation, params))
-    return 0
+        return 0
+    result = ask(home, operation, params)
+    code = 0
+    if waits and not check_only:
+        from covey.cli.verbs.receipts import await_answer, exit_code
+
+        result["answer"] = await_answer(home, result["receipt"]["id"], params["timeout"] or "1h")
+        result["receipt"] = result["answer"]["receipt"]
+        code = exit_code(result["answer"])
+    show(operation, result)
+    return code
 
 
 def _plan(home: Home, operation: Operation, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -36,6 +47,8 @@ def _plan(home: Home, operation: Operation, params: dict[str, Any]) -> tuple[str
     except AgentError as error:
         refusal = {"error": error.error, "message": error.message, "suggestion": error.suggestion}
         return f"It would not be sent: {error.message}", {"would_send": False, "refusal": refusal}
+    if "waits_for" in result:
+        return f"It would wait: {result['waits_for']}", {"would_send": False, **result}
     return f"It would be sent to {result['snapshot']['ref']}.", {"would_send": True, **result}
 
 

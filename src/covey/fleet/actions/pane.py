@@ -20,13 +20,16 @@ from covey.fleet.actions.refusal import (
     SCREEN_CHANGING,
     SCREEN_NOT_UNDERSTOOD,
     TARGET_UNREACHABLE,
+    OutcomeUnknown,
     Refusal,
 )
 from covey.fleet.agent_sources import without_escapes
 from covey.tmux import typing
-from covey.tmux.errors import TmuxError
+from covey.tmux.errors import TmuxError, TmuxRefusedError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from covey.agents.acting import Acting
     from covey.agents.screens.composer import Composer
     from covey.agents.screens.patterns import Reading
@@ -111,7 +114,7 @@ class AgentPane:
         for _ in range(TRIES):
             screen = await self.screen()
             self.check_free(screen)
-            difference = self._passing(await typing.paste(self._command, self._check(screen), name, text))
+            difference = await self._guarded(typing.paste(self._command, self._check(screen), name, text))
             if difference is None:
                 return
             await asyncio.sleep(TRY_AGAIN_S)
@@ -119,7 +122,17 @@ class AgentPane:
 
     async def press(self, screen: Screen, *keys: str) -> bool:
         """Press keys if the composer is still as it was on that screen. Returns whether that was so."""
-        return self._passing(await typing.press(self._command, self._check(screen), *keys)) is None
+        return await self._guarded(typing.press(self._command, self._check(screen), *keys)) is None
+
+    async def _guarded(self, typed: Awaitable[typing.Difference | None]) -> typing.Difference | None:
+        """Return why nothing was typed, if it may pass. Raises Refusal, or OutcomeUnknown if tmux did not answer."""
+        try:
+            return self._passing(await typed)
+        except TmuxError as error:
+            raise OutcomeUnknown(
+                f"the tmux server of {self._snapshot.ref} did not answer: {error}",
+                f"Look at the agent before you do it again: covey view {self._runtime.pane_id}",
+            ) from error
 
     def _passing(self, difference: typing.Difference | None) -> typing.Difference | None:
         """Return a difference of the screen, which may pass; raise Refusal for any other."""
@@ -135,7 +148,7 @@ class AgentPane:
             case typing.Difference(what="mode"):
                 raise Refusal(
                     PANE_IN_MODE,
-                    f"somebody scrolls or chooses in {self._snapshot.ref} (a mode of tmux); nothing was typed",
+                    f"somebody scrolls or chooses in {self._snapshot.ref} (a mode of tmux); nothing is typed there",
                     "Leave that mode with q, in its pane.",
                 )
             case typing.Difference(what="program", found=program):
@@ -165,6 +178,8 @@ class AgentPane:
         try:
             return await self._fleet.watches[self._runtime.target].command(self._runtime.socket, *words)
         except TmuxError as error:
+            if words[0] == typing.GUARDED and not isinstance(error, TmuxRefusedError):
+                raise
             raise Refusal(
                 TARGET_UNREACHABLE,
                 f"the tmux server of {self._snapshot.ref} cannot be asked: {error}",
@@ -174,7 +189,7 @@ class AgentPane:
     def _gone(self, what: str) -> Refusal:
         return Refusal(
             RUNTIME_CHANGED,
-            f"{self._runtime.agent} (runtime:{self._runtime.runtime_id}) {what}; nothing was typed",
+            f"{self._runtime.agent} (runtime:{self._runtime.runtime_id}) {what}; nothing is typed there",
             "See who is there: covey ps",
         )
 

@@ -10,14 +10,16 @@ from msgspec.structs import asdict, replace
 from covey.contract.actions_events import RECEIPT_CHANGED
 from covey.kernel.clock import timestamp
 from covey.kernel.store.migrations import Migration
+from murli import not_found
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable, Container
 
     from covey.kernel.events.events import Events
     from covey.kernel.store.store import Store
 
-ACCEPTED, TYPED, SUBMITTED, SEEN = "accepted", "typed", "submitted", "seen"
+ACCEPTED, TYPED, SUBMITTED, SEEN, ANSWERED = "accepted", "typed", "submitted", "seen", "answered"
 KEPT = 10_000
 """How many receipts are kept."""
 INTERRUPTED = "the daemon ended in the middle; look at the agent before sending it again"
@@ -41,9 +43,38 @@ CREATE TABLE receipt (
 ) STRICT, WITHOUT ROWID;
 """,
 )
-_COLUMNS = "id, runtime_id, ref, agent, lane, text, bytes, rung, open, why, evidence, created_at, updated_at"
-_PUT = f"INSERT OR REPLACE INTO receipt ({_COLUMNS}) VALUES ({', '.join('?' * 13)})"  # noqa: S608 - fixed names
-_PRUNE = "DELETE FROM receipt WHERE id <= (SELECT id FROM receipt ORDER BY id DESC LIMIT 1 OFFSET ?)"
+ANSWERS_MIGRATION = Migration(
+    "fleet.receipts_answered",
+    """
+ALTER TABLE receipt RENAME TO receipt_before;
+CREATE TABLE receipt (
+    id         TEXT PRIMARY KEY,
+    runtime_id TEXT NOT NULL,
+    ref        TEXT NOT NULL,
+    agent      TEXT NOT NULL,
+    lane       TEXT NOT NULL,
+    text       TEXT NOT NULL,
+    digest     TEXT NOT NULL,
+    bytes      INTEGER NOT NULL,
+    rung       TEXT NOT NULL CHECK (rung IN ('accepted', 'typed', 'submitted', 'seen', 'answered')),
+    open       INTEGER NOT NULL,
+    why        TEXT NOT NULL,
+    evidence   TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO receipt SELECT id, runtime_id, ref, agent, lane, text, '', bytes, rung, open, why, evidence, created_at,
+    updated_at FROM receipt_before;
+DROP TABLE receipt_before;
+""",
+)
+_FIELDS = (
+    "id", "runtime_id", "ref", "agent", "lane", "text", "digest", "bytes", "rung", "open", "why", "evidence",
+    "created_at", "updated_at",
+)  # fmt: skip
+_COLUMNS = ", ".join(_FIELDS)
+_PUT = f"INSERT OR REPLACE INTO receipt ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608 - fixed names
+_PRUNE = "DELETE FROM receipt WHERE NOT open AND id <= (SELECT id FROM receipt ORDER BY id DESC LIMIT 1 OFFSET ?)"
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
@@ -57,19 +88,23 @@ class Receipt(Struct, frozen=True, kw_only=True):
     """How it was delivered: `paste`."""
     text: str
     """The beginning of the message, on one line."""
+    digest: str
+    """Of the whole message, as a prompt that the agent reports is compared with it."""
     bytes: int
     rung: str = ACCEPTED
     open: bool = True
     """Whether it may still come further."""
     why: str = ""
-    """Why it came no further."""
+    """Why it came no further, or why it waits."""
     evidence: str = ""
     """What shows the last rung."""
     created_at: float
     updated_at: float
 
     def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "created_at": timestamp(self.created_at), "updated_at": timestamp(self.updated_at)}
+        fields = asdict(self)
+        del fields["digest"]
+        return {**fields, "created_at": timestamp(self.created_at), "updated_at": timestamp(self.updated_at)}
 
 
 class Receipts:
@@ -79,18 +114,21 @@ class Receipts:
         self._store = store
         self._events = events
 
-    async def interrupt_open(self, now: float) -> None:
-        """Close what the last daemon left open: nobody knows how far it came."""
-        for receipt in await self._store.read(lambda connection: _read(connection, "WHERE open")):
-            await self.put(replace(receipt, open=False, why=INTERRUPTED, updated_at=now))
+    async def interrupt_open(self, now: float, waiting: Container[str] = ()) -> None:
+        """Close what the last daemon left open: nobody knows how far it came. Those that still wait stay open."""
+        for receipt in await self._store.read(lambda connection: read_receipts(connection, "WHERE open")):
+            if receipt.id not in waiting:
+                await self.close(receipt, INTERRUPTED, now)
 
-    async def put(self, receipt: Receipt) -> Receipt:
-        """Store a receipt, new or changed, and return it when that is durable."""
+    async def put(self, receipt: Receipt, with_it: Callable[[sqlite3.Connection], None] | None = None) -> Receipt:
+        """Store a receipt, new or changed, and return it when that is durable. `with_it`: in the same transaction."""
 
         def also(connection: sqlite3.Connection) -> None:
             fields = asdict(receipt)
-            connection.execute(_PUT, [fields[name] for name in _COLUMNS.split(", ")])
+            connection.execute(_PUT, [fields[name] for name in _FIELDS])
             connection.execute(_PRUNE, (KEPT,))
+            if with_it is not None:
+                with_it(connection)
 
         await self._events.append(
             RECEIPT_CHANGED,
@@ -102,12 +140,32 @@ class Receipts:
         )
         return receipt
 
+    async def close(self, receipt: Receipt, why: str, now: float) -> Receipt:
+        """Store that a message comes no further, and why; empty if it came as far as it can."""
+        return await self.put(replace(receipt, open=False, why=why, updated_at=now))
+
     async def latest(self, limit: int) -> list[Receipt]:
         """Return the newest receipts, the newest first."""
-        return await self._store.read(lambda connection: _read(connection, "ORDER BY id DESC LIMIT ?", limit))
+        return await self._store.read(lambda connection: read_receipts(connection, "ORDER BY id DESC LIMIT ?", limit))
+
+    async def find(self, name: str) -> Receipt:
+        """Return the receipt with that id, or whose id ends so. Raises AgentError if there is not exactly one."""
+        ending = "WHERE upper(substr(id, ?)) = upper(?) LIMIT 2"
+        found = await self._store.read(lambda connection: read_receipts(connection, ending, -len(name) or 1, name))
+        if len(found) != 1:
+            raise not_found(
+                f"{'several receipts have' if found else 'no receipt has'} an id that ends in {name[:40]!r}",
+                "Give the whole id: covey receipts list --output json",
+                field="id",
+            )
+        return found[0]
 
 
-def _read(connection: sqlite3.Connection, where: str, *values: object) -> list[Receipt]:
+def read_receipts(connection: sqlite3.Connection, where: str, *values: object) -> list[Receipt]:
+    """Return the receipts that a clause selects."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM receipt {where}", values)  # noqa: S608 - fixed texts
-    names = _COLUMNS.split(", ")
-    return [Receipt(**{**dict(zip(names, row, strict=True)), "open": bool(row[8])}) for row in rows]
+    return [_receipt(dict(zip(_FIELDS, row, strict=True))) for row in rows]
+
+
+def _receipt(fields: dict[str, Any]) -> Receipt:
+    return Receipt(**{**fields, "open": bool(fields["open"])})

@@ -1,7 +1,8 @@
-"""Why an action was refused. Nothing was typed and no signal was sent.
+"""Why an action was refused: nothing was typed and no signal was sent. Or that it is not known whether it was done.
 
 AgentError
-└── Refusal    with one of the codes below
+├── Refusal           with one of the codes below
+└── OutcomeUnknown
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ TEXT_IS_COMMAND = "text_is_command"
 TARGET_UNREACHABLE = "target_unreachable"
 NOT_RUNNING = "not_running"
 NOT_SUPPORTED = "not_supported"
+QUEUE_NOT_EMPTY = "queue_not_empty"
+QUEUE_FULL = "queue_full"
+NOT_QUEUED = "not_queued"
 
 
 class Refusal(AgentError):  # noqa: N818 - a decision, not a failure of the program
@@ -30,3 +34,10 @@ class Refusal(AgentError):  # noqa: N818 - a decision, not a failure of the prog
 
     def __init__(self, code: str, message: str, suggestion: str) -> None:
         super().__init__(message, code=EXIT_CONFLICT, error=code, suggestion=suggestion, recoverable=True)
+
+
+class OutcomeUnknown(AgentError):  # noqa: N818 - as above
+    """The connection was lost while something was typed: it may have been typed, and is not typed again."""
+
+    def __init__(self, message: str, suggestion: str) -> None:
+        super().__init__(message, code=EXIT_CONFLICT, error="outcome_unknown", suggestion=suggestion)

@@ -93,6 +93,13 @@ def take(fleet: Fleet, params: Mapping[str, Any], now: float) -> Snapshot:
     )
 
 
+def check_conditions(params: Mapping[str, Any]) -> None:
+    """Raise AgentError if the conditions of a call are not understood, whether they hold now or not."""
+    states(params.get("if_state") or [])
+    if params.get("if_updated_within") is not None:
+        seconds(params["if_updated_within"], "if_updated_within")
+
+
 def _check_state(row: Row, params: Mapping[str, Any], now: float) -> None:
     if (wanted := states(params.get("if_state") or [])) and row.state not in wanted:
         raise Refusal(

@@ -15,7 +15,7 @@ from covey.fleet.answers.view import TargetStatus
 from covey.fleet.remote import remote_node
 from covey.fleet.remote.remote_node import RemoteNode, RemoteNodeListener
 from covey.fleet.watch.server_watch import ServerListener, ServerWatch
-from covey.hosts.errors import HostError
+from covey.hosts.errors import HostError, HostUnreachableError
 from covey.kernel.backoff import BackOff
 from covey.kernel.clock import sleep_until
 from covey.tmux.changes import Liveness
@@ -66,6 +66,7 @@ class TargetWatch:
         self._tasks = tasks
         self._servers: dict[str, tuple[ServerWatch, asyncio.Task[None]]] = {}
         self._closing: set[asyncio.Task[None]] = set()
+        self._place: TmuxHost | None = None
         self._node: RemoteNode | None = None
         self._following: asyncio.Task[None] | None = None
         self._lost: str | None = NOT_YET
@@ -82,7 +83,7 @@ class TargetWatch:
                 self._wake.clear()
                 asked = list(self._asked)
                 try:
-                    place = place or self._make()
+                    place = self._place = place or self._make()
                     self._found(place, await place.sockets())
                     back_off.succeed()
                     pause = EVERY_S
@@ -191,6 +192,13 @@ class TargetWatch:
         if server is None:
             raise TmuxUnreachableError(f"the tmux server at {socket} is not watched now")
         return await server[0].command(*words)
+
+    @property
+    def host(self) -> TmuxHost:
+        """The machine. Raises HostUnreachableError if it is not reached now."""
+        if self._place is None or self._lost is not None:
+            raise HostUnreachableError(self._lost or NOT_YET)
+        return self._place
 
     # What was found.
 

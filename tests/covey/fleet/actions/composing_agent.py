@@ -1,7 +1,7 @@
 """A program with a composer, as agents have one: what is typed stands behind `> `, Enter submits it.
 
 It writes each message that was submitted, and each Enter that answered a dialog, as a line of JSON to the file that its
-argument names. `ask` makes it ask, which any Enter approves; `draft` is not submitted by itself. A file called `ask`
+argument names. `ask` makes it ask, which any Enter approves; `work` makes it work until Escape. A file called `ask`
 beside its log makes it ask at once, whatever stands in the composer.
 """
 
@@ -19,12 +19,12 @@ LOG = Path(sys.argv[1])
 BEGIN, END = b"\x1b[200~", b"\x1b[201~"
 
 
-def main() -> None:
+def main(kind: type[Agent]) -> None:
     kept = termios.tcgetattr(0)
     tty.setraw(0)
     os.write(1, b"\x1b[?2004h")
     try:
-        Agent().run()
+        kind().run()
     finally:
         termios.tcsetattr(0, termios.TCSANOW, kept)
 
@@ -32,7 +32,7 @@ def main() -> None:
 class Agent:
     def __init__(self) -> None:
         self.text = ""
-        self.asks = False
+        self.asks = self.works = False
         self.pending = b""
 
     def run(self) -> None:
@@ -61,6 +61,8 @@ class Agent:
             key, self.pending = self.pending[:1], self.pending[1:]
             if key == b"\r":
                 self.enter()
+            elif key == b"\x1b":
+                self.works = False
             elif not self.asks:
                 self.text += key.decode(errors="replace")
 
@@ -69,14 +71,15 @@ class Agent:
             print(json.dumps({"approved": True} if self.asks else {"message": self.text}), file=log)
         if self.asks:
             LOG.with_name("ask").unlink(missing_ok=True)
+        self.works = not self.asks and self.text == "work"
         self.asks = not self.asks and self.text == "ask"
         self.text = ""
 
     def draw(self) -> None:
         last = self.text.rpartition("\n")[2][-60:]
-        row = "[ask] rm -rf build/" if self.asks else f"> {last}"
+        row = "[ask] rm -rf build/" if self.asks else "[work]" if self.works else f"> {last}"
         os.write(1, b"\x1b[2J\x1b[H" + f"hello\r\n{row}".encode())
 
 
 if __name__ == "__main__":
-    main()
+    main(Agent)

@@ -40,9 +40,19 @@ class Composing:
         """What the agent was told, in order."""
         return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
 
+    @property
+    def receipts(self) -> list[dict[str, Any]]:
+        """All receipts, the oldest first."""
+        return self.covey.run("receipts", "list").result["items"][::-1]  # type: ignore[no-any-return]
+
     def ask(self) -> None:
-        """Have the agent ask something at once."""
+        """Have the agent ask something, and wait until that is seen."""
         (self.log.parent / "ask").touch()
+        self.fleet.row(self.pane, "waiting_approval")
+
+    def approve(self) -> None:
+        """Answer what it asks, as a person would."""
+        self.fleet.tmux("send-keys", "-t", self.pane, "Enter")
 
 
 @pytest.fixture

@@ -46,7 +46,6 @@ def test_controls_are_taken_out_and_counted(composing: Composing) -> None:
 
 def test_while_it_asks_nothing_is_typed(composing: Composing) -> None:
     composing.ask()
-    composing.fleet.row(composing.pane, "waiting_approval")
     assert composing.send("yes")["error"] == "dialog_open"
     assert composing.told == []
 
@@ -92,7 +91,6 @@ def test_a_dry_run_types_nothing(composing: Composing) -> None:
     planned = composing.covey.run("send", composing.pane, "--text", "x", "--dry-run").result
     assert (planned["would_send"], planned["snapshot"]["runtime_id"]) == (True, composing.runtime_id)
     composing.ask()
-    composing.fleet.row(composing.pane, "waiting_approval")
     planned = composing.covey.run("send", composing.pane, "--text", "x", "--dry-run").result
     assert (planned["would_send"], planned["refusal"]["error"]) == (False, "dialog_open")
     assert composing.told == []
@@ -126,7 +124,6 @@ def test_a_dialog_that_opens_in_the_middle_is_never_answered(composing: Composin
             composing.ask()
             sending.result()
         assert {"approved": True} not in composing.told
-        composing.fleet.row(composing.pane, "waiting_approval")
         (composing.log.parent / "ask").unlink()
         composing.fleet.tmux("respawn-pane", "-k", "-t", composing.pane, *composing.argv)
         composing.fleet.row(composing.pane, "idle")

@@ -1,0 +1,65 @@
+"""A text made fit for the composer of an agent, and whether a composer shows it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from covey.agents.prompts import prompt_digest
+from covey.fleet.actions.refusal import TEXT_IS_COMMAND, Refusal
+from murli import user_error
+
+if TYPE_CHECKING:
+    from covey.agents.acting import Acting
+    from covey.fleet.actions.pane import Screen
+
+LONGEST_BYTES = 1_000_000
+"""Of one message."""
+_BLANKS = re.compile(r"\s+")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|[\ud800-\udfff]")
+
+
+class Message:
+    """A text made fit for a composer. Raises AgentError if it cannot be sent to this agent."""
+
+    def __init__(self, text: str, acting: Acting, *, as_command: bool) -> None:
+        unified = text.replace("\r\n", "\n").replace("\r", "\n")
+        self.text = _CONTROLS.sub("", unified).rstrip("\n")
+        self.stripped = len(unified.rstrip("\n")) - len(self.text)
+        """How many control characters were taken out."""
+        if not self.text.strip():
+            raise user_error(
+                "there is no text to send", "Give it with --text, --file or on standard input.", field="text"
+            )
+        if len(self.text.encode()) > LONGEST_BYTES:
+            raise user_error(
+                f"the text has {len(self.text.encode())} bytes, and {LONGEST_BYTES} can be sent",
+                "Put it into a file, and send the agent the name of the file.",
+                field="text",
+            )
+        first = self.text.lstrip()[:1]
+        if first in acting.commands and not as_command:
+            raise Refusal(
+                TEXT_IS_COMMAND,
+                f"a text that begins with {first!r} is run as a command, and is no message",
+                "Begin it with another character, or say that it is meant: --as-command",
+            )
+        if acting.continues_at_backslash and self.text.endswith("\\"):
+            self.text += " "
+
+    @property
+    def bytes(self) -> int:
+        return len(self.text.encode())
+
+    @property
+    def digest(self) -> str:
+        """What the prompt is recognised by when the agent reports it."""
+        return prompt_digest(self.text)
+
+
+def holds(screen: Screen, message: Message, acting: Acting) -> bool:
+    """Return whether a composer shows a message: the whole, its end if the rest is out of sight, or a folded paste."""
+    if screen.composer.state == "absent":
+        return False
+    shown, wanted = _BLANKS.sub("", screen.composer.text), _BLANKS.sub("", message.text)
+    return bool(shown) and (wanted.endswith(shown) or re.search(acting.folded, screen.composer.text) is not None)

@@ -1,0 +1,94 @@
+"""The answer to a message: waited for, read from the transcript, and not claimed if it is not there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.covey.conftest import Covey
+from tests.covey.fleet.actions.conftest import Composing
+from tests.covey.fleet.living import Fleet, living
+from tests.covey.fleet.room import until
+
+FOLDER = Path(__file__).parent
+
+
+class Claude:
+    """A program that is Claude Code as far as Covey can see, in a pane that a daemon watches."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.covey = fleet.covey
+        self.log = fleet.covey.folder / "told"
+        for name in ("composing_agent.py", "composing_claude.py"):
+            shutil.copy(FOLDER / name, fleet.covey.folder)
+        program = fleet.covey.folder / "composing_claude.py"
+        environment = {
+            "CLAUDE_CONFIG_DIR": str(fleet.covey.folder / "claude"),
+            "PYTHONHOME": sys.base_prefix,
+            "PYTHONPATH": "",
+        }
+        words = [word for name, value in environment.items() for word in ("-e", f"{name}={value}")]
+        script = f"exec -a claude {sys.executable} {program} {self.log}"
+        size = ("-x", "80", "-y", "24")
+        self.pane = fleet.tmux("new-session", "-d", *size, *words, "-P", "-F", "#{pane_id}", "bash", "-c", script)
+        fleet.up()
+        fleet.row(self.pane, "idle")
+
+    def send(self, text: str, *words: str) -> tuple[int, dict[str, Any]]:
+        answer = self.covey.run("send", self.pane, "--text", text, "--yes", *words)
+        return answer.code, json.loads(answer.stdout)["result"]
+
+
+@pytest.fixture
+def claude(covey: Covey) -> Iterator[Claude]:
+    with living(covey) as fleet:
+        yield Claude(fleet)
+
+
+def test_the_reply_is_waited_for_and_read(claude: Claude) -> None:
+    same = "word " * 60
+    code, result = claude.send(f"{same}one\tend  ", "--wait")
+    assert (code, result["answer"]["outcome"]) == (0, "answered")
+    assert result["answer"]["reply"].startswith("You said 309 characters.\n\n  The last:")
+    assert (result["receipt"]["rung"], result["receipt"]["open"]) == ("answered", False)
+    (claude.log.parent / "hold").touch()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(claude.send, f"{same}two", "--wait")
+        until(lambda: claude.covey.run("receipts", "list").result["items"][0]["rung"] == "seen")
+        (receipt, _) = claude.covey.run("receipts", "list").result["items"]
+        late = claude.covey.run("receipts", "wait", receipt["id"], "--timeout", "10ms")
+        assert (late.code, late.error["error"]) == (4, "timeout")
+        (claude.log.parent / "hold").unlink()
+        assert waiting.result()[1]["answer"]["reply"].endswith("The last:  two")
+    turns = claude.covey.run("view", claude.pane, "--turn").result["turns"]
+    assert [turn["prompt"][-8:] for turn in turns] == ["e    end", "word two"]
+    assert turns[1]["reply"] == "You said 303 characters.\n\n  The last:  two"
+
+
+def test_an_agent_that_asks_ends_the_wait(claude: Claude) -> None:
+    code, result = claude.send("ask", "--wait")
+    assert (code, result["answer"]["outcome"], result["answer"]["reply"]) == (3, "asks", "")
+    assert (result["answer"]["state"], result["receipt"]["rung"]) == ("waiting_approval", "seen")
+
+
+def test_an_answer_that_cannot_be_read_is_not_claimed(composing: Composing) -> None:
+    composing.ask()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(
+            composing.covey.run, "send", composing.pane, "--text", "work", "--when-ready", "--wait", "--yes"
+        )
+        until(lambda: composing.receipts)
+        composing.approve()
+        composing.fleet.row(composing.pane, "running")
+        composing.fleet.tmux("send-keys", "-t", composing.pane, "Escape")
+        ran = waiting.result()
+    result = json.loads(ran.stdout)["result"]
+    assert (ran.code, result["answer"]["outcome"]) == (3, "done")
+    assert (result["receipt"]["rung"], "cannot be read" in result["answer"]["why"]) == ("submitted", True)
