@@ -205,49 +205,6 @@ def parser() -> argparse.ArgumentParser:
 
     about = Metadata(
         agent_description=(
-            "Sends messages to agents while something happens to them at a random moment, and checks from outside that "
-            "nothing was typed where it should not be, and nothing lost or doubled without a mark in its receipt. Ends "
-            f"with exit code {EXIT_BROKEN} when a promise was broken, {EXIT_PARTIAL} when a race could not be held."
-        ),
-        examples=[
-            Example(command="./run lab races --agents stand-in --count 1000", description="Quick: no real agent"),
-            Example(
-                command="./run lab races --agents claude codex --kinds dialog person --count 200 --seed 7",
-                description="Two kinds on two real agents",
-            ),
-            Example(command="./run lab races --tmux all", description="On every version of tmux that can be had"),
-        ],
-    )
-    command = annotate(commands.add_parser("races", help="Race against sends, and count broken promises."), about)
-    command.add_argument("--count", type=int, default=1000, help="How many races.")
-    command.add_argument(
-        "--agents",
-        nargs="+",
-        default=[],
-        metavar="AGENT",
-        help=f"Which agents, as NAME or NAME@VERSION, or {STAND_IN} (default: the {STAND_IN} and all that are installed).",
-    )
-    command.add_argument(
-        "--kinds",
-        nargs="+",
-        default=list(KINDS),
-        metavar="KIND",
-        help=f"Which kinds: {' '.join(KINDS)} (default: all).",
-    )
-    command.add_argument("--seed", type=int, default=None, help="Repeats the races of a seed (default: a new one).")
-    command.add_argument("--first", type=int, default=0, help="The number of the first race.")
-    command.add_argument("--jobs", type=int, default=RACE_JOBS, help="How many agents are raced at once.")
-    command.add_argument(
-        "--tmux",
-        nargs="+",
-        default=[],
-        metavar="VERSION",
-        help="Which versions of tmux, or all (default: the one that is installed).",
-    )
-    command.set_defaults(func=hold_races)
-
-    about = Metadata(
-        agent_description=(
             "Starts one live agent with a scripted model in a tmux server of its own, says how to attach and which "
             "prompts the model knows, and ends everything when it is interrupted or the agent is left."
         ),
@@ -267,7 +224,53 @@ def parser() -> argparse.ArgumentParser:
         "--size", metavar="SIZE", help="Size of the terminal, e.g. 80x24 (default: that of whoever attaches)."
     )
     command.set_defaults(func=lambda args: play_live(args.agent, args.size))
+    annotate_races(commands.add_parser("races", help="Race against messages, and count broken promises."))
     return root
+
+
+def annotate_races(command: argparse.ArgumentParser) -> None:
+    about = Metadata(
+        agent_description=(
+            "Sends messages to agents while something happens to them at a random moment, and checks from outside that "
+            "nothing was typed where it should not be, and nothing lost or doubled without a mark in its receipt. Ends "
+            f"with exit code {EXIT_BROKEN} when a promise was broken, {EXIT_PARTIAL} when a race could not be held."
+        ),
+        examples=[
+            Example(command="./run lab races --agents stand-in --count 1000", description="Quick: no real agent"),
+            Example(
+                command="./run lab races --agents claude codex --kinds dialog person --count 200 --seed 7",
+                description="Two kinds on two real agents",
+            ),
+            Example(command="./run lab races --tmux all", description="On every version of tmux that can be had"),
+        ],
+    )
+    annotate(command, about)
+    command.add_argument("--count", type=int, default=1000, help="How many races.")
+    command.add_argument(
+        "--agents",
+        nargs="+",
+        default=[],
+        metavar="AGENT",
+        help=f"Which agents, as NAME or NAME@VERSION, or {STAND_IN} (default: {STAND_IN} and all that are installed).",
+    )
+    command.add_argument(
+        "--kinds",
+        nargs="+",
+        default=list(KINDS),
+        metavar="KIND",
+        help=f"Which kinds: {' '.join(KINDS)} (default: all).",
+    )
+    command.add_argument("--seed", type=int, default=None, help="Repeats the races of a seed (default: a new one).")
+    command.add_argument("--first", type=int, default=0, help="The number of the first race.")
+    command.add_argument("--jobs", type=int, default=RACE_JOBS, help="How many agents are raced at once.")
+    command.add_argument(
+        "--tmux",
+        nargs="+",
+        default=[],
+        metavar="VERSION",
+        help="Which versions of tmux, or all (default: the one that is installed).",
+    )
+    command.set_defaults(func=hold_races)
 
 
 def add_sizes(command: argparse.ArgumentParser) -> None:

@@ -96,7 +96,10 @@ async def dialog_in_the_middle(stage: Stage, race: Race, chance: Random) -> tupl
         await asyncio.sleep(after)
         stage.subject.ask(0.0, race.number)
     sent = await sending
-    return [sent], Found(busy=bool(prompt))
+    found = Found(busy=bool(prompt))
+    if prompt:
+        await stage.ready()  # which denies: a message that waited in the agent goes on to its model then
+    return [sent], found
 
 
 async def person_types(stage: Stage, race: Race, chance: Random) -> tuple[list[Sent], Found]:

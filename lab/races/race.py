@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-PROVEN = ("submitted", "seen")
-UNSURE = frozenset({"connection_lost", "timeout", "target_unreachable"})
+PROVEN = ("submitted", "seen", "answered")
+UNSURE = frozenset({"connection_lost", "timeout", "target_unreachable", "outcome_unknown"})
 """Errors after which a caller cannot know whether the text was typed; the receipt says what is known."""
 REFUSALS = frozenset(
     {
@@ -152,7 +152,7 @@ def _whole(one: Sent, told: Sequence[str], texts: Sequence[str]) -> Iterable[str
     for text in told:
         if rest := remainder(text, texts):
             yield f"spliced: it arrived with {rest[:60]!r}"
-        elif _plain(one.text) not in _plain(text):
+        elif plain(one.text) not in plain(text):
             yield "cut: it did not arrive whole"
 
 
@@ -170,7 +170,7 @@ def _arrived(one: Sent, found: Found) -> Iterable[str]:
 def _missing(one: Sent, found: Found) -> Iterable[str]:
     """Yield what is untrue about a message that has not arrived."""
     rung, _, _ = found.receipts.get(one.token, NO_RECEIPT)
-    if rung == "seen" or (rung in PROVEN and not (found.agent_ended or found.busy)):
+    if rung in PROVEN[1:] or (rung in PROVEN and not (found.agent_ended or found.busy)):
         yield f"lost: the receipt says {rung}"
 
 
@@ -188,11 +188,17 @@ def _journal(sent: Sequence[Sent], found: Found) -> Iterable[str]:
 
 def remainder(text: str, texts: Iterable[str]) -> str:
     """Return what is in a message beside these texts, without what agents put around prompts."""
-    rest = _plain(_WRAPPERS.sub("", text))
+    rest = plain(_WRAPPERS.sub("", text))
     for known in sorted(texts, key=len, reverse=True):
-        rest = rest.replace(_plain(known), "")
+        rest = rest.replace(plain(known), "")
     return rest
 
 
-def _plain(text: str) -> str:
+def has_token(text: str, token: str) -> bool:
+    """Return whether a text has this token, and not a longer one that begins with it."""
+    return re.search(rf"{token}(?![0-9p])", text) is not None
+
+
+def plain(text: str) -> str:
+    """Return a text without its blanks: agents change those."""
     return _BLANKS.sub("", text)

@@ -7,7 +7,7 @@ import contextlib
 import shutil
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -135,7 +135,7 @@ async def hold(stage: Stage, race: Race) -> Result:
     verdict = judge(sent, found)
     told = ""
     if verdict.broken:
-        told = f"sent {sent}\nfound {found}\nscreen\n{(await stage.screen()).rstrip()}"
+        told = f"sent {sent}\nfound {replace(found, around=())}\nscreen\n{(await stage.screen()).rstrip()}"
     return Result(race, verdict, time.monotonic() - began, told)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import shlex
 import shutil
 import signal
@@ -16,6 +15,7 @@ from lab import processes
 from lab.person import Person
 from lab.play import environment_of
 from lab.races.node import Node
+from lab.races.race import has_token
 from lab.size import DEFAULT
 from lab.sshd import Sshd
 from lab.terminal import Terminal, TerminalError
@@ -119,8 +119,12 @@ class Stage:
 
     async def start_agent(self) -> None:
         """Start the agent in its shell, and return when it takes a message."""
-        await self.terminal.run("send-keys", "-t", self.pane, f" {shlex.quote(str(self._starter))}", "Enter")
+        await self.begin_agent()
         await self._free(self.subject.start_limit_s)
+
+    async def begin_agent(self) -> None:
+        """Start the agent in its shell, and return at once."""
+        await self.terminal.run("send-keys", "-t", self.pane, f" {shlex.quote(str(self._starter))}", "Enter")
 
     def end_agent(self) -> None:
         """End the process of the agent and of its group as a crash would; the shell takes over."""
@@ -226,13 +230,13 @@ class Stage:
         found.approved = found.approved or self.subject.approvals() > approvals
         await self._await_told(sent)
         told = self.subject.told()
-        found.told = {one.token: [text for text in told if _has(text, one.token)] for one in sent}
+        found.told = {one.token: [text for text in told if has_token(text, one.token)] for one in sent}
         found.executed = found.executed or any(self.markers.iterdir())
         found.around = tuple(self._texts[-AROUND:])
         receipts = await self.node.receipts()
         for one in sent:
             for receipt in receipts:
-                if _has(receipt["text"], one.token):
+                if has_token(receipt["text"], one.token):
                     found.receipts[one.token] = (receipt["rung"], receipt["why"], receipt["open"])
         found.audited = Counter(await self.node.audited(since))
         return found
@@ -242,15 +246,10 @@ class Stage:
         wanted = [one.token for one in sent if one.rung in {"submitted", "seen"}]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ARRIVES_S):
-                while not all(any(_has(text, token) for text in self.subject.told()) for token in wanted):
+                while not all(any(has_token(text, token) for text in self.subject.told()) for token in wanted):
                     await asyncio.sleep(LOOK_S)
 
     def forget(self) -> None:
         """Remove what a race has left in files."""
         for marker in self.markers.iterdir():
             marker.unlink()
-
-
-def _has(text: str, token: str) -> bool:
-    """Return whether a text has this token, and not a longer one that begins with it."""
-    return re.search(rf"{token}(?![0-9p])", text) is not None

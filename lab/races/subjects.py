@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from covey.agents import integration
 from lab.agents.agent import Agent, RunSetup
 from lab.model.server import Conversation, Model
+from lab.races.race import has_token
 from lab.script import Call, Position, Say, Script, Step, Wait
 from lab.standins import composing_agent
 
@@ -106,10 +108,13 @@ class Remembering(Script):
 
     asked: list[tuple[str, ...]] = field(default_factory=list)
     """The texts of each request, in order."""
+    moments: list[float] = field(default_factory=list)
+    """When each request came, on the monotonic clock."""
 
     def position(self, items: Iterable[str | None]) -> Position | None:
         all_items = list(items)
         self.asked.append(tuple(item for item in all_items if item is not None))
+        self.moments.append(time.monotonic())
         results = 0
         for item in reversed(all_items):
             if item is not None and "race" in item:
@@ -134,6 +139,8 @@ class RealAgent:
     def __init__(self, agent: Agent, folder: Path, model: Model, address: str) -> None:
         self.name = agent.name
         self.start_limit_s = agent.start_limit + 30.0
+        self.ready = agent.ready
+        """On screen once it takes its first prompt."""
         self._agent = agent
         self._setup = RunSetup(folder, f"{address}/{folder.name}", integrated=True)
         self._script = Remembering({})
@@ -158,6 +165,11 @@ class RealAgent:
             for text in dict.fromkeys(texts):
                 known += [text] * (texts.count(text) - known.count(text))
         return known
+
+    def arrived_at(self, token: str) -> float | None:
+        """Return when its model was first given a text with this token, on the monotonic clock; None if never."""
+        requests = zip(self._script.asked, self._script.moments, strict=True)
+        return next((moment for texts, moment in requests if any(has_token(text, token) for text in texts)), None)
 
     def approvals(self) -> int:
         return len(list(self._markers.iterdir()))
