@@ -218,7 +218,7 @@ def tell(demo: Demo) -> None:
     demo.show("why api:0")
 
     heading("A message to it now would answer its question with Enter. So it is refused, and nothing is typed.")
-    demo.show("send api:0 --text 'and then run the tests' --yes", expected=REFUSED)
+    demo.show("send api:0 --text 'and then run the tests'", expected=REFUSED)
 
     heading("Leave a table open, and answer the agent where it is: with y, in its own pane.")
     typed("covey watch")
@@ -228,7 +228,7 @@ def tell(demo: Demo) -> None:
     demo.show("wait docs:0 --state idle --timeout 5s")
 
     heading("That one is free: give it a task. The receipt says how far the message is proven to have come.")
-    demo.show("send docs:0 --text 'write the changelog' --yes")
+    demo.show("send docs:0 --text 'write the changelog'")
     demo.wait("docs:0", "running,completed")
     demo.show("receipts list")
     demo.show("down")

@@ -26,6 +26,7 @@ REFUSALS = frozenset(
         "runtime_changed",
         "screen_changing",
         "screen_not_understood",
+        "somebody_types",
         "text_is_command",
     }
 )

@@ -138,7 +138,7 @@ class Sender:
             return replace(receipt, why="its composer does not show the text, so Enter was not pressed")
         await asyncio.sleep(acting.pause_s)
         for _ in range(ENTERS):
-            if not await pane.press(screen, "Enter"):
+            if not await pane.submit(screen):
                 return replace(receipt, why="the composer has changed, so Enter was not pressed")
             until = self._clock.monotonic() + ENTER_S
             while self._clock.monotonic() < until:
