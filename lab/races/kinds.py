@@ -46,7 +46,7 @@ class Kind:
 
 
 async def undisturbed(stage: Stage, race: Race, chance: Random) -> tuple[list[Sent], Found]:
-    return [await stage.send(race, texts.message(race.token, chance))], Found()
+    return [await stage.send(race, texts.message(race.token, chance))], Found(calm=True)
 
 
 async def replaced_by_a_shell(stage: Stage, race: Race, chance: Random) -> tuple[list[Sent], Found]:
@@ -135,7 +135,7 @@ async def shell_command(stage: Stage, race: Race, chance: Random) -> tuple[list[
 
 async def end_of_paste(stage: Stage, race: Race, chance: Random) -> tuple[list[Sent], Found]:
     text, arrives = texts.end_of_paste(race.token, stage.markers, chance)
-    return [await stage.send(race, text, arrives)], Found()
+    return [await stage.send(race, text, arrives)], Found(calm=True)
 
 
 async def many_senders(stage: Stage, race: Race, chance: Random) -> tuple[list[Sent], Found]:

@@ -95,6 +95,8 @@ class Found:
     """Whether the agent was ended in the race: a message that it had taken may not have been recorded."""
     busy: bool = False
     """Whether the agent worked: a message may wait in it, and be lost with the turn."""
+    calm: bool = False
+    """Whether nothing happened to the agent: then the message must be delivered."""
     around: tuple[str, ...] = ()
     """Texts of earlier races, which an agent that was busy may deliver late, together with ours."""
 
@@ -140,6 +142,8 @@ def _message(one: Sent, sent: Sequence[Sent], found: Found) -> Iterable[str]:
     yield from _whole(one, told, [*(other.text for other in sent), *found.around])
     yield from _arrived(one, found) if told else _missing(one, found)
     rung, why, still_open = found.receipts.get(one.token, NO_RECEIPT)
+    if found.calm and rung not in PROVEN:
+        yield f"nothing happened, and it was not delivered: {one.message or why}"
     if found.left and not (rung == "typed" and why):
         yield f"a line of it stood at a shell's prompt, and the receipt says {rung or one.error}"
     if still_open:
@@ -171,7 +175,7 @@ def _arrived(one: Sent, found: Found) -> Iterable[str]:
 def _missing(one: Sent, found: Found) -> Iterable[str]:
     """Yield what is untrue about a message that has not arrived."""
     rung, _, _ = found.receipts.get(one.token, NO_RECEIPT)
-    if rung in PROVEN[1:] or (rung in PROVEN and not (found.agent_ended or found.busy)):
+    if rung in PROVEN and not found.agent_ended and not (found.busy and rung == PROVEN[0]):
         yield f"lost: the receipt says {rung}"
 
 

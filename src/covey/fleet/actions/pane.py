@@ -135,7 +135,7 @@ class AgentPane:
         """
         person = await self._quiet()
         now = await self.screen()
-        if now.composer_rows != screen.composer_rows:
+        if not now.composer_rows or now.composer_rows != screen.composer_rows:
             return False
         return self._passing(await typing.press(self._command, self._check(now, person), "Enter")) is None
 

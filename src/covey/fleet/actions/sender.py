@@ -40,6 +40,8 @@ ENTER_S = 1.5
 ENTERS = 3
 SEEN_S = 10.0
 """How long the agent is given to report the prompt."""
+END = 20
+"""Characters at the end of a message by which it is recognised."""
 PROMPT = "prompt_submitted"
 _BLANKS = re.compile(r"\s+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|[\ud800-\udfff]")
@@ -143,10 +145,11 @@ class Sender:
             until = self._clock.monotonic() + ENTER_S
             while self._clock.monotonic() < until:
                 await asyncio.sleep(LOOK_S)
-                now = await pane.screen()
-                if not holds(now, message, acting):
+                screen = await pane.screen()
+                if left(screen, message, acting):
                     return await self._advance(receipt, SUBMITTED, "its composer holds the text no more")
-            screen = now
+            if not holds(screen, message, acting):
+                return replace(receipt, why="Enter was pressed, and whether it was submitted cannot be seen")
         return replace(receipt, why="Enter was pressed, and the text still stands in its composer")
 
     async def _shown(self, pane: AgentPane, message: Message, acting: Acting) -> Screen | None:
@@ -185,3 +188,16 @@ def holds(screen: Screen, message: Message, acting: Acting) -> bool:
         return False
     shown, wanted = _BLANKS.sub("", screen.composer.text), _BLANKS.sub("", message.text)
     return bool(shown) and (wanted.endswith(shown) or re.search(acting.folded, screen.composer.text) is not None)
+
+
+def left(screen: Screen, message: Message, acting: Acting) -> bool:
+    """Return whether a message has left the composer. While a dialog hides the composer, that cannot be seen.
+
+    What stands in it may be the message with what somebody has typed after it.
+    """
+    if screen.reading is None or screen.reading.dialog:
+        return False
+    if screen.composer.free or screen.composer.state == "absent":
+        return True
+    shown, end = _BLANKS.sub("", screen.composer.text), _BLANKS.sub("", message.text)[-END:]
+    return end not in shown and re.search(acting.folded, screen.composer.text) is None
