@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from random import Random
@@ -25,9 +26,11 @@ BEYOND = 1.3
 """Moments are chosen up to this many times the length of a usual send: before, in it, and just after."""
 SETTLE_S = 0.4
 """How long a shell is given to show what it does with what was typed."""
+RESTED_S = 2.3
+"""After which a person is not taken for one who types."""
 RUNGS = ("accepted", "typed", "submitted", "")
 """After which the daemon is killed; the last one is a moment of its own."""
-SHELLS = ("a bash", "a new agent")
+ENDS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)
 KEYS = "qwzxv"
 """What a person types: letters that mean nothing to any agent."""
 
@@ -52,9 +55,17 @@ async def undisturbed(stage: Stage, race: Race, chance: Random) -> tuple[list[Se
 async def replaced_by_a_shell(stage: Stage, race: Race, chance: Random) -> tuple[list[Sent], Found]:
     sending = asyncio.create_task(stage.send(race, texts.commands(race.token, stage.markers, chance)))
     await _moment(stage, chance)
-    stage.end_agent()
+    stage.end_agent(chance.choice(ENDS))
     sent = await sending
     return [sent], await _at_the_shell(stage, Found(agent_ended=True))
+
+
+async def left_to_its_script(stage: Stage, race: Race, chance: Random) -> tuple[list[Sent], Found]:
+    """As with a shell, but tmux sees the same process and the same name in front."""
+    await stage.start_from_script()
+    sent, found = await replaced_by_a_shell(stage, race, chance)
+    await stage.restart()
+    return sent, found
 
 
 async def respawned(stage: Stage, race: Race, chance: Random) -> tuple[list[Sent], Found]:
@@ -105,7 +116,8 @@ async def dialog_in_the_middle(stage: Stage, race: Race, chance: Random) -> tupl
 async def person_types(stage: Stage, race: Race, chance: Random) -> tuple[list[Sent], Found]:
     person = stage.attach()
     try:
-        await asyncio.sleep(SETTLE_S)  # tmux draws for the new terminal, and the agent for its size
+        # tmux draws for the new terminal, and the agent for its size; some people have rested before they type.
+        await asyncio.sleep(chance.choice((SETTLE_S, RESTED_S, RESTED_S)))
         sending = asyncio.create_task(stage.send(race, texts.message(race.token, chance)))
         await _moment(stage, chance)
         await _type(person, chance)
@@ -189,6 +201,7 @@ KINDS = {
     for kind in (
         Kind("undisturbed", "nothing happens", undisturbed),
         Kind("shell", "the agent ends, and its shell takes over", replaced_by_a_shell),
+        Kind("script", "the agent ends, and the script that started it goes on as a shell", left_to_its_script),
         Kind("respawn", "the pane is respawned with a shell or another agent", respawned),
         Kind("reused", "tmux restarts, and the pane's id belongs to a shell", reused),
         Kind("dialog", "the agent asks for an approval", dialog_in_the_middle),

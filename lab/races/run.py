@@ -131,6 +131,8 @@ async def hold(stage: Stage, race: Race) -> Result:
     since, approvals = await stage.node.cursor(), stage.subject.approvals()
     chance = Random(f"{race.seed}/{race.number}")  # noqa: S311 - a race is repeated by its seed
     sent, found = await KINDS[race.kind].run(stage, race, chance)
+    if found.calm:
+        stage.calibrate(sent[0])
     found = await stage.look(sent, found, since, approvals)
     verdict = judge(sent, found)
     told = ""

@@ -35,7 +35,7 @@ ARRIVES_S = 5.0
 """How long the model of an agent may take to be told what the agent has."""
 LOOK_S = 0.05
 LONGEST_S = 2.0
-"""What of a send is counted: an agent that is busy is waited for much longer."""
+"""What of a send is counted: an agent that does not report the prompt is waited for much longer."""
 RESETS = 40
 AROUND = 60
 """How many of the last texts may still be delivered late."""
@@ -53,7 +53,7 @@ class Stage:
         self.subject = subject
         self.markers = folder / "executed"
         self.usual_s = 0.3
-        """How long a send takes here that comes to its end."""
+        """How long a send takes here if nothing happens."""
         self.link: Sshd | None = None
         self._far = far
         self._starter = folder / "start"
@@ -126,10 +126,14 @@ class Stage:
         """Start the agent in its shell, and return at once."""
         await self.terminal.run("send-keys", "-t", self.pane, f" {shlex.quote(str(self._starter))}", "Enter")
 
-    def end_agent(self) -> None:
-        """End the process of the agent and of its group as a crash would; the shell takes over."""
+    def end_agent(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """End the agent with a signal to its group, or to itself if it is in the group of a script."""
         with contextlib.suppress(OSError, ValueError):
-            os.killpg(int((self.folder / "pid").read_text()), signal.SIGKILL)
+            pid = int((self.folder / "pid").read_text())
+            try:
+                os.killpg(pid, number)
+            except ProcessLookupError:
+                os.kill(pid, number)
 
     async def respawn(self, *command: str) -> None:
         """Replace what runs in the pane."""
@@ -140,6 +144,12 @@ class Stage:
         self.end_agent()
         await self.respawn(*SHELL)
         await self.start_agent()
+
+    async def start_from_script(self) -> None:
+        """Start the agent from a script that goes on as a shell: under the same name, in the same process group."""
+        self.end_agent()
+        await self.respawn("sh", "-c", f"{shlex.quote(str(self._starter))}; exec sh")
+        await self._free(self.subject.start_limit_s)
 
     def attach(self) -> Person:
         """Attach a person's terminal to the session."""
@@ -220,10 +230,12 @@ class Stage:
         """Send a text that begins with the token of the race."""
         token = race.token if not part else f"{race.token}p{part}"
         self._texts.append(arrives or text)
-        sent = await self.node.send(self.ref, token, text, arrives, **more)
-        if sent.rung in {"submitted", "seen"} and not part:
+        return await self.node.send(self.ref, token, text, arrives, **more)
+
+    def calibrate(self, sent: Sent) -> None:
+        """Learn from a send that nothing disturbed how long one takes."""
+        if sent.rung:
             self.usual_s += 0.3 * (min(sent.seconds, LONGEST_S) - self.usual_s)
-        return sent
 
     async def look(self, sent: list[Sent], found: Found, since: int, approvals: int) -> Found:
         """Complete what was found with what the agent, the shell and the journal show."""
