@@ -72,7 +72,7 @@ class StandIn:
     """The program in lab/standins, which Covey knows by an adapter alone."""
 
     name = STAND_IN
-    clear_keys = ("C-u",)
+    clear_keys: tuple[str, ...] = ("C-u",)
     start_limit_s = 20.0
     model_asks = False
 
@@ -134,7 +134,7 @@ class RealAgent:
     """An agent of the lab, with Covey's hooks in its settings."""
 
     model_asks = True
-    clear_keys = ("C-c",)
+    clear_keys: tuple[str, ...] = ("C-c",)
 
     def __init__(self, agent: Agent, folder: Path, model: Model, address: str) -> None:
         self.name = agent.name
