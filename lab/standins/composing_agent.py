@@ -62,7 +62,7 @@ class Agent:
             key, self.pending = self.pending[:1], self.pending[1:]
             if key == b"\r":
                 self.enter()
-            elif key == b"\x1b" and self.asks:
+            elif key == b"\x1b":
                 self.asked.unlink(missing_ok=True)
                 self.asks = False
             elif key == b"\x15":

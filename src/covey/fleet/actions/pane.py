@@ -173,7 +173,7 @@ class AgentPane:
             case typing.Difference(what="mode"):
                 raise Refusal(
                     PANE_IN_MODE,
-                    f"somebody scrolls or chooses in {self._snapshot.ref} (a mode of tmux); nothing was typed",
+                    f"somebody scrolls or chooses in {self._snapshot.ref} (a mode of tmux); nothing is typed there",
                     "Leave that mode with q, in its pane.",
                 )
             case typing.Difference(what="program", found=program):
@@ -213,7 +213,7 @@ class AgentPane:
     def _gone(self, what: str) -> Refusal:
         return Refusal(
             RUNTIME_CHANGED,
-            f"{self._runtime.agent} (runtime:{self._runtime.runtime_id}) {what}; nothing was typed",
+            f"{self._runtime.agent} (runtime:{self._runtime.runtime_id}) {what}; nothing is typed there",
             "See who is there: covey ps",
         )
 

@@ -135,22 +135,34 @@ class Sender:
         pane = AgentPane(self._fleet, snapshot, acting)
         await pane.paste(message.text)
         receipt = await self._advance(receipt, TYPED, "tmux has pasted it into the composer")
-        screen = await self._shown(pane, message, acting)
-        if screen is None:
-            return replace(receipt, why="its composer does not show the text, so Enter was not pressed")
-        await asyncio.sleep(acting.pause_s)
-        for _ in range(ENTERS):
-            if not await pane.submit(screen):
-                return replace(receipt, why="the composer has changed, so Enter was not pressed")
-            until = self._clock.monotonic() + ENTER_S
-            while self._clock.monotonic() < until:
-                await asyncio.sleep(LOOK_S)
-                screen = await pane.screen()
-                if left(screen, message, acting):
+        entered = False
+        try:
+            screen = await self._shown(pane, message, acting)
+            if screen is None:
+                return replace(receipt, why="its composer does not show the text, so Enter was not pressed")
+            await asyncio.sleep(acting.pause_s)
+            for _ in range(ENTERS):
+                if not await pane.submit(screen):
+                    again = " again" if entered else ""
+                    return replace(receipt, why=f"the composer has changed, so Enter was not pressed{again}")
+                entered = True
+                if left(screen := await self._after_enter(pane, message, acting), message, acting):
                     return await self._advance(receipt, SUBMITTED, "its composer holds the text no more")
-            if not holds(screen, message, acting):
-                return replace(receipt, why="Enter was pressed, and whether it was submitted cannot be seen")
+                if not holds(screen, message, acting):
+                    return replace(receipt, why="Enter was pressed, and whether it was submitted cannot be seen")
+        except Refusal as refusal:  # the text is typed: what was refused is what comes after that
+            pressed = "pressed, and then" if entered else "not pressed"
+            return replace(receipt, why=f"Enter was {pressed}: {refusal.message}")
         return replace(receipt, why="Enter was pressed, and the text still stands in its composer")
+
+    async def _after_enter(self, pane: AgentPane, message: Message, acting: Acting) -> Screen:
+        """Return the first screen on which the text has left the composer, or the last one that was looked at."""
+        until = self._clock.monotonic() + ENTER_S
+        while True:
+            await asyncio.sleep(LOOK_S)
+            screen = await pane.screen()
+            if left(screen, message, acting) or self._clock.monotonic() >= until:
+                return screen
 
     async def _shown(self, pane: AgentPane, message: Message, acting: Acting) -> Screen | None:
         """Return the screen that shows the text in the composer; None if it does not appear there."""

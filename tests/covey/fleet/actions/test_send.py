@@ -109,6 +109,22 @@ def test_a_shell_that_has_taken_the_place_of_the_agent_gets_nothing(composing: C
     assert not marker.exists()
 
 
+def test_an_agent_that_ends_after_the_text_was_typed_leaves_a_receipt_that_says_so(composing: Composing) -> None:
+    """At whatever moment it ends: what has arrived was not refused, and what was refused has not arrived."""
+    chance = random.Random(3)
+    for number in range(6):
+        text = f"message {number}"
+        with ThreadPoolExecutor(1) as pool:
+            sending = pool.submit(composing.send, text)
+            time.sleep(chance.uniform(0, 0.3))
+            composing.fleet.tmux("respawn-pane", "-k", "-t", composing.pane, *composing.argv)
+            ended = sending.result()
+        arrived = {"message": text} in composing.told
+        assert not (arrived and "error" in ended), ended
+        assert ended.get("rung") in {None, "submitted"} or ended["why"].startswith(("Enter was", "the composer", "its"))
+        composing.fleet.row(composing.pane, "idle")
+
+
 def test_many_senders_to_one_agent_are_served_one_after_the_other(composing: Composing) -> None:
     texts = [f"message {number}\nof several lines" for number in range(12)]
     with ThreadPoolExecutor(12) as pool:
