@@ -17,12 +17,12 @@ from lab.agents.agent import Agent, RunSetup
 from lab.model.server import Conversation, Model
 from lab.races.race import has_token
 from lab.script import Call, Position, Say, Script, Step, Wait
-from lab.standins import composing_agent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 STAND_IN = "stand-in"
+PROGRAM = Path(__file__).parents[1] / "standins" / "composing_agent.py"
 DIALOG = re.compile(r"ask after ([\d.]+) s to make (\S+)")
 """The prompt on which the scripted model asks for an approval."""
 ADAPTER = """
@@ -85,7 +85,7 @@ class StandIn:
         adapters.mkdir(parents=True, exist_ok=True)
         (adapters / "stand-in.toml").write_text(ADAPTER)
         program = self._folder / "stand_in_agent.py"
-        shutil.copyfile(Path(composing_agent.__file__), program)
+        shutil.copyfile(PROGRAM, program)
         return _starter(self._folder, [sys.executable, str(program), str(self._log)], {})
 
     def told(self) -> list[str]:

@@ -1,8 +1,8 @@
 """A program with a composer, as agents have one: what is typed stands behind `> `, Enter submits it.
 
 It writes each message that was submitted, and each Enter that answered a dialog, as a line of JSON to the file that its
-argument names. `ask` makes it ask, which any Enter approves and Escape denies. A file called `ask` beside its log makes
-it ask at once, whatever stands in the composer. Ctrl-U deletes what stands there.
+argument names. `ask` makes it ask, which any Enter approves; `draft` is not submitted by itself. A file called `ask`
+beside its log makes it ask at once, whatever stands in the composer. Escape denies, Ctrl-U empties the composer.
 """
 
 from __future__ import annotations
@@ -15,23 +15,22 @@ import termios
 import tty
 from pathlib import Path
 
+LOG = Path(sys.argv[1])
 BEGIN, END = b"\x1b[200~", b"\x1b[201~"
 
 
-def main(log: Path) -> None:
+def main() -> None:
     kept = termios.tcgetattr(0)
     tty.setraw(0)
     os.write(1, b"\x1b[?2004h")
     try:
-        Agent(log).run()
+        Agent().run()
     finally:
         termios.tcsetattr(0, termios.TCSANOW, kept)
 
 
 class Agent:
-    def __init__(self, log: Path) -> None:
-        self.log = log
-        self.asked = log.with_name("ask")
+    def __init__(self) -> None:
         self.text = ""
         self.asks = False
         self.pending = b""
@@ -39,7 +38,7 @@ class Agent:
     def run(self) -> None:
         self.draw()
         while True:
-            if self.asked.exists() and not self.asks:
+            if LOG.with_name("ask").exists() and not self.asks:
                 self.asks = True
                 self.draw()
             if select.select([0], [], [], 0.005)[0]:
@@ -63,7 +62,7 @@ class Agent:
             if key == b"\r":
                 self.enter()
             elif key == b"\x1b":
-                self.asked.unlink(missing_ok=True)
+                LOG.with_name("ask").unlink(missing_ok=True)
                 self.asks = False
             elif key == b"\x15":
                 self.text = ""
@@ -71,19 +70,18 @@ class Agent:
                 self.text += key.decode(errors="replace")
 
     def enter(self) -> None:
-        with self.log.open("a") as log:
+        with LOG.open("a") as log:
             print(json.dumps({"approved": True} if self.asks else {"message": self.text}), file=log)
         if self.asks:
-            self.asked.unlink(missing_ok=True)
+            LOG.with_name("ask").unlink(missing_ok=True)
         self.asks = not self.asks and self.text == "ask"
         self.text = ""
 
     def draw(self) -> None:
-        shown = os.get_terminal_size().columns // 2 - 4  # one row, also of wide characters
-        last = self.text.rpartition("\n")[2][-shown:]
+        last = self.text.rpartition("\n")[2][4 - os.get_terminal_size().columns // 2 :]  # one row, if it is wide
         row = "[ask] rm -rf build/" if self.asks else f"> {last}"
         os.write(1, b"\x1b[2J\x1b[H" + f"hello\r\n{row}".encode())
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from lab.standins import composing_agent
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living
+
+PROGRAM = Path(__file__).parents[4] / "lab" / "standins" / "composing_agent.py"
 
 
 class Composing:
@@ -23,7 +24,7 @@ class Composing:
         self.covey = fleet.covey
         self.log = fleet.covey.folder / "told"
         program = fleet.covey.folder / "toy_agent.py"
-        program.write_bytes(Path(composing_agent.__file__).read_bytes())
+        program.write_bytes(PROGRAM.read_bytes())
         self.argv = [sys.executable, str(program), str(self.log)]
         self.pane = fleet.tmux("new-session", "-d", "-x", "80", "-y", "24", "-P", "-F", "#{pane_id}", *self.argv)
         fleet.up()
