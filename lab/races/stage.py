@@ -52,7 +52,7 @@ class Stage:
         self.folder = folder
         self.subject = subject
         self.markers = folder / "executed"
-        self.usual_s = 0.3
+        self.usual_s = 0.2
         """How long a send takes here if nothing happens."""
         self.link: Sshd | None = None
         self._far = far
@@ -86,6 +86,7 @@ class Stage:
             await self.node.command("target", "add", FAR, "--kind", "ssh")
             await self.node.command("target", "connect", FAR)
         await self.start_agent()
+        self.calibrate(await self.node.send(self.ref, "calibration", "race nobody"))
 
     async def close(self) -> None:
         await self.node.down()
@@ -235,7 +236,7 @@ class Stage:
     def calibrate(self, sent: Sent) -> None:
         """Learn from a send that nothing disturbed how long one takes."""
         if sent.rung:
-            self.usual_s += 0.3 * (min(sent.seconds, LONGEST_S) - self.usual_s)
+            self.usual_s += 0.5 * (min(sent.seconds, LONGEST_S) - self.usual_s)
 
     async def look(self, sent: list[Sent], found: Found, since: int, approvals: int) -> Found:
         """Complete what was found with what the agent, the shell and the journal show."""
