@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -50,6 +51,8 @@ MARGIN = 2
 """Columns by which what Covey prints is indented."""
 NARROWEST, WIDEST = 40, 98
 """Columns for what Covey prints: as many as the terminal of this demo has room for, within these bounds."""
+REFUSED = 7
+"""The exit code of a refusal."""
 PATIENCE = 60.0
 """Seconds to wait for any change that must come."""
 REAL_PATIENCE = 30.0
@@ -120,14 +123,14 @@ class Demo:
             *command,
         )
 
-    def show(self, line: str) -> str:
-        """Run a command as a person would, and show what it prints."""
+    def show(self, line: str, *, expected: int = 0) -> str:
+        """Run a command as a person would, and show what it prints. Any other exit code than expected is a problem."""
         typed(f"covey {line}")
-        seen, code = on_terminal([COVEY, *line.split()], self.folder, self.environment, columns=self.columns)
+        seen, code = on_terminal([COVEY, *shlex.split(line)], self.folder, self.environment, columns=self.columns)
         shown(seen)
         if code:
-            self.problems += 1
             say(f"  (exit code {code})")
+        self.problems += code != expected
         return seen
 
     def wait(self, place: str, state: str) -> None:
@@ -214,12 +217,20 @@ def tell(demo: Demo) -> None:
     heading("One needs you. How does Covey know? It keeps the evidence.")
     demo.show("why api:0")
 
+    heading("A message to it now would answer its question with Enter. So it is refused, and nothing is typed.")
+    demo.show("send api:0 --text 'and then run the tests'", expected=REFUSED)
+
     heading("Leave a table open, and answer the agent where it is: with y, in its own pane.")
     typed("covey watch")
     watch(demo)
 
     heading("A script waits for a state instead of asking again and again; the exit code tells how it went.")
     demo.show("wait docs:0 --state idle --timeout 5s")
+
+    heading("That one is free: give it a task. The receipt says how far the message is proven to have come.")
+    demo.show("send docs:0 --text 'write the changelog'")
+    demo.wait("docs:0", "running,completed")
+    demo.show("receipts list")
     demo.show("down")
 
     heading(
@@ -229,6 +240,7 @@ def tell(demo: Demo) -> None:
     say("  ./run up                            start Covey")
     say("  ./run ps                            who is there, who needs you")
     say("  ./run watch                         the same, live")
+    say("  ./run send <name> --text '…'        give one of them a task, or be refused")
     say("  ./run integrate claude --dry-run    what would let Claude Code tell by itself")
     say("\ndocs/guide/fleet.md goes on from there. Everything this demo started is gone.")
 

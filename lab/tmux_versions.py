@@ -31,6 +31,12 @@ class UnavailableError(RuntimeError):
 
 
 def main() -> int:
+    sys.stdout.writelines(f"{version}\t{folder}\n" for version, folder in available().items())
+    return 0
+
+
+def available() -> dict[str, Path]:
+    """Return the releases that this machine does not have and that can be unpacked here, each with its folder."""
     found: dict[str, Path] = {}
     for suite in SUITES:
         if suite == installed_suite():
@@ -42,8 +48,13 @@ def main() -> int:
             sys.stderr.write(f"tmux of Debian {suite} cannot be had: {error}\n")
         else:
             found.setdefault(version, folder)
-    sys.stdout.writelines(f"{version}\t{folder}\n" for version, folder in found.items())
-    return 0
+    return found
+
+
+def installed_version() -> str:
+    """Return the version of the tmux that this machine has."""
+    ended = subprocess.run(["tmux", "-V"], capture_output=True, text=True, timeout=30, check=True)
+    return ended.stdout.removeprefix("tmux ").strip()
 
 
 def installed_suite() -> str:

@@ -77,6 +77,11 @@ def test_a_newcomer_without_any_agent_sees_the_main_job(folder: Path) -> None:
         "running",
         "completed",
     ]
+    refused, sent = re.findall(r"^\$ covey send .*\n((?:  .*\n)*)", ended.stdout, re.MULTILINE)
+    assert "asks something" in refused
+    assert "(exit code 7)" in refused
+    assert sent.startswith("  submitted ")
+    assert re.search(r" submitted +demo-age", scenes["receipts"]), scenes["receipts"]
     assert "./run up" in ended.stdout
     assert "Three pretended agents work" in ended.stdout
     assert "from the lab" not in ended.stdout

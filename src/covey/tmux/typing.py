@@ -23,6 +23,9 @@ PIECE_BYTES = 6000
 TYPED, REFUSED = "covey-typed", "covey-refused"
 GUARDED = "if-shell"
 """The command that checks and types. If it is not answered, it is not known whether it typed."""
+PERSON = "?#{&&:#{pane_active},#{!=:#{window_active_clients},0}},#{session_activity},nobody"
+"""The second in which a person last pressed a key who looks at the pane; `nobody` if no keys of a person go there."""
+NOBODY = "nobody"
 _SPECIAL = re.compile(r"[][\\.^$*+?(){}|]")
 
 
@@ -40,13 +43,15 @@ class PaneCheck(Struct, frozen=True, kw_only=True):
     """Rows that must stand on the screen, each as a whole."""
     absent: tuple[str, ...] = ()
     """Extended regular expressions, none of which may match a row of the screen."""
+    person: str = ""
+    """What PERSON must still be; empty if that does not matter."""
 
 
 class Difference(Struct, frozen=True):
     """Why tmux did not type: what is not as it should be, and what it is instead."""
 
     what: str
-    """`server`, `process`, `dead`, `mode`, `program`, `screen` or `dialog`."""
+    """`server`, `process`, `dead`, `mode`, `program`, `person`, `screen` or `dialog`."""
     found: str = ""
 
 
@@ -95,6 +100,7 @@ def _expected(check: PaneCheck) -> list[tuple[str, str, str]]:
         ("pane_dead", "0", "dead"),
         ("pane_in_mode", "0", "mode"),
         ("pane_current_command", check.program, "program"),
+        *([(PERSON, check.person, "person")] if check.person else []),
     ]
 
 

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 
+from lab.sshd import Sshd
 from tests.captured import FOLDER
 from tests.covey.conftest import COMMAND, Covey
 from tests.covey.fleet.room import Room
-from tests.covey.tmux.conftest import Sshd
 
 APPROVAL = next(FOLDER.glob("cursor/*/approval-shell")) / "screen.txt"
 
@@ -77,11 +77,10 @@ class Far:
 
     def cut(self) -> None:
         """Break every connection, and let nobody in before `let_in`."""
-        os.kill(self.sshd.process.pid, signal.SIGSTOP)
-        self.sshd.signal(signal.SIGKILL)
+        self.sshd.cut()
 
     def let_in(self) -> None:
-        os.kill(self.sshd.process.pid, signal.SIGCONT)
+        self.sshd.let_in()
 
     def hang(self) -> None:
         """As when a laptop is carried away: nothing answers, and nothing is closed."""

@@ -14,7 +14,8 @@ from covey.hosts.errors import HostTimeoutError, HostUnreachableError
 from covey.hosts.executor import Executor, Local, Ssh, run
 from covey.hosts.shell import Shell
 from covey.tmux.sockets import remote_sockets
-from tests.covey.tmux.conftest import Sshd, Tmux, until, watching
+from lab.sshd import Sshd
+from tests.covey.tmux.conftest import Tmux, until, watching
 
 ODD = ["a b", "'", '"', "$HOME", "`id`", "\\", "*", "new\nline", ";", "!x", ""]
 

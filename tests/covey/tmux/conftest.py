@@ -5,14 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import pty
 import shutil
-import signal
-import socket
 import subprocess
 import tempfile
-import termios
-import threading
 import time
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -24,6 +19,8 @@ from covey.hosts.executor import Executor, Local
 from covey.tmux.changes import Change
 from covey.tmux.monitor import ServerMonitor
 from covey.tmux.schedule import Pace
+from lab.person import Person
+from lab.sshd import Sshd
 
 LIMIT_S = 90
 BRISK = Pace(reconcile=0.5, poll=0.1, retry=0.05, retry_longest=0.2)
@@ -79,7 +76,7 @@ class Tmux:
 
     def attach(self, *words: str) -> Person:
         """Attach a person from a terminal of 90 x 25."""
-        person = Person(["tmux", "-u", "-S", self.socket, *(words or ("attach-session",))])
+        person = Person(["tmux", "-u", "-S", self.socket, *(words or ("attach-session",))], environment())
         self._people.append(person)
         return person
 
@@ -92,34 +89,6 @@ class Tmux:
         self.try_run("kill-server")
         for person in self._people:
             person.close()
-
-
-class Person:
-    """A tmux client in a pseudo-terminal, read so that it never blocks."""
-
-    def __init__(self, argv: list[str]) -> None:
-        self._terminal, inside = pty.openpty()
-        termios.tcsetwinsize(inside, (25, 90))
-        self.process = subprocess.Popen(
-            argv, stdin=inside, stdout=inside, stderr=inside, env=environment(), start_new_session=True
-        )
-        os.close(inside)
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        with contextlib.suppress(OSError):
-            while os.read(self._terminal, 65536):
-                pass
-
-    def press(self, keys: bytes) -> None:
-        os.write(self._terminal, keys)
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        self._reader.join(LIMIT_S)
-        os.close(self._terminal)
 
 
 class Reader:
@@ -189,75 +158,6 @@ def tmux() -> Iterator[Tmux]:
     yield server
     server.close()
     shutil.rmtree(folder, ignore_errors=True)
-
-
-class Sshd:
-    """A real sshd on loopback with a key of its own, and the ssh configuration that reaches it by an alias.
-
-    `variables` are set for all logins.
-    """
-
-    def __init__(self, folder: Path, alias: str = "loop", **variables: str) -> None:
-        program = shutil.which("sshd") or "/usr/sbin/sshd"
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        for name in ("host", "user"):
-            subprocess.run(
-                ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True, timeout=LIMIT_S
-            )
-        shutil.copy(folder / "user.pub", folder / "authorized")
-        exported = {"PATH": os.environ["PATH"], **variables}  # in one line: of two SetEnv lines sshd takes the first
-        (folder / "sshd_config").write_text(
-            f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n"
-            "PidFile none\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
-            f"SetEnv {' '.join(f'{name}={value}' for name, value in exported.items())}\n"
-        )
-        (folder / "ssh_config").write_text(
-            f"Host {alias}\n HostName 127.0.0.1\n Port {port}\n IdentityFile {folder}/user\n IdentitiesOnly yes\n"
-            f" IdentityAgent none\n UserKnownHostsFile {folder}/known\n GlobalKnownHostsFile none\n"
-            " StrictHostKeyChecking accept-new\n LogLevel ERROR\n"
-        )
-        if os.getuid() == 0:
-            Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where a root sshd goes to be nobody
-        self.folder = folder
-        self.options = ("-F", str(folder / "ssh_config"))
-        self._log = (folder / "log").open("wb")
-        self.process = subprocess.Popen(
-            [program, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=self._log, stdin=subprocess.DEVNULL
-        )
-        until_now(lambda: b"listening" in (folder / "log").read_bytes())
-
-    def children(self) -> list[int]:
-        """Return the processes that serve connections."""
-        pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-        return [pid for pid in pids if self.process.pid in _ancestors(pid)[1:] and b"sshd" in _name(pid)]
-
-    def signal(self, number: int) -> None:
-        """Send a signal to the process of every connection."""
-        for pid in self.children():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, number)
-
-    def close(self) -> None:
-        self.signal(signal.SIGKILL)
-        self.process.kill()
-        self.process.wait()
-        self._log.close()
-
-
-def _name(pid: int) -> bytes:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/comm").read_bytes()
-    return b""
-
-
-def _ancestors(pid: int) -> list[int]:
-    found = [pid]
-    with contextlib.suppress(OSError, IndexError):
-        while found[-1] > 1:
-            found.append(int(Path(f"/proc/{found[-1]}/stat").read_text().rpartition(")")[2].split()[1]))
-    return found
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from covey.tmux.typing import Difference, PaneCheck, paste, press
+from covey.tmux.typing import NOBODY, PERSON, Difference, PaneCheck, paste, press
 from tests.covey.tmux.conftest import Tmux, until, watching
 
 ROW = 'Is 5 % of #{pid}, or {a} [b] (c) ^d$ e* f+ g? h|i \\ it\'s "all" ~ 漢字 é ▐▛█ ─ ❯\u00a0x'  # noqa: RUF001 - as drawn
@@ -106,3 +106,21 @@ async def test_any_row_is_recognised_again(tmux: Tmux) -> None:
         for row in rows:
             assert await press(reader.watch.command, replace(check, rows=(row,)), "x") is None, row
     await until(lambda: receiver.typed == b"x" * len(rows))
+
+
+async def test_a_key_that_a_person_has_pressed_since_is_noticed(tmux: Tmux) -> None:
+    receiver = Receiver(tmux)
+    check = await receiver.check()
+    assert tmux.run("display-message", "-p", f"#{{{PERSON}}}") == NOBODY
+    person = tmux.attach()
+    await until(tmux.clients)
+    typed_at = tmux.run("display-message", "-p", f"#{{{PERSON}}}")
+    await until(lambda: int(tmux.run("display-message", "-p", "%s")) > int(typed_at))
+    async with watching(tmux) as reader:
+        assert await press(reader.watch.command, replace(check, person=typed_at), "a") is None
+        person.press(b"x")
+        await until(lambda: receiver.typed == b"ax")
+        refused = await press(reader.watch.command, replace(check, person=typed_at), "b")
+        assert refused is not None
+        assert (refused.what, int(refused.found) > int(typed_at)) == ("person", True)
+    assert receiver.typed == b"ax"

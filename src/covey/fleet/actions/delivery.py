@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from covey.agents.signals.signals import PROMPT
-from covey.fleet.actions.message import holds
+from covey.fleet.actions.message import holds, left
 from covey.fleet.actions.pane import AgentPane, acting_of
 from covey.fleet.actions.receipt import SEEN, SUBMITTED, TYPED
 from covey.fleet.actions.refusal import OutcomeUnknown, Refusal
@@ -89,16 +89,17 @@ class Delivery:
             return f"{'it may be submitted' if self._pressed else 'Enter was not pressed'}: {refusal.message}"
 
     async def _enter(self, screen: Screen) -> str:
-        """Press Enter until the composer shows the text no more. Returns why it came no further, as above."""
+        """Press Enter until the text has left the composer. Returns why it came no further, as above."""
         for _ in range(ENTERS):
-            if not await self._pane.press(screen, "Enter"):
+            if not await self._pane.submit(screen):
                 return f"the composer has changed, so Enter was not pressed{' again' if self._pressed else ''}"
             self._pressed = True
-            still = await self._left()
-            if still is None:
+            screen = await self._after_enter()
+            if left(screen, self._message, self._acting):
                 await self._advance(SUBMITTED, "its composer holds the text no more")
                 return ""
-            screen = still
+            if not holds(screen, self._message, self._acting):
+                return "Enter was pressed, and whether it was submitted cannot be seen"
         return "Enter was pressed, and the text still stands in its composer"
 
     async def _shown(self) -> Screen | None:
@@ -111,15 +112,13 @@ class Delivery:
             await asyncio.sleep(LOOK_S)
         return None
 
-    async def _left(self) -> Screen | None:
-        """Return None as soon as the composer shows the text no more; the last screen if it goes on showing it."""
+    async def _after_enter(self) -> Screen:
+        """Return the first screen on which the text has left the composer, or the last one that was looked at."""
         until = self._clock.monotonic() + ENTER_S
         while True:
             await asyncio.sleep(LOOK_S)
             screen = await self._pane.screen()
-            if not holds(screen, self._message, self._acting):
-                return None
-            if self._clock.monotonic() >= until:
+            if left(screen, self._message, self._acting) or self._clock.monotonic() >= until:
                 return screen
 
     async def _await_prompt(self, heard: Subscription) -> str:
@@ -127,8 +126,8 @@ class Delivery:
         if not self._reports_prompts():
             return "this agent reports no prompts: it has no hooks or files that Covey reads"
         until = self._clock.monotonic() + SEEN_S
-        while (left := until - self._clock.monotonic()) > 0 and not heard.closed:
-            for event in await heard.take(left):
+        while (remaining := until - self._clock.monotonic()) > 0 and not heard.closed:
+            for event in await heard.take(remaining):
                 claim = event.data["claim"] or {}
                 if event.subject == self.receipt.runtime_id and self._is_ours(claim):
                     await self._advance(SEEN, claim["evidence"] or event.data["source"])

@@ -1,4 +1,4 @@
-"""A text made fit for the composer of an agent, and whether a composer shows it."""
+"""A text made fit for the composer of an agent, and whether a composer shows it or it has left."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LONGEST_BYTES = 1_000_000
 """Of one message."""
+END = 20
+"""Characters at the end of a message by which it is recognised."""
 _BLANKS = re.compile(r"\s+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|[\ud800-\udfff]")
 
@@ -63,3 +65,16 @@ def holds(screen: Screen, message: Message, acting: Acting) -> bool:
         return False
     shown, wanted = _BLANKS.sub("", screen.composer.text), _BLANKS.sub("", message.text)
     return bool(shown) and (wanted.endswith(shown) or re.search(acting.folded, screen.composer.text) is not None)
+
+
+def left(screen: Screen, message: Message, acting: Acting) -> bool:
+    """Return whether a message has left the composer. While a dialog hides the composer, that cannot be seen.
+
+    What stands in it may be the message with what somebody has typed after it.
+    """
+    if screen.reading is None or screen.reading.dialog:
+        return False
+    if screen.composer.free or screen.composer.state == "absent":
+        return True
+    shown, end = _BLANKS.sub("", screen.composer.text), _BLANKS.sub("", message.text)[-END:]
+    return end not in shown and re.search(acting.folded, screen.composer.text) is None

@@ -19,6 +19,7 @@ from covey.fleet.actions.refusal import (
     RUNTIME_CHANGED,
     SCREEN_CHANGING,
     SCREEN_NOT_UNDERSTOOD,
+    SOMEBODY_TYPES,
     TARGET_UNREACHABLE,
     OutcomeUnknown,
     Refusal,
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
 TRIES = 6
 """How often a text is offered to a pane whose screen changes between looking and typing."""
 TRY_AGAIN_S = 0.08
+QUIET_S = 2
+"""How long ago a person must have pressed the last key in the pane, in tmux's whole seconds. By then it is drawn."""
+WAIT_S = 0.25
+PATIENCE_S = 6.0
+"""How long a person who types is waited for."""
 
 
 class Screen(Struct, frozen=True):
@@ -112,9 +118,10 @@ class AgentPane:
         """Paste a text into the empty composer. Raises Refusal if it is not empty, or nothing could be typed."""
         name = f"covey-{self._snapshot.action_id}"
         for _ in range(TRIES):
+            person = await self._quiet()
             screen = await self.screen()
             self.check_free(screen)
-            difference = await self._guarded(typing.paste(self._command, self._check(screen), name, text))
+            difference = await self._guarded(typing.paste(self._command, self._check(screen, person), name, text))
             if difference is None:
                 return
             await asyncio.sleep(TRY_AGAIN_S)
@@ -134,10 +141,41 @@ class AgentPane:
                 f"Look at the agent before you do it again: covey view {self._runtime.pane_id}",
             ) from error
 
+    async def submit(self, screen: Screen) -> bool:
+        """Press Enter if the composer is still as it was on that screen, and nobody has typed since.
+
+        Returns whether that was so. Raises Refusal if somebody goes on typing.
+        """
+        person = await self._quiet()
+        now = await self.screen()
+        if not now.composer_rows or now.composer_rows != screen.composer_rows:
+            return False
+        return await self._guarded(typing.press(self._command, self._check(now, person), "Enter")) is None
+
+    async def _quiet(self) -> str:
+        """Return when no key of a person is on its way to the screen: when the last one was pressed, for a check.
+
+        A key that tmux has passed on and the agent has not drawn yet is on no screen, and Enter would submit it. Raises
+        Refusal if somebody goes on typing.
+        """
+        for _ in range(int(PATIENCE_S / WAIT_S)):
+            (line, *_) = await self._command(
+                "display-message", "-p", "-t", self._runtime.pane_id, f"#{{{typing.PERSON}}} %s"
+            )
+            person, _, now = line.partition(" ")
+            if person == typing.NOBODY or int(now) - int(person) >= QUIET_S:
+                return person
+            await asyncio.sleep(WAIT_S)
+        raise Refusal(
+            SOMEBODY_TYPES,
+            f"somebody types in {self._snapshot.ref} now",
+            "Try again when they have stopped.",
+        )
+
     def _passing(self, difference: typing.Difference | None) -> typing.Difference | None:
         """Return a difference of the screen, which may pass; raise Refusal for any other."""
         match difference:
-            case None | typing.Difference(what="screen"):
+            case None | typing.Difference(what="screen" | "person"):
                 return difference
             case typing.Difference(what="dialog"):
                 raise Refusal(
@@ -159,7 +197,7 @@ class AgentPane:
                 )
         raise self._gone("is not in its pane any more")
 
-    def _check(self, screen: Screen) -> typing.PaneCheck:
+    def _check(self, screen: Screen, person: str = "") -> typing.PaneCheck:
         server_pid, server_started, pane_id, pane_pid, _ = self._runtime.pane_epoch.split(".")
         pane = self._fleet.watches[self._runtime.target].pane(self._runtime.socket, self._runtime.pane_id)
         if pane is None or self._runtime.runtime_id not in self._fleet.sources:
@@ -172,6 +210,7 @@ class AgentPane:
             program=pane.command,
             rows=screen.composer_rows,
             absent=self._acting.dialogs,
+            person=person,
         )
 
     async def _command(self, *words: str) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living
 
-PROGRAM = Path(__file__).with_name("composing_agent.py")
+PROGRAM = Path(__file__).parents[4] / "lab" / "standins" / "composing_agent.py"
 
 
 class Composing:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.covey.conftest import Covey
 from tests.covey.fleet.actions.conftest import Composing
+from tests.covey.fleet.actions.conftest import PROGRAM
 from tests.covey.fleet.living import Fleet, living
 from tests.covey.fleet.room import until
 
@@ -26,8 +27,8 @@ class Claude:
     def __init__(self, fleet: Fleet) -> None:
         self.covey = fleet.covey
         self.log = fleet.covey.folder / "told"
-        for name in ("composing_agent.py", "composing_claude.py"):
-            shutil.copy(FOLDER / name, fleet.covey.folder)
+        for file in (PROGRAM, FOLDER / "composing_claude.py"):
+            shutil.copy(file, fleet.covey.folder)
         program = fleet.covey.folder / "composing_claude.py"
         environment = {
             "CLAUDE_CONFIG_DIR": str(fleet.covey.folder / "claude"),

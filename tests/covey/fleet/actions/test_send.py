@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from lab.person import Person
 from tests.covey.fleet.actions.conftest import Composing
 from tests.covey.fleet.room import until
 
@@ -106,6 +107,22 @@ def test_a_shell_that_has_taken_the_place_of_the_agent_gets_nothing(composing: C
     assert not marker.exists()
 
 
+def test_an_agent_that_ends_after_the_text_was_typed_leaves_a_receipt_that_says_so(composing: Composing) -> None:
+    """At whatever moment it ends: what has arrived was not refused, and what was refused has not arrived."""
+    chance = random.Random(3)
+    for number in range(6):
+        text = f"message {number}"
+        with ThreadPoolExecutor(1) as pool:
+            sending = pool.submit(composing.send, text)
+            time.sleep(chance.uniform(0, 0.3))
+            composing.fleet.tmux("respawn-pane", "-k", "-t", composing.pane, *composing.argv)
+            ended = sending.result()
+        arrived = {"message": text} in composing.told
+        assert not (arrived and "error" in ended), ended
+        assert ended.get("rung") in {None, "submitted"} or ended["why"].startswith(("Enter was", "the composer", "its"))
+        composing.fleet.row(composing.pane, "idle")
+
+
 def test_many_senders_to_one_agent_are_served_one_after_the_other(composing: Composing) -> None:
     texts = [f"message {number}\nof several lines" for number in range(12)]
     with ThreadPoolExecutor(12) as pool:
@@ -129,6 +146,29 @@ def test_a_dialog_that_opens_in_the_middle_is_never_answered(composing: Composin
         composing.fleet.row(composing.pane, "idle")
     told = [entry["message"] for entry in composing.told]
     assert len(told) == len(set(told))
+
+
+def test_a_person_who_types_in_the_same_pane_is_waited_for(composing: Composing) -> None:
+    """The letters are typed in the middle of the send; they are never submitted, and what they joined stays there."""
+    socket = composing.fleet.tmux("display-message", "-p", "#{socket_path}")
+    person = Person(
+        ["tmux", "-u", "-S", socket, "attach-session"], {**composing.covey.environment(), "TERM": "xterm-256color"}
+    )
+    try:
+        until(lambda: composing.fleet.tmux("list-clients"))
+        for number in range(2):
+            with ThreadPoolExecutor(1) as pool:
+                sending = pool.submit(composing.send, f"message {number}")
+                for _ in range(4):
+                    time.sleep(0.05)
+                    person.press(b"w")
+                ended = sending.result()
+            assert ended.get("rung", "refused") in {"typed", "refused"}
+            assert composing.told == []
+            composing.fleet.tmux("send-keys", "-t", composing.pane, "C-u")
+    finally:
+        person.close()
+    assert composing.send("nobody looks now")["rung"] == "submitted"
 
 
 def test_a_receipt_that_a_daemon_left_open_is_closed_by_the_next(composing: Composing) -> None:

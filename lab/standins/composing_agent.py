@@ -2,7 +2,7 @@
 
 It writes each message that was submitted, and each Enter that answered a dialog, as a line of JSON to the file that its
 argument names. `ask` makes it ask, which any Enter approves; `work` makes it work until Escape. A file called `ask`
-beside its log makes it ask at once, whatever stands in the composer.
+beside its log makes it ask at once, whatever stands in the composer. Escape denies, Ctrl-U empties the composer.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ class Agent:
             if key == b"\r":
                 self.enter()
             elif key == b"\x1b":
-                self.works = False
+                LOG.with_name("ask").unlink(missing_ok=True)
+                self.asks = self.works = False
+            elif key == b"\x15":
+                self.text = ""
             elif not self.asks:
                 self.text += key.decode(errors="replace")
 
@@ -76,7 +79,7 @@ class Agent:
         self.text = ""
 
     def draw(self) -> None:
-        last = self.text.rpartition("\n")[2][-60:]
+        last = self.text.rpartition("\n")[2][4 - os.get_terminal_size().columns // 2 :]  # one row, if it is wide
         row = "[ask] rm -rf build/" if self.asks else "[work]" if self.works else f"> {last}"
         os.write(1, b"\x1b[2J\x1b[H" + f"hello\r\n{row}".encode())
 
