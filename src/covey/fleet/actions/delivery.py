@@ -62,8 +62,9 @@ class Delivery:
         """
         try:
             why = await self._submit()
-            if self.receipt.rung == SUBMITTED:
-                why = await self._await_prompt(heard)
+            if self._pressed:  # also if that cannot be seen to have helped: a dialog may hide the composer
+                unreported = await self._await_prompt(heard)
+                why = unreported if self.receipt.rung in {SUBMITTED, SEEN} else why
         except Refusal:
             raise
         except BaseException:

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from tests.covey.conftest import Covey
-from tests.covey.fleet.actions.conftest import Composing
-from tests.covey.fleet.actions.conftest import PROGRAM
+from tests.covey.fleet.actions.conftest import PROGRAM, Composing
 from tests.covey.fleet.living import Fleet, living
 from tests.covey.fleet.room import until
 
