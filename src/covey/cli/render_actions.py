@@ -47,6 +47,26 @@ def screen(result: dict[str, Any], paint: Paint) -> str:
     return "\n".join(lines)
 
 
+def dialog(result: dict[str, Any], paint: Paint) -> str:
+    """What is asked, and the options with their keys."""
+    lines = [clean(row) for row in result["text"]]
+    for option in result["options"]:
+        means = f"  {option['means']}" if option["means"] else ""
+        lines.append(f"  {option['number']}  {clean(option['label'])}{means}  {paint(' '.join(option['keys']), DIM)}")
+    return "\n".join(cut(line, paint.columns) for line in [*lines, paint(result["fingerprint"], DIM)])
+
+
+def answered(result: dict[str, Any], paint: Paint) -> str:
+    """Which option was chosen, and what became of the dialog."""
+    ref, label = clean(result["snapshot"]["ref"]), clean(result["option"]["label"])
+    lines = [f"{label} was chosen in {ref}, which is {result['state']} now"]
+    if not result["gone"]:
+        lines = [f"{paint('not answered', YELLOW)}  {clean(result['why'])}"]
+    if result["next"]:
+        lines.append(f"  it asks something: covey dialog show {ref}")
+    return "\n".join(cut(line, paint.columns) for line in lines)
+
+
 def receipts(result: dict[str, Any], paint: Paint) -> str:
     """One line for each message."""
     if not result["items"]:

@@ -6,7 +6,7 @@ Routes, command line verbs, OpenAPI, schemas and reference pages all come from t
 
 from __future__ import annotations
 
-from covey.contract import actions, attention, beats, fleet, fleet_shapes, kernel, replay
+from covey.contract import actions, attention, beats, dialogs, fleet, fleet_shapes, kernel, replay
 from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
@@ -22,9 +22,17 @@ OPERATIONS: tuple[Operation, ...] = (
     *fleet.OPERATIONS,
     replay.REPLAY,
     *actions.OPERATIONS,
+    *dialogs.OPERATIONS,
     *beats.OPERATIONS,
     *attention.OPERATIONS,
 )
-GROUPS: dict[str, str] = {**kernel.GROUPS, **fleet.GROUPS, **actions.GROUPS, **beats.GROUPS, **attention.GROUPS}
+GROUPS: dict[str, str] = {
+    **kernel.GROUPS,
+    **fleet.GROUPS,
+    **actions.GROUPS,
+    **dialogs.GROUPS,
+    **beats.GROUPS,
+    **attention.GROUPS,
+}
 
 __all__ = ["API_VERSION", "GROUPS", "OPERATIONS", "Operation", "Parameter"]

@@ -17,13 +17,14 @@ from covey.agents.integration.spool import Spool
 from covey.agents.registry import INTEGRATIONS
 from covey.agents.screens.explain import explained
 from covey.agents.screens.registry import load
-from covey.contract import actions, actions_events
+from covey.contract import actions, actions_events, dialogs
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import EVENTS
 from covey.contract.fleet_shapes import FLEET_STATUS
 from covey.contract.replay import REPLAY
 from covey.fleet import doctor
 from covey.fleet.actions import receipt
+from covey.fleet.actions.dialog_operations import DialogOperations
 from covey.fleet.actions.operations import ActionOperations
 from covey.fleet.answers.bar import bar
 from covey.fleet.answers.live_screen import live_screen
@@ -86,13 +87,15 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
         acting = ActionOperations(fleet, context)
         await acting.receipts.interrupt_open(context.clock.time())
-        yield Opened({**operations.handlers(), **acting.handlers()}, operations.status)
+        answering = DialogOperations(fleet, context)
+        handlers = {**operations.handlers(), **acting.handlers(), **answering.handlers()}
+        yield Opened(handlers, operations.status)
 
 
 FLEET = Subsystem(
     "fleet",
     opened,
-    operations=(*OPERATIONS, REPLAY, *actions.OPERATIONS),
+    operations=(*OPERATIONS, REPLAY, *actions.OPERATIONS, *dialogs.OPERATIONS),
     migrations=(MIGRATION, saved_agents.MIGRATION, receipt.MIGRATION),
     settings=SETTINGS,
     status=FLEET_STATUS,

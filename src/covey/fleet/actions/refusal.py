@@ -23,6 +23,11 @@ TEXT_IS_COMMAND = "text_is_command"
 TARGET_UNREACHABLE = "target_unreachable"
 NOT_RUNNING = "not_running"
 NOT_SUPPORTED = "not_supported"
+NO_DIALOG = "no_dialog"
+DIALOG_NOT_UNDERSTOOD = "dialog_not_understood"
+DIALOG_CHANGED = "dialog_changed"
+DIALOG_NOT_APPROVAL = "dialog_not_approval"
+CHOICE_NOT_OFFERED = "choice_not_offered"
 
 
 class Refusal(AgentError):  # noqa: N818 - a decision, not a failure of the program
