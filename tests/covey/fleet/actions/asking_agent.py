@@ -24,6 +24,7 @@ NAME = Path(sys.argv[0]).name
 REPORT = re.compile(rb"\x1b\[\d+;\d+R")
 KEYS = {b"\x1b[A": "Up", b"\x1b[B": "Down", b"\x1bOA": "Up", b"\x1bOB": "Down", b"\x1b": "Escape", b"\r": "Enter"}
 KEY = re.compile(rb"\x1b\[200~.*?\x1b\[201~|\x1b\[\d+;\d+R|\x1b[\[O][A-Z]|\x1b|.", re.DOTALL)
+SIGN = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
 OPTIONS = ("First", "Second", "Other (type your answer)")
 
 
@@ -92,9 +93,9 @@ class Agent:
     def approval(self, columns: int) -> list[str]:
         rule = "─" * columns
         if not self.asks:
-            return ["● Done.", "", rule, "❯\u00a0", rule, "  ? for shortcuts"]
+            return ["● Done.", "", rule, f"{SIGN}\u00a0", rule, "  ? for shortcuts"]
         return [
-            "❯ do it",
+            f"{SIGN} do it",
             "",
             rule,
             " Bash command",
@@ -103,7 +104,7 @@ class Agent:
             "   Write a file",
             "",
             " Do you want to proceed?",
-            " ❯ 1. Yes",
+            f" {SIGN} 1. Yes",
             "   2. Yes, and don't ask again for touch commands in /here",
             "   3. No",
             "",
@@ -113,16 +114,11 @@ class Agent:
     def question(self, columns: int) -> list[str]:
         rule = "─" * columns
         if not self.asks:
-            return [" ● Done.", "", " /here", rule, "❯", rule, " ← open sidebar · / commands · ? help"]
-        marks = [f" {'❯' if at == self.mark else ' '} {label}" for at, label in enumerate(OPTIONS)]
-        box = [rule, f"❯ {self.text or 'Type your answer...'}", rule] if self.mark == len(OPTIONS) - 1 else []
-        keys = " ↑/↓ select · enter accept · ctrl+d decline · esc cancel"
-        return [rule, " Copilot needs information.", f" Which of the two ways, {self.number}?", "", " Way:", *marks] + [
-            "",
-            keys,
-            rule,
-            *box,
-        ]
+            return [" ● Done.", "", " /here", rule, SIGN, rule, " ← open sidebar · / commands · ? help"]
+        marks = [f" {SIGN if at == self.mark else ' '} {label}" for at, label in enumerate(OPTIONS)]
+        box = [rule, f"{SIGN} {self.text or 'Type your answer...'}", rule] if self.mark == len(OPTIONS) - 1 else []
+        asked = [rule, " Copilot needs information.", f" Which of the two ways, {self.number}?", "", " Way:"]
+        return [*asked, *marks, "", " ↑/↓ select · enter accept · ctrl+d decline · esc cancel", rule, *box]
 
 
 def main() -> None:

@@ -44,6 +44,7 @@ ASKED = {
     "approval-plan": "Exit plan mode?",
     "question": "Which of the two ways should it",
 }
+SIGN = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
 YES = re.compile(r"(?:^|\n)\W*(?P<digit>\d)\. (?:Yes|Yes, proceed \(y\)|Allow once)[ │]*(?=\n)")
 """The option that allows once, but for that of opencode and of plans, read in another way than the code does."""
 
@@ -140,7 +141,7 @@ def test_a_command_that_looks_like_options_changes_no_key() -> None:
     for line in lines(capture):
         forged.append(line)
         if line == " touch marker && sleep 3":
-            forged += [" ❯ 1. No", "   2. Yes", "   3. Yes", " Do you want to proceed?", " ❯ 1. No"]
+            forged += [f" {SIGN} 1. No", "   2. Yes", "   3. Yes", " Do you want to proceed?", f" {SIGN} 1. No"]
     other = find_dialog(dialog.shape, forged, forged)
     assert other.options == dialog.options
     assert other.fingerprint != dialog.fingerprint
@@ -149,7 +150,7 @@ def test_a_command_that_looks_like_options_changes_no_key() -> None:
 def test_the_fingerprint_is_that_of_what_is_asked_and_not_of_the_mark() -> None:
     (capture,) = [capture for capture in WHOLE if str(capture) == "copilot/1.0.102/approval-shell"]
     dialog, rows = dialog_on(capture), lines(capture)
-    moved = [row.replace("│ ❯ 1", "│   1").replace("│   2", "│ ❯ 2") for row in rows]
+    moved = [row.replace(f"│ {SIGN} 1", "│   1").replace("│   2", f"│ {SIGN} 2") for row in rows]
     assert find_dialog(dialog.shape, moved, moved).fingerprint == dialog.fingerprint
     assert find_dialog(dialog.shape, moved, moved).placed != dialog.placed
     changed = [row.replace("touch marker", "touch market") for row in rows]
