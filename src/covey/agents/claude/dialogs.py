@@ -10,7 +10,11 @@ DIALOGS = (
     DialogShape(
         rules=("permission",),
         # Whatever is asked about is indented, so a rule in the first column is not a part of it.
-        begins=(r"^─{10,}\n \S",),
+        # In a small pane the beginning is out of sight: a whole command between its rules is enough.
+        begins=(
+            r"^─{10,}\n \S",
+            r"^╌{10,}\n(?: .*\n)+╌{10,}\n(?:(?: .*)?\n)*? Do you want to proceed\?",
+        ),
         once="Yes",
         always=r"Yes, and (?:don't ask again|always allow|switch to accept edits) .*|Yes, allow all edits .*",
         deny=_NO,

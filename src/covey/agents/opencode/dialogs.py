@@ -34,6 +34,7 @@ DIALOGS = (
         # From the first row that has the bar.
         begins=(r"(?:\A|^(?! *┃).*\n)(?= *┃)",),
         row=_BAR,
+        option=r" *(?P<number>\d+)\. +(?P<label>\S.*?)",
         described=True,
         several=r"^ *┃ +\d+\. \[[ ✓x]\]",
         free="Type your own answer",

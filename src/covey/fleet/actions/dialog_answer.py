@@ -29,6 +29,8 @@ FREE = "free"
 LAST_DIGIT = 9
 _FRAME = " │┃"
 _RULE = re.compile(r"[\s─╌━═▔╭╮╰╯│┃▲▼]*")
+_SCROLLED = re.compile(r"\s*[↑▲]\s*")
+"""A row above options, of which some are out of sight."""
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _OTHER_ESCAPE = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;:?]*[A-Za-ln-z]|\x1b[()][0-9A-Za-z]|[\x0e\x0f]"
@@ -92,8 +94,8 @@ def find_dialog(shape: DialogShape, lines: Sequence[str], coloured: Sequence[str
     if shape.several and re.search(shape.several, "\n".join(lines[begin : end + 1]), re.MULTILINE):
         raise _unreadable("it takes several options at once", "Answer it in its pane.")
     first, options = _options_in_row(shape, inner, coloured[begin:]) if shape.in_row else _options(shape, inner)
-    by_mark = not shape.digits or shape.free_marked
-    if by_mark and sum(one.marked for one in options) != 1:
+    shows_mark = shape.in_row or "mark" in _compiled(shape.option).groupindex
+    if shows_mark and sum(one.marked for one in options) != 1:
         raise _unreadable("it is not clear which option is marked", "Answer it in its pane.")
     return Dialog(
         shape=shape,
@@ -214,20 +216,20 @@ def _options(shape: DialogShape, inner: Sequence[str]) -> tuple[int, list[Option
         found = _compiled(shape.option).fullmatch(inner[at].rstrip())
         if found and (not rows or not numbered or int(found["number"]) == int(rows[-1][1]["number"]) - 1):
             rows.append((at, found))
-        elif not found and rows and not numbered:
-            break
-        if found and numbered and rows and int(rows[-1][1]["number"]) == 1:
+            if numbered and int(found["number"]) == 1:
+                break
+        elif rows and (not numbered or _SCROLLED.fullmatch(inner[at]) or not "".join(inner[at : at + 2]).strip()):
             break
     rows.reverse()
-    if len(rows) < 2:  # noqa: PLR2004 - a choice has at least two
-        raise _unreadable("its options are not recognised", "Make its pane larger, or answer it there.")
+    if len(rows) < 2 or (numbered and rows[0][1]["number"] != "1"):  # noqa: PLR2004 - a choice has at least two
+        raise _unreadable("its options are not all recognised", "Make its pane larger, or answer it there.")
     options = []
     for place, (at, found) in enumerate(rows):
         until = rows[place + 1][0] if place + 1 < len(rows) else len(inner)
         more = () if shape.described else _continued(inner[at + 1 : until], found.start("label"))
         label = " ".join([found["label"], *more])
         number = int(found["number"]) if numbered else place + 1
-        marked = bool((found["mark"] or "").strip())
+        marked = bool((found.groupdict().get("mark") or "").strip())
         options.append(Option(number=number, label=label, means=_meaning(shape, label), marked=marked))
     return rows[0][0], options
 
