@@ -25,9 +25,8 @@ class DialogShape(Struct, frozen=True, kw_only=True):
     row: str = r"(?P<text>.*)"
     """Each of its rows; the group `text` is what stands inside of its frame."""
     option: str = NUMBERED
-    """The first row of an option, inside of the frame: the groups `mark`, `number` and `label`. Without `mark`, it is not
-    seen which one is marked; without `number`, options are counted. With `in_row`, one option in the row of them all.
-    """
+    """The first row of an option, inside of the frame: the groups `mark`, `number` and `label`. Without `mark`, the
+    marked one is not known; without `number`, options are counted. With `in_row`, one option in the row of them all."""
     described: bool = False
     """Whether the rows below an option explain it; otherwise they continue its label."""
     in_row: bool = False

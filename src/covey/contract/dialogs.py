@@ -59,6 +59,5 @@ OPERATIONS = (
             next="string",
         ),
         mutating=True,
-        examples=[("covey dialog answer api --choice once", "Allow once what the agent in session api asks", 0)],
     ),
 )

@@ -7,8 +7,8 @@ from covey.agents.dialogs import DialogShape
 DIALOGS = (
     DialogShape(
         rules=("permission-shell", "permission"),
-        # Edits are drawn above the dialog, and in some releases it does not name them. A command that is wrapped may have
-        # a row that looks like the first: the highest counts.
+        # Edits are drawn above the dialog, and in some releases it does not name them. A command may have a row that
+        # looks like the first one: the highest counts.
         begins=(
             r"^• (?:Added|Edited|Deleted) .*\n(?:(?: {2,}\S.*)?\n)*? {2}Would you like to make the following edits\?",
             r"^ {2}Would you like to .*\n\n {2}\S[\s\S]*",

@@ -153,7 +153,9 @@ def test_a_row_of_the_command_is_not_taken_for_an_option_that_is_out_of_sight() 
     for forged in (["  1. No, stop", ""], ["  1. No, stop", "", "↑"]):
         first = next(at for at, row in enumerate(rows) if "1. Yes, proceed" in row)
         scrolled = [*rows[: first - 2], *forged, "", *rows[first + 1 :]]
-        scrolled = [row.replace("  2. Yes", "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} 2. Yes") for row in scrolled]
+        scrolled = [
+            row.replace("  2. Yes", "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} 2. Yes") for row in scrolled
+        ]
         with pytest.raises(Refusal, match="not all recognised"):
             find_dialog(dialog.shape, scrolled, scrolled)
 
