@@ -19,6 +19,7 @@ import covey.agents
 if TYPE_CHECKING:
     from covey.agents.acting import Acting
     from covey.agents.agent import Agent
+    from covey.agents.dialogs import DialogShape
     from covey.agents.headless.agent import HeadlessAgent
     from covey.agents.integration.integration import Integration
     from covey.agents.signals.signals import Signals
@@ -87,6 +88,8 @@ ACTING: Mapping[str, Acting] = Parts("acting", "ACTING")
 """What is typed for what."""
 TURNS: Mapping[str, type[TurnReader]] = Parts("turns", "TURNS")
 """How turns are read from transcripts."""
+DIALOGS: Mapping[str, tuple[DialogShape, ...]] = Parts("dialogs", "DIALOGS")
+"""Which keys answer which dialog."""
 HEADLESS: Mapping[str, HeadlessAgent] = Parts("headless", "HEADLESS")
 """How agents are run without a terminal."""
 

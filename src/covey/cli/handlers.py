@@ -66,6 +66,8 @@ RENDERERS = {
     "config.list": "covey.cli.render_daemon:settings",
     "config.set": "covey.cli.render_daemon:changed",
     "config.unset": "covey.cli.render_daemon:changed",
+    "dialog.answer": "covey.cli.render_actions:answered",
+    "dialog.show": "covey.cli.render_actions:dialog",
     "health": "covey.cli.render_daemon:health",
     "init": "covey.cli.render_beats:begun",
     "integrate": "covey.cli.render_adapters:integrated",

@@ -89,6 +89,26 @@ def _turn(turn: dict[str, Any], paint: Paint) -> str:
     return f"{prompt}\n\n{clean_lines(turn['reply']) or paint('no reply yet', DIM)}"
 
 
+def dialog(result: dict[str, Any], paint: Paint) -> str:
+    """What is asked, and the options with their keys."""
+    lines = [clean(row) for row in result["text"]]
+    for option in result["options"]:
+        means = f"  {option['means']}" if option["means"] else ""
+        lines.append(f"  {option['number']}  {clean(option['label'])}{means}  {paint(' '.join(option['keys']), DIM)}")
+    return "\n".join(cut(line, paint.columns) for line in [*lines, paint(result["fingerprint"], DIM)])
+
+
+def answered(result: dict[str, Any], paint: Paint) -> str:
+    """Which option was chosen, and what became of the dialog."""
+    ref, label = clean(result["snapshot"]["ref"]), clean(result["option"]["label"])
+    lines = [f"{label} was chosen in {ref}, which is {result['state']} now"]
+    if not result["gone"]:
+        lines = [f"{paint('not answered', YELLOW)}  {clean(result['why'])}"]
+    if result["next"]:
+        lines.append(f"  it asks something: covey dialog show {ref}")
+    return "\n".join(cut(line, paint.columns) for line in lines)
+
+
 def receipts(result: dict[str, Any], paint: Paint) -> str:
     """One line for each message."""
     if not result["items"]:

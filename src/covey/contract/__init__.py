@@ -6,7 +6,7 @@ Routes, command line verbs, OpenAPI, schemas and reference pages all come from t
 
 from __future__ import annotations
 
-from covey.contract import actions, attention, beats, fleet, fleet_shapes, kernel, policy, replay
+from covey.contract import actions, attention, beats, dialogs, fleet, fleet_shapes, kernel, policy, replay
 from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
@@ -23,6 +23,7 @@ OPERATIONS: tuple[Operation, ...] = (
     replay.REPLAY,
     *actions.OPERATIONS,
     *policy.OPERATIONS,
+    *dialogs.OPERATIONS,
     *beats.OPERATIONS,
     *attention.OPERATIONS,
 )
@@ -31,6 +32,7 @@ GROUPS: dict[str, str] = {
     **fleet.GROUPS,
     **actions.GROUPS,
     **policy.GROUPS,
+    **dialogs.GROUPS,
     **beats.GROUPS,
     **attention.GROUPS,
 }

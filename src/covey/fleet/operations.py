@@ -17,13 +17,14 @@ from covey.agents.integration.spool import Spool
 from covey.agents.registry import INTEGRATIONS
 from covey.agents.screens.explain import explained
 from covey.agents.screens.registry import load
-from covey.contract import actions, actions_events, policy
+from covey.contract import actions, actions_events, dialogs, policy
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import EVENTS
 from covey.contract.fleet_shapes import FLEET_STATUS
 from covey.contract.replay import REPLAY
 from covey.fleet import doctor
 from covey.fleet.actions import queued, receipt
+from covey.fleet.actions.dialog_operations import DialogOperations
 from covey.fleet.actions.operations import ActionOperations
 from covey.fleet.answers.bar import bar
 from covey.fleet.answers.live_screen import live_screen
@@ -88,16 +89,19 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
         acting = ActionOperations(fleet, context, tasks)
         await acting.queue.open()
+        answering = DialogOperations(fleet, context)
         live_policy = LivePolicy(context)
         await live_policy.current()
         policies = PolicyOperations(context, live_policy)
-        yield Opened({**operations.handlers(), **acting.handlers(), **policies.handlers()}, operations.status)
+        parts = (operations, acting, answering, policies)
+        handlers = {name: handler for part in parts for name, handler in part.handlers().items()}
+        yield Opened(handlers, operations.status)
 
 
 FLEET = Subsystem(
     "fleet",
     opened,
-    operations=(*OPERATIONS, REPLAY, *actions.OPERATIONS, *policy.OPERATIONS),
+    operations=(*OPERATIONS, REPLAY, *actions.OPERATIONS, *dialogs.OPERATIONS, *policy.OPERATIONS),
     migrations=(MIGRATION, saved_agents.MIGRATION, receipt.MIGRATION, receipt.ANSWERS_MIGRATION, queued.MIGRATION),
     settings=SETTINGS,
     status=FLEET_STATUS,

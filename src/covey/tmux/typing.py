@@ -27,6 +27,8 @@ PERSON = "?#{&&:#{pane_active},#{!=:#{window_active_clients},0}},#{session_activ
 """The second in which a person last pressed a key who looks at the pane; `nobody` if no keys of a person go there."""
 NOBODY = "nobody"
 _SPECIAL = re.compile(r"[][\\.^$*+?(){}|]")
+_RUNS = re.compile(r"(.)(\1{7,198})?")
+"""One character, or the same one many times; a count in an expression is at most 255 in some libraries."""
 
 
 class PaneCheck(Struct, frozen=True, kw_only=True):
@@ -41,6 +43,8 @@ class PaneCheck(Struct, frozen=True, kw_only=True):
     """The program in the foreground, as tmux names it."""
     rows: tuple[str, ...] = ()
     """Rows that must stand on the screen, each as a whole."""
+    placed: tuple[tuple[int, str], ...] = ()
+    """Rows that must stand at a place on the screen, counted from 0, and nowhere above it."""
     absent: tuple[str, ...] = ()
     """Extended regular expressions, none of which may match a row of the screen."""
     person: str = ""
@@ -107,11 +111,12 @@ def _expected(check: PaneCheck) -> list[tuple[str, str, str]]:
 def _condition(check: PaneCheck) -> str:
     parts = [f"#{{==:#{{{name}}},{_escaped(value)}}}" for name, value, _ in _expected(check)]
     parts += [f"#{{C/r:{_escaped(_row(row))}}}" for row in check.rows]
+    parts += [f"#{{==:#{{C/r:{_escaped(_row(row))}}},{place + 1}}}" for place, row in check.placed]
     parts += [f"#{{?#{{C/r:{_escaped(pattern)}}},0,1}}" for pattern in check.absent]
-    condition = parts.pop()
-    while parts:  # before tmux 3.6 an && has two operands
-        condition = f"#{{&&:{parts.pop()},{condition}}}"
-    return condition
+    while len(parts) > 1:  # before tmux 3.6 an && has two operands; in pairs, because formats nest to a limited depth
+        pairs = [f"#{{&&:{one},{other}}}" for one, other in zip(parts[::2], parts[1::2], strict=False)]
+        parts = pairs + parts[len(pairs) * 2 :]
+    return parts[0]
 
 
 def _facts(check: PaneCheck) -> str:
@@ -135,9 +140,20 @@ def _difference(check: PaneCheck, found: Sequence[str]) -> Difference:
     return Difference("screen")  # it was different at the check, and is as it should be again
 
 
+def condition_bytes(check: PaneCheck) -> int:
+    """Return how long the condition is: with the rest of the command it has to fit into one message to the server."""
+    return len(_condition(check).encode())
+
+
 def _row(row: str) -> str:
     """Return the expression that matches a whole row of the screen, whatever blanks follow it."""
-    return "^" + _SPECIAL.sub(r"\\\g<0>", row.rstrip(" ")) + " *$"
+    return "^" + "".join(map(_repeated, _RUNS.finditer(row.rstrip(" ")))) + " *$"
+
+
+def _repeated(run: re.Match[str]) -> str:
+    """Return the expression for a character that stands once, or many times, as in a rule."""
+    character = _SPECIAL.sub(r"\\\g<0>", run[1])
+    return f"{character}{{{len(run[0])}}}" if run[2] else character
 
 
 def _escaped(text: str) -> str:

@@ -14,7 +14,7 @@ from covey.fleet.actions.receipt import Receipts
 from covey.fleet.actions.refusal import NOT_SUPPORTED, QUEUE_NOT_EMPTY, Refusal
 from covey.fleet.actions.sender import Sender
 from covey.fleet.actions.signals import send_signal
-from covey.fleet.actions.snapshot import check_conditions, take
+from covey.fleet.actions.snapshot import begin, check_conditions, take
 from covey.kernel.clock import timestamp
 from covey.kernel.moments import seconds
 from murli import user_error
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from covey.fleet.actions.receipt import Receipt
-    from covey.fleet.actions.snapshot import Snapshot
+    from covey.fleet.actions.snapshot import Snapshot, begin
     from covey.fleet.fleet import Fleet
     from covey.kernel.operations.call import Call, Handler
     from covey.kernel.operations.stream import Batch
@@ -66,7 +66,7 @@ class ActionOperations:
         waits_s = seconds(call.params["timeout"] or f"{WAITS_S:g}", "timeout")
         check_conditions(call.params)
         # What must hold for a message that may wait is checked when it is sent; that it is this agent, now.
-        snapshot = await self._begin(call, force_stale=queues)
+        snapshot = await begin(self._fleet, call, self._clock.time(), force_stale=queues)
         message = self._sender.message(snapshot, call.params["text"] or "", as_command=call.params["as_command"])
         result: dict[str, Any] = {"receipt": None, "snapshot": snapshot.as_dict(), "stripped": message.stripped}
         if call.params["check_only"]:
@@ -115,13 +115,13 @@ class ActionOperations:
         }
 
     async def interrupt(self, call: Call) -> dict[str, Any]:
-        snapshot = await self._begin(call)
+        snapshot = await begin(self._fleet, call, self._clock.time())
         state = await interrupt(self._pane(snapshot), snapshot, acting_of(snapshot), self._clock)
         call.note(outcome=f"it is {state} now")
         return {"snapshot": snapshot.as_dict(), "state": state, "stopped": state != "running"}
 
     async def kill(self, call: Call) -> dict[str, Any]:
-        snapshot = await self._begin(call)
+        snapshot = await begin(self._fleet, call, self._clock.time())
         watch = self._fleet.watches[snapshot.runtime.target]
         ended = await send_signal(watch, snapshot, call.params["signal"], self._clock)
         call.note(outcome=f"SIG{call.params['signal']}, {'it has ended' if ended else 'it still runs'}")
@@ -164,13 +164,5 @@ class ActionOperations:
     def _pane(self, snapshot: Snapshot) -> AgentPane:
         return AgentPane(self._fleet, snapshot, acting_of(snapshot))
 
-    async def _begin(self, call: Call, *, force_stale: bool = False) -> Snapshot:
-        """Return the snapshot of the agent that is acted on, once the audit has it."""
-        call.note(about=call.params["ref"])
-        snapshot = self._snapshot(call, force_stale=force_stale)
-        await call.begin(snapshot.for_audit())
-        return snapshot
-
-    def _snapshot(self, call: Call, *, force_stale: bool = False) -> Snapshot:
-        params = {**call.params, "force_stale": True} if force_stale else call.params
-        return take(self._fleet, params, self._clock.time())
+    def _snapshot(self, call: Call) -> Snapshot:
+        return take(self._fleet, call.params, self._clock.time())

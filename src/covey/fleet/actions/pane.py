@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from covey.agents.acting import DEFAULT
 from covey.agents.registry import ACTING
@@ -13,6 +14,7 @@ from covey.agents.screens.composer import ABSENT
 from covey.fleet.actions.refusal import (
     COMPOSER_HOLDS_DRAFT,
     COMPOSER_NOT_FOUND,
+    DIALOG_NOT_UNDERSTOOD,
     DIALOG_OPEN,
     NOT_IN_FOREGROUND,
     PANE_IN_MODE,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from covey.agents.acting import Acting
     from covey.agents.screens.composer import Composer
     from covey.agents.screens.patterns import Reading
+    from covey.fleet.actions.dialog_answer import Dialog
     from covey.fleet.actions.snapshot import Snapshot
     from covey.fleet.fleet import Fleet
 
@@ -45,6 +48,8 @@ QUIET_S = 2
 WAIT_S = 0.25
 PATIENCE_S = 6.0
 """How long a person who types is waited for."""
+LONGEST_CHECK = 14_000
+"""Bytes of a condition: a message to a tmux server has 16,384 at most."""
 
 
 class Screen(Struct, frozen=True):
@@ -172,6 +177,15 @@ class AgentPane:
             "Try again when they have stopped.",
         )
 
+    async def press_on(self, dialog: Dialog, *keys: str) -> bool:
+        """Press keys if a dialog still stands there as it was read. Returns whether that was so."""
+        return await self._guarded(typing.press(self._command, self._dialog_check(dialog), *keys)) is None
+
+    async def paste_on(self, dialog: Dialog, text: str) -> bool:
+        """Paste a text if a dialog still stands there as it was read. Returns whether that was so."""
+        name = f"covey-{self._snapshot.action_id}"
+        return await self._guarded(typing.paste(self._command, self._dialog_check(dialog), name, text)) is None
+
     def _passing(self, difference: typing.Difference | None) -> typing.Difference | None:
         """Return a difference of the screen, which may pass; raise Refusal for any other."""
         match difference:
@@ -198,6 +212,20 @@ class AgentPane:
         raise self._gone("is not in its pane any more")
 
     def _check(self, screen: Screen, person: str = "") -> typing.PaneCheck:
+        own = self._own_check()
+        return replace(own, rows=screen.composer_rows, absent=self._acting.dialogs, person=person)
+
+    def _dialog_check(self, dialog: Dialog) -> typing.PaneCheck:
+        check = replace(self._own_check(), placed=dialog.placed)
+        if typing.condition_bytes(check) > LONGEST_CHECK:
+            raise Refusal(
+                DIALOG_NOT_UNDERSTOOD,
+                f"the dialog of {self._snapshot.ref} is too large to be compared in one command; nothing was typed",
+                "Answer it in its pane.",
+            )
+        return check
+
+    def _own_check(self) -> typing.PaneCheck:
         server_pid, server_started, pane_id, pane_pid, _ = self._runtime.pane_epoch.split(".")
         pane = self._fleet.watches[self._runtime.target].pane(self._runtime.socket, self._runtime.pane_id)
         if pane is None or self._runtime.runtime_id not in self._fleet.sources:
@@ -208,9 +236,6 @@ class AgentPane:
             pane_id=pane_id,
             pane_pid=int(pane_pid),
             program=pane.command,
-            rows=screen.composer_rows,
-            absent=self._acting.dialogs,
-            person=person,
         )
 
     async def _command(self, *words: str) -> list[str]:

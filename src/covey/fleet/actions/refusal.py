@@ -28,6 +28,11 @@ NOT_SUPPORTED = "not_supported"
 QUEUE_NOT_EMPTY = "queue_not_empty"
 QUEUE_FULL = "queue_full"
 NOT_QUEUED = "not_queued"
+NO_DIALOG = "no_dialog"
+DIALOG_NOT_UNDERSTOOD = "dialog_not_understood"
+DIALOG_CHANGED = "dialog_changed"
+DIALOG_NOT_APPROVAL = "dialog_not_approval"
+CHOICE_NOT_OFFERED = "choice_not_offered"
 
 
 class Refusal(AgentError):  # noqa: N818 - a decision, not a failure of the program

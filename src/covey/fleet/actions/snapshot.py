@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from covey.fleet.answers.view import Row
     from covey.fleet.fleet import Fleet
     from covey.fleet.watch.runtimes import Runtime
+    from covey.kernel.operations.call import Call
 
 EXPIRES_S = 30.0
 """An action that has not been done by then is not done any more."""
@@ -98,6 +99,14 @@ def check_conditions(params: Mapping[str, Any]) -> None:
     states(params.get("if_state") or [])
     if params.get("if_updated_within") is not None:
         seconds(params["if_updated_within"], "if_updated_within")
+
+
+async def begin(fleet: Fleet, call: Call, now: float, *, force_stale: bool = False) -> Snapshot:
+    """Return the snapshot of the agent that a call acts on, once the audit has it. Raises as `take` does."""
+    call.note(about=call.params["ref"])
+    snapshot = take(fleet, {**call.params, "force_stale": True} if force_stale else call.params, now)
+    await call.begin(snapshot.for_audit())
+    return snapshot
 
 
 def _check_state(row: Row, params: Mapping[str, Any], now: float) -> None:
