@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 VERBS = {
     "adapters.explain": "covey.cli.verbs.adapters:explain",
+    "attach": "covey.cli.verbs.navigation:attach",
+    "back": "covey.cli.verbs.navigation:back",
     "bar": "covey.cli.verbs.bar:bar",
     "beat": "covey.cli.verbs.beats:beat",
     "beats.add": "covey.cli.verbs.beats:add",
@@ -31,6 +33,7 @@ VERBS = {
     "integrate": "covey.cli.verbs.integrate:integrate",
     "kill": "covey.cli.verbs.actions:kill",
     "logs": "covey.cli.verbs.logs:logs",
+    "next": "covey.cli.verbs.navigation:next_agent",
     "replay": "covey.cli.verbs.replay:replay",
     "send": "covey.cli.verbs.actions:send",
     "service.install": "covey.cli.verbs.service:install",
@@ -48,8 +51,11 @@ VERBS = {
 RENDERERS = {
     "adapters.explain": "covey.cli.render_adapters:explained",
     "adapters.list": "covey.cli.render_adapters:adapters",
+    "attach": "covey.cli.render_navigation:attached",
     "attention.done": "covey.cli.render_attention:done",
     "attention.list": "covey.cli.render_attention:listed",
+    "attention.test": "covey.cli.render_attention:tested",
+    "back": "covey.cli.render_navigation:returned",
     "backup": "covey.cli.render_daemon:backup",
     "beats.add": "covey.cli.render_beats:added",
     "beats.cost": "covey.cli.render_beats:cost",
@@ -72,6 +78,7 @@ RENDERERS = {
     "list.sessions": "covey.cli.render_fleet:sessions",
     "list.windows": "covey.cli.render_fleet:windows",
     "metrics": "covey.cli.render:fields",
+    "next": "covey.cli.render_navigation:next_agent",
     "openapi": "covey.cli.render_daemon:document",
     "receipts.list": "covey.cli.render_actions:receipts",
     "reload": "covey.cli.render_daemon:reloaded",

@@ -6,7 +6,7 @@ Routes, command line verbs, OpenAPI, schemas and reference pages all come from t
 
 from __future__ import annotations
 
-from covey.contract import actions, attention, beats, fleet, fleet_shapes, kernel, replay
+from covey.contract import actions, attention, beats, fleet, fleet_shapes, kernel, navigation, replay
 from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
@@ -24,6 +24,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *actions.OPERATIONS,
     *beats.OPERATIONS,
     *attention.OPERATIONS,
+    *navigation.OPERATIONS,
 )
 GROUPS: dict[str, str] = {**kernel.GROUPS, **fleet.GROUPS, **actions.GROUPS, **beats.GROUPS, **attention.GROUPS}
 

@@ -17,7 +17,7 @@ from covey.agents.integration.spool import Spool
 from covey.agents.registry import INTEGRATIONS
 from covey.agents.screens.explain import explained
 from covey.agents.screens.registry import load
-from covey.contract import actions, actions_events
+from covey.contract import actions, actions_events, navigation
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import EVENTS
 from covey.contract.fleet_shapes import FLEET_STATUS
@@ -35,6 +35,8 @@ from covey.fleet.answers.why import why
 from covey.fleet.fleet import Fleet
 from covey.fleet.history.history import History
 from covey.fleet.ingest.ingest import HookIngest
+from covey.fleet.navigation import places as navigation_places
+from covey.fleet.navigation.operations import NavigationOperations
 from covey.fleet.remote.remote_feed import RemoteFeed
 from covey.fleet.settings import SETTINGS
 from covey.fleet.state import saved_agents
@@ -86,14 +88,16 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
         acting = ActionOperations(fleet, context)
         await acting.receipts.interrupt_open(context.clock.time())
-        yield Opened({**operations.handlers(), **acting.handlers()}, operations.status)
+        navigating = NavigationOperations(fleet, context)
+        handlers = {**operations.handlers(), **acting.handlers(), **navigating.handlers()}
+        yield Opened(handlers, operations.status)
 
 
 FLEET = Subsystem(
     "fleet",
     opened,
-    operations=(*OPERATIONS, REPLAY, *actions.OPERATIONS),
-    migrations=(MIGRATION, saved_agents.MIGRATION, receipt.MIGRATION),
+    operations=(*OPERATIONS, REPLAY, *actions.OPERATIONS, *navigation.OPERATIONS),
+    migrations=(MIGRATION, saved_agents.MIGRATION, receipt.MIGRATION, navigation_places.MIGRATION),
     settings=SETTINGS,
     status=FLEET_STATUS,
     events=(*EVENTS, *actions_events.EVENTS),

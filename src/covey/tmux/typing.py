@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from covey.tmux.errors import TmuxUnreadableError
+from covey.tmux.format_text import all_of, equal
+from covey.tmux.format_text import escaped as _escaped
+from covey.tmux.format_text import quoted as _quoted
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -97,13 +100,10 @@ def _expected(check: PaneCheck) -> list[tuple[str, str, str]]:
 
 
 def _condition(check: PaneCheck) -> str:
-    parts = [f"#{{==:#{{{name}}},{_escaped(value)}}}" for name, value, _ in _expected(check)]
+    parts = [equal(name, value) for name, value, _ in _expected(check)]
     parts += [f"#{{C/r:{_escaped(_row(row))}}}" for row in check.rows]
     parts += [f"#{{?#{{C/r:{_escaped(pattern)}}},0,1}}" for pattern in check.absent]
-    condition = parts.pop()
-    while parts:  # before tmux 3.6 an && has two operands
-        condition = f"#{{&&:{parts.pop()},{condition}}}"
-    return condition
+    return all_of(parts)
 
 
 def _facts(check: PaneCheck) -> str:
@@ -130,16 +130,6 @@ def _difference(check: PaneCheck, found: Sequence[str]) -> Difference:
 def _row(row: str) -> str:
     """Return the expression that matches a whole row of the screen, whatever blanks follow it."""
     return "^" + _SPECIAL.sub(r"\\\g<0>", row.rstrip(" ")) + " *$"
-
-
-def _escaped(text: str) -> str:
-    """Return a text as a part of a format."""
-    return text.replace("#", "##").replace(",", "#,").replace("}", "#}")
-
-
-def _quoted(text: str) -> str:
-    """Return a text as one word of a command that tmux parses."""
-    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _pieces(text: str) -> list[str]:
