@@ -57,9 +57,10 @@ def _below(item: dict[str, Any], columns: int) -> list[str]:
     """Return the details of an item without what its title already says: on one line, or wrapped, never cut."""
     title = clean(item["title"])
     texts = [clean(text) for text in (item["detail"] if item["closed_at"] is None else item["closed_why"]).splitlines()]
-    if item["closed_at"] is None and not item["command"].startswith(PUT_AWAY):
-        texts.append(clean(item["command"]))
-    texts = [text for text in dict.fromkeys(texts) if text and not title.endswith(f": {text}")]
+    command = clean(item["command"])
+    if item["closed_at"] is None and not command.startswith(PUT_AWAY) and not any(command in text for text in texts):
+        texts.append(command)
+    texts = [text for text in texts if text and not title.endswith(f": {text}")]
     joined = " · ".join(texts)
     if width(joined) + 4 <= columns:
         return [f"    {joined}"] if joined else []
