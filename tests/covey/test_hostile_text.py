@@ -143,6 +143,7 @@ VERBS = (
     ["beats", "history"],
     ["beats", "cost"],
     ["needs"],
+    ["attention", "test", "--yes"],
     ["doctor"],
     ["replay", "--since", "1h"],
     ["bar"],

@@ -80,7 +80,7 @@ OPERATIONS = (
         route="/v1/back",
         description="After several of them in a row: to where you were before the first. A terminal that was attached "
         "from outside of that tmux server is detached.",
-        parameters=PLACE,
+        parameters=PLACE[:2],
         result=shape("Back", client="string", place="string", detached="boolean"),
         mutating=True,
         guard=False,

@@ -29,7 +29,7 @@ def received() -> Iterator[tuple[int, list[dict[str, Any]]]]:
     posted: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802 - its name
+        def do_POST(self) -> None:
             posted.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             self.send_response(200 if self.path != "/refused" else 500)
             self.end_headers()

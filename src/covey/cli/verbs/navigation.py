@@ -46,11 +46,8 @@ def with_place(params: dict[str, Any]) -> dict[str, Any]:
     if not params["client"] and not terminal:
         return params
     inside = os.environ.get("TMUX", "")
-    return {
-        **params,
-        "tmux": params["tmux"] or (f"{inside},{os.environ.get('TMUX_PANE', '')}" if inside else ""),
-        "terminal": params["terminal"] or terminal,
-    }
+    place = {"tmux": f"{inside},{os.environ.get('TMUX_PANE', '')}" if inside else "", "terminal": terminal}
+    return {name: value or place.get(name, value) for name, value in params.items()}
 
 
 def _terminal() -> str:

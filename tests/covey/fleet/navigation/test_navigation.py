@@ -118,10 +118,10 @@ def test_without_a_terminal_nobody_is_moved_and_the_command_is_told(desk: Desk) 
 
 def test_from_a_terminal_outside_of_tmux_it_attaches_and_back_detaches(desk: Desk) -> None:
     (one,) = desk.agents(1)
-    session = desk.fleet.row(one)["identity"]["session_name"]
-    desk.fleet.tmux("rename-session", "-t", f"={session}", "é: 漢字 $x 'q' #{pid}")
+    session = desk.fleet.tmux("display-message", "-p", "-t", one, "#{session_id}:")
+    desk.fleet.tmux("rename-session", "-t", session, "é: 漢字 $x 'q' #{pid}")
     desk.fleet.tmux("split-window", "-t", one, "sh")
-    desk.fleet.tmux("new-window", "-t", one, "sh")
+    desk.fleet.tmux("new-window", "-t", session, "sh")
     someone = desk.person(COMMAND, "attach", one)
     until(lambda: desk.shown(someone) == one)
     back = desk.covey.run("back", "--client", someone.terminal, **desk.inside()).result
