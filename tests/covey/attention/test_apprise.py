@@ -78,8 +78,9 @@ async def test_without_the_extra_the_problem_says_how_to_install_it(
     with homes() as home:
         configured(home, 'kind = "apprise"\nurls = ["json://127.0.0.1:1/"]')
         (check,) = doctor.checks(Examination(home.node, SETTINGS))
-        (finding,) = check.examine()
-        assert isinstance(finding, Finding)
+        found = check.examine()
+        assert not isinstance(found, Finding)
+        (finding,) = found
         assert "pip install 'covey[notify]'" in finding.fix
 
 

@@ -93,7 +93,7 @@ def test_a_channel_that_cannot_be_is_refused_by_name(table: dict[str, Any], name
 
 def test_two_channels_have_two_names() -> None:
     assert [where for _, where, _ in problems([{"kind": "bell"}, {"kind": "bell"}])] == ["name"]
-    tables = [
+    tables: list[dict[str, Any]] = [
         {"kind": "bell", "only": "approval", "every": 60},
         {"kind": "apprise", "urls": ["a", "b"], "quiet": "22:00-07:00", "every": "10m"},
     ]

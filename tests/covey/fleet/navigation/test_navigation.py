@@ -134,7 +134,8 @@ def test_in_another_tmux_it_attaches_inside_and_says_so(desk: Desk) -> None:
     (one,) = desk.agents(1)
     runtime = f"runtime:{desk.fleet.row(one)['runtime_id']}"
     other = ("-L", "other")
-    someone = desk.person("tmux", "-u", "-f", "/dev/null", *other, "new-session", "sh")
+    desk.fleet.tmux(*other, "new-session", "-d", "sh")
+    someone = desk.person("tmux", "-u", *other, "attach-session")
     until(lambda: desk.shown(someone, *other))
     someone.type(f"{COMMAND} attach {runtime}\n")
     inner = desk.fleet.tmux(*other, "list-panes", "-F", "#{pane_tty}")
