@@ -144,6 +144,7 @@ VERBS = (
     ["beats", "history"],
     ["beats", "cost"],
     ["needs"],
+    ["attention", "test", "--yes"],
     ["doctor"],
     ["replay", "--since", "1h"],
     ["policy", "list"],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from covey.contract.attention import KINDS
 from covey.contract.attention_events import ATTENTION_CHANGED, ATTENTION_CLOSED, ATTENTION_OPENED, ATTENTION_SETTLED
 from covey.kernel.clock import timestamp
 from covey.kernel.events.event import encode
@@ -21,6 +22,9 @@ SAME_QUESTION = "same_question"
 """Set in an `attention.asked` that corrects the text of the last one; it does not count as another question."""
 REQUEST_ID = "request_id"
 """An id that the asker gives to one question, so that it can be asked again after a crash without counting twice."""
+OTHER = KINDS[-1]
+SHORT_ID = 6
+"""Characters at the end of an id that are enough to name an item."""
 TITLE_CHARACTERS, DETAIL_CHARACTERS = 200, 4000
 KEY_CHARACTERS = 8192
 DATA_BYTES = 64 * 1024
@@ -46,10 +50,28 @@ class Item(Struct, frozen=True, kw_only=True):
     closed_at: float | None = None
     closed_why: str = ""
 
+    @property
+    def kind(self) -> str:
+        """What it is about: one of KINDS."""
+        kind = self.data.get("kind")
+        return kind if kind in KINDS else OTHER
+
+    @property
+    def command(self) -> str:
+        """The command that settles it: the asker's, else the one that closes it."""
+        return str(self.data.get("command") or f"covey attention done {self.id[-SHORT_ID:]}")
+
+    @property
+    def urgency(self) -> tuple[int, float, str]:
+        """Its place in the order of a list: the most blocking first, of these the longest waiting."""
+        return KINDS.index(self.kind), self.opened_at, self.id
+
     def as_dict(self) -> dict[str, Any]:
         """Return the item as the contract has it, without its age."""
         return {
             **asdict(self),
+            "kind": self.kind,
+            "command": self.command,
             "opened_at": timestamp(self.opened_at),
             "updated_at": timestamp(self.updated_at),
             "closed_at": None if self.closed_at is None else timestamp(self.closed_at),

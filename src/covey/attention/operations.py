@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from covey.attention import doctor
+from covey.attention import doctor, notify
+from covey.attention.channels import Channels
 from covey.attention.item import ASKER, SETTLED_BY
-from covey.attention.notify import Notifier
 from covey.attention.queue import MIGRATIONS, Queue
 from covey.attention.settings import SETTINGS
 from covey.contract.attention import ATTENTION_STATUS, OPERATIONS
@@ -29,36 +29,31 @@ TITLES = 3
 
 @contextlib.asynccontextmanager
 async def opened(context: Context) -> AsyncIterator[Opened]:
-    """Run the queue and the notifier while the daemon runs."""
-
-    def command() -> Sequence[str]:
-        found: list[str] = context.config.current.get("attention.notify")
-        return found
-
+    """Run the queue and the channels while the daemon runs."""
     async with (
         Queue(context.store, context.events, context.clock, context.metrics) as items,
         Tasks(context.clock, context.metrics) as tasks,
     ):
-        notifier = Notifier(items, context.store, context.events, context.clock, command)
-        tasks.keep("notifications", notifier.live)
+        channels = Channels(items, context)
+        tasks.keep("notification channels", channels.live)
 
         def status() -> dict[str, Any]:
             latest = sorted(items.open.values(), key=lambda item: item.opened_at, reverse=True)
             return {
                 "open": len(latest),
                 "titles": [item.title for item in latest[:TITLES]],
-                "notify_problem": notifier.problem,
+                **channels.status(),
             }
 
         context.metrics.gauge("covey_attention_open", "Things that need a person.", lambda: len(items.open))
-        yield Opened(AttentionOperations(items, context.clock).handlers(), status)
+        yield Opened(AttentionOperations(items, channels, context.clock).handlers(), status)
 
 
 ATTENTION = Subsystem(
     "attention",
     opened,
     operations=OPERATIONS,
-    migrations=MIGRATIONS,
+    migrations=(*MIGRATIONS, notify.MIGRATION),
     settings=SETTINGS,
     status=ATTENTION_STATUS,
     events=EVENTS,
@@ -70,12 +65,13 @@ ATTENTION = Subsystem(
 class AttentionOperations:
     """The handlers, each a method that takes a call and returns a result."""
 
-    def __init__(self, items: Queue, clock: Clock) -> None:
+    def __init__(self, items: Queue, channels: Channels, clock: Clock) -> None:
         self._queue = items
+        self._channels = channels
         self._clock = clock
 
     def handlers(self) -> Mapping[str, Handler]:
-        return {"attention.list": self.list, "attention.done": self.done}
+        return {"attention.list": self.list, "attention.done": self.done, "attention.test": self.test}
 
     async def list(self, call: Call) -> dict[str, Any]:
         found = await self._queue.listed(everything=call.params["all"], limit=call.params["limit"])
@@ -91,6 +87,9 @@ class AttentionOperations:
                 field="item",
             )
         return self._shown(await self._queue.close(item, "done by hand"))
+
+    async def test(self, _: Call) -> dict[str, Any]:
+        return {"items": await self._channels.test()}
 
     def _shown(self, item: Item) -> dict[str, Any]:
         return {**item.as_dict(), "age_ms": max(int((self._clock.time() - item.opened_at) * 1000), 0)}

@@ -100,12 +100,13 @@ class Queue:
         await consumer.run(self._handle, self._clock)
 
     async def listed(self, *, everything: bool, limit: int) -> list[Item]:
-        """Return the open items, the latest first; with `everything`, the closed ones after them."""
-        return await self._items(
-            "WHERE ?1 OR closed_at IS NULL "
-            "ORDER BY closed_at IS NOT NULL, coalesce(closed_at, opened_at) DESC, id DESC LIMIT ?2",
-            (everything, limit),
-        )
+        """Return the open items, the most urgent first; with `everything`, the closed ones after them, latest first."""
+        found = sorted(self.open.values(), key=lambda item: item.urgency)[:limit]
+        if everything and len(found) < limit:
+            found += await self._items(
+                "WHERE closed_at IS NOT NULL ORDER BY closed_at DESC, id DESC LIMIT ?", (limit - len(found),)
+            )
+        return found
 
     async def find(self, name: str) -> list[Item]:
         """Return the items with this id, end of an id, or key; only the open ones if there are any."""

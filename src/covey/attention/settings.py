@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from covey.kernel.config.setting import Setting
+from covey.attention.channel import EXPECTED_COMMAND, is_command, problems
+from covey.kernel.config.setting import Setting, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def _command(value: Sequence[str]) -> str:
-    program = value[0] if value else "none"
-    fits = program.strip() and ("/" not in program or program.startswith(("/", "~/"))) and "\0" not in "".join(value)
-    return (
-        ""
-        if fits
-        else "a command and its arguments; the command is a name on the PATH, or a path that begins with / or ~/"
-    )
+    return "" if not value or is_command(value) else EXPECTED_COMMAND
 
 
 SETTINGS = (
@@ -27,5 +22,18 @@ SETTINGS = (
         type="list",
         default=[],
         check=_command,
+    ),
+    Tables(
+        "attention.channel",
+        "Ways to tell you that something needs you, each with its rules: a command, the terminal bell, tmux's message"
+        " line, or apprise.",
+        required=["kind"],
+        columns={
+            **dict.fromkeys(["kind", "name", "quiet"], ("text",)),
+            **dict.fromkeys(["command", "urls", "only", "agents"], ("text", "list")),
+            "every": ("text", "number"),
+        },
+        secret_columns=["urls"],
+        check_tables=problems,
     ),
 )

@@ -35,6 +35,12 @@ class Alert(NamedTuple):
     title: str
     detail: str
 
+    @property
+    def command(self) -> str:
+        """The command that helps: the one at the end of the detail, if there is one."""
+        last = self.detail.rpartition(": ")[2]
+        return last if last.startswith("covey ") else "covey beats list"
+
 
 class Alerts:
     """The alerts that are open, by key."""

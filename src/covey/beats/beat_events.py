@@ -71,7 +71,10 @@ class BeatEvents:
     async def ask(self, key: str, title: str, detail: str, **data: Any) -> None:
         """Ask for a person's attention. Asking again under the same key updates the same attention item."""
         await self._events.append(
-            ATTENTION_ASKED, subject=key, data={"title": title, "detail": detail, **data}, source="beats"
+            ATTENTION_ASKED,
+            subject=key,
+            data={"title": title, "detail": detail, "kind": "beat", **data},
+            source="beats",
         )
 
     async def settle(self, key: str, why: str) -> None:

@@ -163,7 +163,8 @@ class Ledger(Queries):
         def also(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT OR REPLACE INTO beat_complaint VALUES (?, ?, ?)", (key, *alert))
 
-        await self._events.append(ATTENTION_ASKED, subject=key, data=alert._asdict(), source="beats", also=also)
+        data = {**alert._asdict(), "kind": "beat", "command": alert.command}
+        await self._events.append(ATTENTION_ASKED, subject=key, data=data, source="beats", also=also)
 
     async def settle_alert(self, key: str, why: str) -> None:
         """Settle an alert, and forget it."""

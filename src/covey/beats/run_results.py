@@ -132,6 +132,7 @@ class RunResults:
                 key,
                 f"{done.beat}: {summary}",
                 f"covey beats show {done.id[-SHOWN:]}",
+                command=f"covey beats show {done.id[-SHOWN:]}",
                 beat=done.beat,
                 run=done.id,
                 request_id=done.id,

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 VERBS = {
     "adapters.explain": "covey.cli.verbs.adapters:explain",
+    "attach": "covey.cli.verbs.navigation:attach",
+    "back": "covey.cli.verbs.navigation:back",
     "bar": "covey.cli.verbs.bar:bar",
     "beat": "covey.cli.verbs.beats:beat",
     "beats.add": "covey.cli.verbs.beats:add",
@@ -31,6 +33,7 @@ VERBS = {
     "integrate": "covey.cli.verbs.integrate:integrate",
     "kill": "covey.cli.verbs.actions:kill",
     "logs": "covey.cli.verbs.logs:logs",
+    "next": "covey.cli.verbs.navigation:next_agent",
     "policy.test": "covey.cli.verbs.policy:test",
     "receipts.wait": "covey.cli.verbs.receipts:wait",
     "replay": "covey.cli.verbs.replay:replay",
@@ -50,9 +53,12 @@ VERBS = {
 RENDERERS = {
     "adapters.explain": "covey.cli.render_adapters:explained",
     "adapters.list": "covey.cli.render_adapters:adapters",
+    "attach": "covey.cli.render_navigation:attached",
     "attention.done": "covey.cli.render_attention:done",
     "attention.list": "covey.cli.render_attention:listed",
+    "attention.test": "covey.cli.render_attention:tested",
     "audit.list": "covey.cli.render_audit:calls",
+    "back": "covey.cli.render_navigation:returned",
     "backup": "covey.cli.render_daemon:backup",
     "beats.add": "covey.cli.render_beats:added",
     "beats.cost": "covey.cli.render_beats:cost",
@@ -77,6 +83,7 @@ RENDERERS = {
     "list.sessions": "covey.cli.render_fleet:sessions",
     "list.windows": "covey.cli.render_fleet:windows",
     "metrics": "covey.cli.render:fields",
+    "next": "covey.cli.render_navigation:next_agent",
     "openapi": "covey.cli.render_daemon:document",
     "policy.explain": "covey.cli.render_policy:decision",
     "policy.list": "covey.cli.render_policy:rules",

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 MOST = 1000
 """The largest limit of a list."""
+PUT_AWAY = "covey attention done "
+WAITING = frozenset(("approval", "question", "error"))
+"""The kinds of items in which an agent waits for a person."""
 ID_END = 6
 """Characters at the end of an id that identify an item in a list."""
 
@@ -40,8 +43,10 @@ def listed(result: dict[str, Any], paint: Paint) -> str:
         (item["id"] for item in items if item["closed_at"] is None and item["data"].get("settled_by") != "asker"), ""
     )
     hints = []
+    if any(item["closed_at"] is None and item["kind"] in WAITING for item in items):
+        hints += hint("covey next", "goes to the first agent that waits", paint.columns)
     if closable:
-        hints += hint(f"covey attention done {closable[-ID_END:]}", "puts one away", paint.columns)
+        hints += hint(f"{PUT_AWAY}{closable[-ID_END:]}", "puts one away", paint.columns)
     if shown < count:
         which = "all" if count <= MOST else "more"
         hints += hint(f"covey needs --limit {min(count, MOST)}", f"shows {which} of them", paint.columns)
@@ -52,6 +57,9 @@ def _below(item: dict[str, Any], columns: int) -> list[str]:
     """Return the details of an item without what its title already says: on one line, or wrapped, never cut."""
     title = clean(item["title"])
     texts = [clean(text) for text in (item["detail"] if item["closed_at"] is None else item["closed_why"]).splitlines()]
+    command = clean(item["command"])
+    if item["closed_at"] is None and not command.startswith(PUT_AWAY) and not any(command in text for text in texts):
+        texts.append(command)
     texts = [text for text in texts if text and not title.endswith(f": {text}")]
     joined = " · ".join(texts)
     if width(joined) + 4 <= columns:
@@ -70,6 +78,18 @@ def done(result: dict[str, Any], paint: Paint) -> str:
         f"Done: {clean(result['title'])}"
         + (f" ({clean(result['closed_why'])})" if result["closed_why"] != "done by hand" else ""),
         paint.columns,
+    )
+
+
+def tested(result: dict[str, Any], paint: Paint) -> str:
+    """What came of a test notification, a line for each channel."""
+    if not result["items"]:
+        return "No channel is configured: see attention.channel in docs/guide/attention.md"
+    return "\n".join(
+        paint(f"▲ {clean(one['name'])}: {clean(one['problem'])}", YELLOW)
+        if one["problem"]
+        else f"○ {clean(one['name'])}: sent"
+        for one in result["items"]
     )
 
 

@@ -6,7 +6,18 @@ Routes, command line verbs, OpenAPI, schemas and reference pages all come from t
 
 from __future__ import annotations
 
-from covey.contract import actions, attention, beats, dialogs, fleet, fleet_shapes, kernel, policy, replay
+from covey.contract import (
+    actions,
+    attention,
+    beats,
+    dialogs,
+    fleet,
+    fleet_shapes,
+    kernel,
+    navigation,
+    policy,
+    replay,
+)
 from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
@@ -26,6 +37,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *dialogs.OPERATIONS,
     *beats.OPERATIONS,
     *attention.OPERATIONS,
+    *navigation.OPERATIONS,
 )
 GROUPS: dict[str, str] = {
     **kernel.GROUPS,

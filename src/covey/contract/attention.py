@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from covey.contract.operation import Operation, Parameter, array, optional, shape
+from covey.contract.operation import Operation, Parameter, array, one_of, optional, shape
 
 GROUPS = {"attention": "See what needs you, and close what is done."}
 
+KINDS = ("approval", "question", "error", "beat", "other")
+"""What an item is about, the most blocking first."""
+ITEM_KIND = one_of("AttentionKind", KINDS)
+ITEM_COMMAND = {"type": "string", "description": "The command that settles it."}
 ITEM_FIELDS = {
     "id": "string",
     "key": "string",
+    "kind": ITEM_KIND,
     "source": "string",
     "title": "string",
     "detail": "string",
@@ -18,19 +23,24 @@ ITEM_FIELDS = {
     "times": "integer",
     "closed_at": optional("string"),
     "closed_why": "string",
+    "command": ITEM_COMMAND,
 }
 ITEM = shape("AttentionItem", **ITEM_FIELDS, age_ms="integer")
-ATTENTION_STATUS = shape("AttentionStatus", open="integer", titles=array("string"), notify_problem="string")
+CHANNEL = shape("NotificationChannel", name="string", kind="string", problem="string", held="integer")
+ATTENTION_STATUS = shape(
+    "AttentionStatus", open="integer", titles=array("string"), notify_problem="string", channels=array(CHANNEL)
+)
 
 OPERATIONS = (
     Operation(
         "attention.list",
-        "List what needs you, the latest first.",
+        "List what needs you, the most blocking and longest waiting first.",
         cli=["attention", "list"],
         route="/v1/attention",
         aliases=["needs"],
-        description="Everything that asked for a person and was neither settled nor closed since. Asked again, it is "
-        "the same item.",
+        description="Everything that asked for a person and was neither settled nor closed since: approvals, then "
+        "questions, errors, beats and the rest; of each kind the oldest first. Each item has the `command` that "
+        "settles it. Asked again, it is the same item.",
         when_to_use="Call it to see whether anything waits for a person.",
         parameters=[
             Parameter("all", "Closed items too.", type="bool", default=False),
@@ -56,5 +66,20 @@ OPERATIONS = (
         mutating=True,
         idempotent=True,
         guard=False,
+    ),
+    Operation(
+        "attention.test",
+        "Send a test notification through every channel.",
+        cli=["attention", "test"],
+        method="POST",
+        route="/v1/attention/test",
+        description="Through `attention.notify` and every [[attention.channel]], whatever their rules say, and reports "
+        "what came of it.",
+        parameters=[],
+        result=shape(
+            "ChannelTest", items=array(shape("TestedChannel", name="string", kind="string", problem="string"))
+        ),
+        mutating=True,
+        mcp=False,
     ),
 )

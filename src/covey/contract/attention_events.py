@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from covey.contract.attention import ITEM_FIELDS
+from covey.contract.attention import ITEM_COMMAND, ITEM_FIELDS, ITEM_KIND
 from covey.contract.event_kind import EventKind
 from covey.contract.operation import Omittable, shape
 
-RECORDED_ITEM = shape("RecordedAttentionItem", **ITEM_FIELDS)
+RECORDED_ITEM = shape(
+    "RecordedAttentionItem",
+    **{**ITEM_FIELDS, "kind": Omittable(ITEM_KIND), "command": Omittable(ITEM_COMMAND)},
+)
+"""Items that were recorded by earlier releases have no kind and no command."""
 
 ATTENTION_ASKED = EventKind(
     "attention.asked",
     "Something needs a person. Asked again under the same key, it is the same item. An item that is `settled_by` its "
     "asker cannot be closed by hand. With `same_question` the text of the last question is corrected, and it does not "
-    "count as another one; a question with the `request_id` of the last one is a repetition and is dropped.",
+    "count as another one; a question with the `request_id` of the last one is a repetition and is dropped. `kind` "
+    "says what it is about, `command` what settles it.",
     subject="key",
     data=shape(
         title="string",
         detail="string",
+        kind=Omittable(ITEM_KIND),
+        command=Omittable("string"),
         settled_by=Omittable({"type": "string", "enum": ["asker"]}),
         same_question=Omittable("boolean"),
         request_id=Omittable("string"),

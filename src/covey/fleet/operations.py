@@ -17,7 +17,7 @@ from covey.agents.integration.spool import Spool
 from covey.agents.registry import INTEGRATIONS
 from covey.agents.screens.explain import explained
 from covey.agents.screens.registry import load
-from covey.contract import actions, actions_events, dialogs, policy
+from covey.contract import actions, actions_events, dialogs, navigation, policy
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import EVENTS
 from covey.contract.fleet_shapes import FLEET_STATUS
@@ -36,6 +36,8 @@ from covey.fleet.answers.why import why
 from covey.fleet.fleet import Fleet
 from covey.fleet.history.history import History
 from covey.fleet.ingest.ingest import HookIngest
+from covey.fleet.navigation import places as navigation_places
+from covey.fleet.navigation.operations import NavigationOperations
 from covey.fleet.policy.live_policy import LivePolicy
 from covey.fleet.policy.operations import PolicyOperations
 from covey.fleet.remote.remote_feed import RemoteFeed
@@ -93,7 +95,8 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         live_policy = LivePolicy(context)
         await live_policy.current()
         policies = PolicyOperations(context, live_policy)
-        parts = (operations, acting, answering, policies)
+        navigating = NavigationOperations(fleet, context)
+        parts = (operations, acting, answering, policies, navigating)
         handlers = {name: handler for part in parts for name, handler in part.handlers().items()}
         yield Opened(handlers, operations.status)
 
@@ -101,8 +104,22 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
 FLEET = Subsystem(
     "fleet",
     opened,
-    operations=(*OPERATIONS, REPLAY, *actions.OPERATIONS, *dialogs.OPERATIONS, *policy.OPERATIONS),
-    migrations=(MIGRATION, saved_agents.MIGRATION, receipt.MIGRATION, receipt.ANSWERS_MIGRATION, queued.MIGRATION),
+    operations=(
+        *OPERATIONS,
+        REPLAY,
+        *actions.OPERATIONS,
+        *dialogs.OPERATIONS,
+        *policy.OPERATIONS,
+        *navigation.OPERATIONS,
+    ),
+    migrations=(
+        MIGRATION,
+        saved_agents.MIGRATION,
+        receipt.MIGRATION,
+        receipt.ANSWERS_MIGRATION,
+        queued.MIGRATION,
+        navigation_places.MIGRATION,
+    ),
     settings=SETTINGS,
     status=FLEET_STATUS,
     events=(*EVENTS, *actions_events.EVENTS),

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from covey.tmux.errors import TmuxUnreadableError
+from covey.tmux.format_text import all_of, equal
+from covey.tmux.format_text import escaped as _escaped
+from covey.tmux.format_text import quoted as _quoted
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -109,14 +112,11 @@ def _expected(check: PaneCheck) -> list[tuple[str, str, str]]:
 
 
 def _condition(check: PaneCheck) -> str:
-    parts = [f"#{{==:#{{{name}}},{_escaped(value)}}}" for name, value, _ in _expected(check)]
+    parts = [equal(name, value) for name, value, _ in _expected(check)]
     parts += [f"#{{C/r:{_escaped(_row(row))}}}" for row in check.rows]
     parts += [f"#{{==:#{{C/r:{_escaped(_row(row))}}},{place + 1}}}" for place, row in check.placed]
     parts += [f"#{{?#{{C/r:{_escaped(pattern)}}},0,1}}" for pattern in check.absent]
-    while len(parts) > 1:  # before tmux 3.6 an && has two operands; in pairs, because formats nest to a limited depth
-        pairs = [f"#{{&&:{one},{other}}}" for one, other in zip(parts[::2], parts[1::2], strict=False)]
-        parts = pairs + parts[len(pairs) * 2 :]
-    return parts[0]
+    return all_of(parts)
 
 
 def _facts(check: PaneCheck) -> str:
@@ -154,16 +154,6 @@ def _repeated(run: re.Match[str]) -> str:
     """Return the expression for a character that stands once, or many times, as in a rule."""
     character = _SPECIAL.sub(r"\\\g<0>", run[1])
     return f"{character}{{{len(run[0])}}}" if run[2] else character
-
-
-def _escaped(text: str) -> str:
-    """Return a text as a part of a format."""
-    return text.replace("#", "##").replace(",", "#,").replace("}", "#}")
-
-
-def _quoted(text: str) -> str:
-    """Return a text as one word of a command that tmux parses."""
-    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _pieces(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from covey.attention import notify
+from covey.attention import command, notification, notify
 from covey.attention.item import Item
 from covey.kernel.config.config import set_value
 from covey.node.settings import SETTINGS
@@ -170,13 +170,13 @@ async def test_failures_are_said_once_and_shown_in_the_status(tmp_path: Path, ca
             problem = (await room.call("status"))["attention"]["notify_problem"]
             assert problem == f"{script} ended with code 3: no screen: [31m :0"
     (said,) = [record for record in caplog.records if record.name == "covey.attention"]
-    assert "covey config set attention.notify" in said.__dict__["suggestion"]
+    assert "covey attention test" in said.__dict__["suggestion"]
 
 
 async def test_a_command_that_hangs_is_ended_with_all_it_has_started(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    command = ["sh", "-c", f"sleep 1000 & echo $! >{pids}; echo $$ >>{pids}; sleep 1000"]
-    assert await notify.run(command, notify.document([item()]), deadline=0.5) == "sh did not end within 0.5 s"
+    hangs = ["sh", "-c", f"sleep 1000 & echo $! >{pids}; echo $$ >>{pids}; sleep 1000"]
+    assert await command.run(hangs, notification.document([item()]), deadline=0.5) == "sh did not end within 0.5 s"
     ends = time.monotonic() + 10
     for pid in map(int, pids.read_text().split()):
         while _lives(pid):
@@ -186,8 +186,8 @@ async def test_a_command_that_hangs_is_ended_with_all_it_has_started(tmp_path: P
 async def test_what_a_command_leaves_behind_keeps_nobody_waiting(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     began = time.monotonic()
-    assert await notify.run(["sh", "-c", f"sleep 1000 & echo $! >{pid}"], notify.document([item()])) == ""
-    assert time.monotonic() - began < notify.DEADLINE_S
+    assert await command.run(["sh", "-c", f"sleep 1000 & echo $! >{pid}"], notification.document([item()])) == ""
+    assert time.monotonic() - began < command.DEADLINE_S
     ends = time.monotonic() + 10
     while _lives(int(pid.read_text())):
         assert time.monotonic() < ends, "it is still there"
@@ -202,7 +202,7 @@ def _lives(pid: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("command", "problem"),
+    ("words", "problem"),
     [
         (["no-such-command-anywhere"], "no-such-command-anywhere cannot be started: No such file or directory"),
         (["/"], "/ cannot be started: Permission denied"),
@@ -213,11 +213,11 @@ def _lives(pid: int) -> bool:
         (["true"], ""),
     ],
 )
-async def test_whatever_the_command_does_is_told_in_one_line(command: list[str], problem: str) -> None:
+async def test_whatever_the_command_does_is_told_in_one_line(words: list[str], problem: str) -> None:
     large = item(
         detail="x" * 4000, data={"more": "y" * 60_000}
     )  # more than a pipe takes, for a command that does not read
-    assert await notify.run(command, notify.document([large])) == problem
+    assert await command.run(words, notification.document([large])) == problem
 
 
 async def test_a_daemon_that_stops_does_not_wait_for_the_command() -> None:
@@ -227,7 +227,7 @@ async def test_a_daemon_that_stops_does_not_wait_for_the_command() -> None:
             await room.ask("key")
             await until(lambda: pids.exists() and bool(pids.read_text()), "the start of the command")
             began = time.monotonic()
-        assert time.monotonic() - began < notify.DEADLINE_S
+        assert time.monotonic() - began < command.DEADLINE_S
         with pytest.raises(ProcessLookupError):
             os.kill(int(pids.read_text()), signal.SIGCONT)
 

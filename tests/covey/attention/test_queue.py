@@ -49,7 +49,7 @@ async def test_what_is_asked_is_listed_told_of_and_counted() -> None:
         assert set(item) == set(OPERATIONS[0].result["properties"]["items"]["items"]["properties"])
         assert await room.told() == [("attention.opened", "beat:/x")]
         status = (await room.call("status"))["attention"]
-        assert status == {"open": 1, "titles": ["nightly: tests fail"], "notify_problem": ""}
+        assert status == {"open": 1, "titles": ["nightly: tests fail"], "notify_problem": "", "channels": []}
         assert "covey_attention_open 1\n" in room.daemon.metrics.text()
 
 

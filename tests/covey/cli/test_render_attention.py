@@ -19,6 +19,8 @@ def item(number: int = 1, **changes: Any) -> dict[str, Any]:
         "key": "beat:/x",
         "title": f"nightly: {number} tests fail",
         "detail": "",
+        "kind": "other",
+        "command": "covey attention done x",
         "data": {},
         "times": 1,
         "age_ms": 240_000,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from covey.fleet.actions.receipt import Receipt
-    from covey.fleet.actions.snapshot import Snapshot, begin
+    from covey.fleet.actions.snapshot import Snapshot
     from covey.fleet.fleet import Fleet
     from covey.kernel.operations.call import Call, Handler
     from covey.kernel.operations.stream import Batch

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from covey.fleet.answers.view import Row
 
+KINDS = {"waiting_approval": "approval", "waiting_input": "question", "error": "error"}
 PHRASES = {"waiting_approval": "asks for approval", "waiting_input": "has a question", "error": "has failed"}
 
 
@@ -29,6 +30,8 @@ def asked(row: Row) -> dict[str, Any]:
         "detail": "\n".join(
             filter(None, (row.detail, f"in {row.cwd}" if row.cwd else "", f"covey why runtime:{row.runtime_id}"))
         ),
+        "kind": KINDS[row.state],
+        "command": f"covey {'approve' if row.state == 'waiting_approval' else 'attach'} runtime:{row.runtime_id}",
         "runtime_id": row.runtime_id,
         "ref": row.ref,
         "agent": row.agent,

@@ -140,6 +140,8 @@ class Drift:
             "title": f"Covey no longer understands {named} well: {drifted}",
             "detail": "Its states may be unknown or wrong. This makes a report for Covey's maintainers:\n"
             f"covey adapters explain --pane {runtime.pane_id}",
+            "kind": "other",
+            "command": f"covey adapters explain --pane {runtime.pane_id}",
             "agent": runtime.agent,
             "version": runtime.version,
             "runtime_id": runtime.runtime_id,

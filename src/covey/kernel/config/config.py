@@ -99,13 +99,7 @@ class Config:
 
     def secrets(self) -> list[str]:
         """Return all sensitive values, to be registered with a `Redactor`."""
-        found = [self.get(setting.key) for setting in self.settings if setting.sensitive]
-        return [
-            text
-            for value in found
-            for text in (value if isinstance(value, list) else [value])
-            if isinstance(text, str) and text
-        ]
+        return [text for setting in self.settings for text in setting.secrets(self.get(setting.key))]
 
 
 class ConfigHolder:

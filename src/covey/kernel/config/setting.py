@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from covey.kernel.logs.redact import REDACTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Type = Literal["string", "int", "float", "bool", "list", "tables"]
 _NAMES = {
@@ -130,12 +130,17 @@ class Setting:
         """Return the value as it may be listed: a sensitive value is redacted."""
         return REDACTED if self.sensitive and value else value
 
+    def secrets(self, value: object) -> list[str]:
+        """Return the sensitive texts in a value."""
+        return _texts(value) if self.sensitive else []
+
 
 class Tables(Setting):
     """A setting that is a list of tables, each written as `[[key]]` in the file; it can only be edited there.
 
-    `columns` are the kinds of value (text, number, list, table) that each name takes. Here only names and kinds are
-    checked; the subsystem that uses the tables checks their meaning.
+    `columns` are the kinds of value (text, number, list, table) that each name takes; those in `secret_columns` are
+    sensitive. `check_tables` yields the problems of tables whose names and kinds are right: the index of the table, the
+    name in it, and a sentence. Without it, the subsystem that uses the tables checks their meaning.
     """
 
     def __init__(
@@ -145,10 +150,14 @@ class Tables(Setting):
         *,
         columns: Mapping[str, Sequence[str]],
         required: Sequence[str] = (),
+        secret_columns: Sequence[str] = (),
+        check_tables: Callable[[Sequence[Mapping[str, Any]]], Iterable[tuple[int, str, str]]] | None = None,
     ) -> None:
         super().__init__(key, help, type="tables", default=[])
         self.columns = columns
         self.required = required
+        self._secret_columns = secret_columns
+        self._check_tables = check_tables
 
     def objection(self, value: object) -> str:
         """Return what was expected instead of a list of tables; an empty text if the value is valid."""
@@ -157,6 +166,25 @@ class Tables(Setting):
 
     def faults(self, tables: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str, str]]:
         """Yield the problems of the tables: the index of the table, the name in it, and a sentence."""
+        found = list(self._misshapen(tables))
+        yield from found
+        if not found and self._check_tables is not None:
+            yield from self._check_tables(tables)
+
+    def shown(self, value: object) -> Any:
+        """Return the tables with their sensitive values redacted."""
+        tables = value if isinstance(value, list) else []
+        return [
+            {name: REDACTED if name in self._secret_columns and one else one for name, one in table.items()}
+            for table in tables
+        ]
+
+    def secrets(self, value: object) -> list[str]:
+        """Return the sensitive texts in the tables."""
+        tables = value if isinstance(value, list) else []
+        return [text for table in tables for name in self._secret_columns for text in _texts(table.get(name))]
+
+    def _misshapen(self, tables: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str, str]]:
         import difflib
 
         for index, table in enumerate(tables):
@@ -186,6 +214,11 @@ class Tables(Setting):
         import copy
 
         return copy.deepcopy(value)
+
+
+def _texts(value: object) -> list[str]:
+    """Return the texts of a value that is a text or a list, without empty ones."""
+    return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text]
 
 
 def _has_date(value: object) -> bool:

@@ -1,0 +1,1 @@
+"""People brought to the panes of agents, and back."""
