@@ -19,6 +19,7 @@ import covey.agents
 if TYPE_CHECKING:
     from covey.agents.acting import Acting
     from covey.agents.agent import Agent
+    from covey.agents.approvals import Approvals
     from covey.agents.headless.agent import HeadlessAgent
     from covey.agents.integration.integration import Integration
     from covey.agents.signals.signals import Signals
@@ -84,6 +85,8 @@ INTEGRATIONS: Mapping[str, Integration] = Parts("integration", "INTEGRATION")
 """How hooks are installed."""
 ACTING: Mapping[str, Acting] = Parts("acting", "ACTING")
 """What is typed for what."""
+APPROVALS: Mapping[str, Approvals] = Parts("approvals", "APPROVALS")
+"""How agents ask a person by a hook, and are answered."""
 HEADLESS: Mapping[str, HeadlessAgent] = Parts("headless", "HEADLESS")
 """How agents are run without a terminal."""
 

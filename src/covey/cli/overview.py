@@ -6,7 +6,19 @@ from covey.contract import GROUPS, OPERATIONS
 
 SECTIONS = {
     "see your agents": ("ps", "watch", "why", "wait", "needs", "attention", "bar", "list", "replay"),
-    "act on one of them": ("send", "view", "interrupt", "kill", "receipts"),
+    "act on one of them": (
+        "send",
+        "approvals",
+        "approve",
+        "deny",
+        "answer",
+        "away",
+        "here",
+        "view",
+        "interrupt",
+        "kill",
+        "receipts",
+    ),
     "have them seen": ("integrate", "target", "adapters"),
     "beats, prompts on a schedule": ("init", "beat", "beats"),
     "the daemon": ("up", "down", "status", "doctor", "logs", "config", "reload", "service", "backup"),

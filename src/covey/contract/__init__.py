@@ -6,7 +6,7 @@ Routes, command line verbs, OpenAPI, schemas and reference pages all come from t
 
 from __future__ import annotations
 
-from covey.contract import actions, attention, beats, fleet, fleet_shapes, kernel, replay
+from covey.contract import actions, approvals, attention, beats, fleet, fleet_shapes, kernel, replay
 from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
@@ -22,6 +22,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *fleet.OPERATIONS,
     replay.REPLAY,
     *actions.OPERATIONS,
+    *approvals.OPERATIONS,
     *beats.OPERATIONS,
     *attention.OPERATIONS,
 )

@@ -17,7 +17,7 @@ from covey.agents.integration.spool import Spool
 from covey.agents.registry import INTEGRATIONS
 from covey.agents.screens.explain import explained
 from covey.agents.screens.registry import load
-from covey.contract import actions, actions_events
+from covey.contract import actions, actions_events, approvals, approvals_events
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import EVENTS
 from covey.contract.fleet_shapes import FLEET_STATUS
@@ -32,6 +32,8 @@ from covey.fleet.answers.view import Filters, panes, sessions, summary, windows
 from covey.fleet.answers.wait_stream import WaitStream
 from covey.fleet.answers.watch_stream import WatchStream
 from covey.fleet.answers.why import why
+from covey.fleet.approvals import pending, presence
+from covey.fleet.approvals.operations import ApprovalOperations
 from covey.fleet.fleet import Fleet
 from covey.fleet.history.history import History
 from covey.fleet.ingest.ingest import HookIngest
@@ -81,22 +83,25 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         spool = Spool(Path(context.seat.directory) / "spool")
         ingest = HookIngest(fleet, context.events, context.clock)
         fleet.on_agent_started = ingest.agent_detected
-        operations = FleetOperations(context, fleet, history, ingest, spool)
+        approving = ApprovalOperations(fleet, context, ingest)
+        operations = FleetOperations(context, fleet, history, ingest, spool, approving)
         tasks.keep("spool", lambda: ingest.drain(spool))
         tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
         acting = ActionOperations(fleet, context)
         await acting.receipts.interrupt_open(context.clock.time())
-        yield Opened({**operations.handlers(), **acting.handlers()}, operations.status)
+        async with approving.running(tasks):
+            handlers = {**operations.handlers(), **acting.handlers(), **approving.handlers()}
+            yield Opened(handlers, operations.status)
 
 
 FLEET = Subsystem(
     "fleet",
     opened,
-    operations=(*OPERATIONS, REPLAY, *actions.OPERATIONS),
-    migrations=(MIGRATION, saved_agents.MIGRATION, receipt.MIGRATION),
+    operations=(*OPERATIONS, REPLAY, *actions.OPERATIONS, *approvals.OPERATIONS),
+    migrations=(MIGRATION, saved_agents.MIGRATION, receipt.MIGRATION, pending.MIGRATION, presence.MIGRATION),
     settings=SETTINGS,
     status=FLEET_STATUS,
-    events=(*EVENTS, *actions_events.EVENTS),
+    events=(*EVENTS, *actions_events.EVENTS, *approvals_events.EVENTS),
     checks=doctor.checks,
     findings=doctor.findings,
 )
@@ -105,12 +110,21 @@ FLEET = Subsystem(
 class FleetOperations:
     """The handlers, each a method that takes a call and returns a result."""
 
-    def __init__(self, context: Context, fleet: Fleet, history: History, ingest: HookIngest, spool: Spool) -> None:
+    def __init__(
+        self,
+        context: Context,
+        fleet: Fleet,
+        history: History,
+        ingest: HookIngest,
+        spool: Spool,
+        approving: ApprovalOperations,
+    ) -> None:
         self._context = context
         self._fleet = fleet
         self._history = history
         self._ingest = ingest
         self._spool = spool
+        self._approving = approving
         context.metrics.counter(DRIFT, "What could not be understood, by agent, version and kind.")
         fleet.drift.on_count = lambda agent, version, kind: context.metrics.count(
             DRIFT, agent=agent, version=version, kind=kind
@@ -149,6 +163,7 @@ class FleetOperations:
         return {
             "targets": [asdict(target) for target in targets],
             "summary": summary(self._fleet.rows(), [target.target for target in targets]),
+            **self._approving.status(),
         }
 
     async def panes(self, call: Call) -> dict[str, Any]:
@@ -188,7 +203,9 @@ class FleetOperations:
         targets = self._fleet.targets()
         filters = Filters.of(call.params, targets)
         rows = [row for row in self._fleet.rows() if filters.match(row)]
-        return bar(rows, [target for target in targets if filters.covers(target.target)], call.params["format"])
+        away = self._approving.presence.away
+        covered = [target for target in targets if filters.covers(target.target)]
+        return bar(rows, covered, call.params["format"], away=away)
 
     async def replay(self, call: Call) -> dict[str, Any]:
         return await self._history.replay(call.params, self._fleet.targets())
