@@ -84,7 +84,7 @@ def test_every_operation_with_a_route_answers_over_http(daemon: Covey) -> None:
     # Streams, and questions about something that must exist (an agent, a beat, an item, another machine): their tests
     # are with the fleet, the beats and the queue.
     fleet = {"watch", "wait", "why", "signals", "replay", "target.add", "target.connect", "target.remove"}
-    actions = {"send", "view", "interrupt", "kill"}
+    actions = {"send", "view", "interrupt", "kill", "approve", "deny", "answer"}
     elsewhere = {*fleet, *actions, "beat", "beats.show", "beats.pause", "beats.resume", "attention.done"}
     asked = [operation for operation in OPERATIONS if operation.route and operation.name not in elsewhere]
     for operation in sorted(asked, key=lambda operation: operation.name == "down"):

@@ -54,12 +54,8 @@ class PendingApprovals:
 
     async def add(self, approval: Approval) -> None:
         """Store a new approval; returns when that is durable."""
+        await self._put(APPROVAL_OPENED, approval)
         self.open[approval.id] = approval
-        try:
-            await self._put(APPROVAL_OPENED, approval)
-        except BaseException:
-            del self.open[approval.id]
-            raise
 
     async def close(self, approval: Approval) -> Approval:
         """Store the end of an approval, and return it when that is durable."""
