@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 APPROVAL: Final = "approval"
 PLAN: Final = "plan"
 QUESTION: Final = "question"
+PATCH = "*** Begin Patch"
 PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 """Begin the lines of a patch that name a file."""
 
@@ -51,6 +52,12 @@ class PermissionRequest(Struct, frozen=True, kw_only=True):
     suggestions: tuple[dict[str, Any], ...] = ()
     """The rules that the agent offers to remember."""
     questions: tuple[Question, ...] = ()
+
+    @property
+    def shell_command(self) -> str:
+        """The command that a shell would run; empty for other tools."""
+        command = string(self.input.get("command"))
+        return "" if PATCH in command else command
 
     @property
     def call(self) -> bytes:
@@ -120,7 +127,7 @@ def call_text(given: dict[str, Any]) -> str:
 def paths_in(given: dict[str, Any]) -> tuple[str, ...]:
     """Return the files that the input of a tool names."""
     named = [string(given.get(key)) for key in PATHS]
-    patch = string(given.get("command")).splitlines() if "*** Begin Patch" in string(given.get("command")) else []
+    patch = string(given.get("command")).splitlines() if PATCH in string(given.get("command")) else []
     named += [line.removeprefix(mark) for line in patch for mark in PATCHED if line.startswith(mark)]
     return tuple(dict.fromkeys(name for name in named if name))
 

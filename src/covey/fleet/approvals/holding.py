@@ -7,15 +7,13 @@ terminal; that is what happens whenever anything goes wrong.
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from covey.agents.claim import WAITING
 from covey.agents.registry import APPROVALS
 from covey.contract.fleet_events import AGENT_ENDED, AGENT_STATE
 from covey.fleet.approvals.approval import (
-    ALLOW,
     ANSWERED,
     DENY,
     EXPIRED,
@@ -27,17 +25,19 @@ from covey.fleet.approvals.approval import (
     opened,
 )
 from covey.fleet.approvals.held import SOURCE, Held, claim_of, command_lines
+from covey.fleet.approvals.policy_answer import policy_says
 from covey.fleet.approvals.refusal import too_late
 from covey.kernel.operations.stream import Message
 from covey.kernel.tasks import Tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
-    from typing import Literal, Self
+    from typing import Self
 
     from covey.agents.approvals import Approvals, PermissionRequest
     from covey.fleet.answers.view import Row
     from covey.fleet.approvals.pending import PendingApprovals
+    from covey.fleet.approvals.policy_answer import PolicyDecision
     from covey.fleet.fleet import Fleet
     from covey.fleet.ingest.delivery import HookDelivery
     from covey.kernel.clock import Clock
@@ -51,25 +51,17 @@ LONGEST_S = 3540.0
 """For which a request is held; the hook may want less."""
 PULSE_S = 5.0
 """Between two signs of life for the hook, which gives up a silent daemon."""
-OWNER_S, LOOK_S = 3.0, 0.05
-"""How long to wait for an agent that has not been detected yet."""
+OWNER_S, LOOK_S = 1.0, 0.05
+"""How long to wait for an agent in a pane that has not been detected yet."""
 SETTLES_S = 0.5
 """An agent that does not wait any more for as long has been answered at its terminal."""
 HANDED_S = 5.0
 UNDECIDED = frozenset({"unknown"})
 """States that do not show that the agent went on."""
+BACK, ENDED = "you are here: it asks at its terminal", "the agent has ended"
+STOPS = "the daemon stops: it asks at its terminal"
 CLOSE_S = 8.0
 """How long a daemon that stops waits for approvals that are being closed."""
-
-log = logging.getLogger("covey.fleet")
-
-
-class PolicyDecision(Protocol):
-    """What a policy says about a request."""
-
-    effect: Literal["allow", "deny", "ask"]
-    rule: str
-    why: str
 
 
 class Holding:
@@ -98,6 +90,8 @@ class Holding:
         self._stopping = False
 
     async def __aenter__(self) -> Self:
+        for approval in await self._pending.interrupt_open(self._clock.time()):
+            self._publish(approval.runtime_id)
         self._tasks.keep("approvals", self._watch_agents)
         return self
 
@@ -134,10 +128,11 @@ class Holding:
         held.waited = self._state(approval.runtime_id) in WAITING
         if not approval.request.hidden:
             self._supersede(approval)
-        await self._pending.add(approval)
         self._held[approval.id] = held
-        self._publish(approval.runtime_id)
         try:
+            await self._pending.add(approval)
+            self._publish(approval.runtime_id)
+            self._check_still_asked(held)
             while not held.outcome.done():
                 left = until - self._clock.monotonic()
                 if left <= 0:
@@ -152,6 +147,15 @@ class Holding:
                 held.handed.set_result(True)
         finally:
             self._release(held)
+
+    def _check_still_asked(self, held: Held) -> None:
+        """Let go of a request for which something has changed while it was being opened."""
+        if held.approval.runtime_id not in self._fleet.states.rows:
+            self._withdraw(held, ENDED)
+        elif held.approval.request.hidden and not self._is_away():
+            self._withdraw(held, BACK)
+        elif self._stopping:
+            self._withdraw(held, STOPS)
 
     def _release(self, held: Held) -> None:
         """Forget a request whose hook has its outcome, or has gone."""
@@ -173,7 +177,7 @@ class Holding:
 
     async def _owner(self, delivery: HookDelivery) -> Row | None:
         """Return the row of the agent that asks, as soon as it is detected; None if it is not."""
-        until = self._clock.monotonic() + OWNER_S
+        until = self._clock.monotonic() + (OWNER_S if delivery.pane_id else 0.0)
         local = self._fleet.watches.local
         while True:
             runtime = self._fleet.runtimes.owner_of(delivery, local.name if local else "")
@@ -185,41 +189,23 @@ class Holding:
 
     async def _by_policy(self, agent: Approvals, approval: Approval) -> dict[str, Any] | None:
         """Return what the hook prints if the policy allows or denies a request; None if a person is to be asked."""
-        request = approval.request
-        if self._decide is None or request.questions:
+        said = policy_says(self._decide, approval) if self._decide else None
+        if said is None:
             return None
-        try:
-            said = self._decide(
-                agent=approval.agent,
-                tool=request.tool,
-                command=request.command,
-                paths=request.paths,
-                target=approval.target,
-                folder=request.folder,
-            )
-        except Exception:
-            log.exception("the policy could not be asked", extra={"agent": approval.agent, "tool": request.tool})
-            return None
-        if said.effect == ALLOW:
-            printed = agent.allow(request, always=False)
-        elif said.effect == DENY:
-            printed = agent.deny(request, said.why or f"denied by the rule {said.rule}")
-        else:
-            return None
+        request, denied = approval.request, said.effect == DENY
+        message = (said.why or f"denied by the rule {said.rule}") if denied else ""
         await self._pending.add(approval)
-        message = said.why if said.effect == DENY else ""
-        await self._pending.close(
-            approval.closed(
-                ANSWERED,
-                self._clock.time(),
-                decision=said.effect,
-                message=message,
-                via=POLICY,
-                by={"rule": said.rule},
-                why=said.why,
-            )
+        closed = approval.closed(
+            ANSWERED,
+            self._clock.time(),
+            decision=said.effect,
+            message=message,
+            via=POLICY,
+            by={"rule": said.rule},
+            why=said.why,
         )
-        return printed
+        await self._pending.close(closed)
+        return agent.deny(request, message) if denied else agent.allow(request, always=False)
 
     # The side of the person.
 
@@ -267,7 +253,7 @@ class Holding:
         """Let go of the requests whose dialogs do not show: the person is back."""
         for held in list(self._held.values()):
             if held.approval.request.hidden:
-                self._withdraw(held, "you are here: it asks at its terminal")
+                self._withdraw(held, BACK)
 
     # The agents meanwhile.
 
@@ -287,12 +273,12 @@ class Holding:
                     self._on_agent(event)
         self._stopping = True
         for held in list(self._held.values()):
-            self._withdraw(held, "the daemon stops: it asks at its terminal")
+            self._withdraw(held, STOPS)
 
     def _on_agent(self, event: Event) -> None:
         for held in [one for one in self._held.values() if one.approval.runtime_id == event.subject]:
             if event.kind == AGENT_ENDED:
-                self._withdraw(held, "the agent has ended")
+                self._withdraw(held, ENDED)
             elif event.data["state"] in WAITING:
                 held.waited = True
             elif held.waited and not held.approval.request.hidden:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from covey.fleet.answers.view import Row
     from covey.fleet.approvals.approval import Approval
-    from covey.fleet.approvals.holding import PolicyDecision
+    from covey.fleet.approvals.policy_answer import PolicyDecision
     from covey.fleet.fleet import Fleet
     from covey.fleet.ingest.ingest import HookIngest
     from covey.kernel.operations.call import Call, Handler
@@ -63,7 +63,6 @@ class ApprovalOperations:
     @contextlib.asynccontextmanager
     async def running(self, tasks: Tasks) -> AsyncIterator[None]:
         """Continue where the last daemon ended, and watch the agents that are held meanwhile."""
-        await self._pending.interrupt_open(self._clock.time())
         await self.presence.load()
         tasks.keep("presence", self.presence.watch)
         async with self._holding:

@@ -47,10 +47,12 @@ class PendingApprovals:
         self._store = store
         self._events = events
 
-    async def interrupt_open(self, now: float) -> None:
-        """Close what the last daemon left open: its connections to the hooks have ended with it."""
-        for approval in await self._store.read(lambda connection: _read(connection, "WHERE open")):
+    async def interrupt_open(self, now: float) -> list[Approval]:
+        """Close what the last daemon left open, and return it: its connections to the hooks have ended with it."""
+        left = await self._store.read(lambda connection: _read(connection, "WHERE open"))
+        for approval in left:
             await self._put(APPROVAL_CLOSED, approval.closed(WITHDRAWN, now, why=INTERRUPTED))
+        return left
 
     async def add(self, approval: Approval) -> None:
         """Store a new approval; returns when that is durable."""
