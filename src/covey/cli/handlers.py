@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 VERBS = {
     "adapters.explain": "covey.cli.verbs.adapters:explain",
+    "approve": "covey.cli.verbs.approvals:approve",
     "bar": "covey.cli.verbs.bar:bar",
     "beat": "covey.cli.verbs.beats:beat",
     "beats.add": "covey.cli.verbs.beats:add",

@@ -18,7 +18,7 @@ def listed(result: dict[str, Any], paint: Paint) -> str:
     """Each request with its whole command, and the commands that settle it."""
     lines: list[str] = []
     for item in result["items"]:
-        lines += [*_item(item, paint), ""]
+        lines += [*request(item, paint), paint(cut(f"    {_next(item)}", paint.columns), DIM), ""]
     lines.append(f"{many(result['open'], 'request')} to answer" if result["open"] else "Nothing is asked")
     if result["presence"]["away"]:
         lines.append(presence(result["presence"], paint))
@@ -27,24 +27,28 @@ def listed(result: dict[str, Any], paint: Paint) -> str:
     return "\n".join(lines)
 
 
-def _item(item: dict[str, Any], paint: Paint) -> list[str]:
-    is_open = item["status"] == "open"
-    sign = paint("▲", YELLOW) if is_open else paint("○", DIM)
-    own = item["id"][-ID_END:]
+def request(item: dict[str, Any], paint: Paint) -> list[str]:
+    """Return who asks for what, in full."""
+    sign = paint("▲", YELLOW) if item["status"] == "open" else paint("○", DIM)
     helper = " (a helper)" if item["helper"] else ""
-    head = f"{own}  {age(item['age_ms'])}  {item['agent']}{helper}  {clean(item['ref'])}  {clean(item['tool'])}"
+    agent = f"{item['agent']}{helper}  {clean(item['ref'])}  {clean(item['tool'])}"
+    head = f"{item['id'][-ID_END:]}  {age(item['age_ms'])}  {agent}"
     lines = [f"{sign} {cut(head, paint.columns - 2)}"]
     lines += [f"    {clean_line(line)}" for line in item["command"].splitlines()]
     if item["folder"]:
         lines.append(paint(cut(f"    in {clean(short(item['folder']))}", paint.columns), DIM))
-    if not is_open:
-        lines.append(paint(cut(f"    {outcome(item)}", paint.columns), DIM))
-    elif item["questions"]:
-        lines.append(paint(f"    covey answer {own} --option …", DIM))
-    else:
-        always = f" · covey approve {own} --always" if item["suggestions"] else ""
-        lines.append(paint(f"    covey approve {own} · covey deny {own}{always}", DIM))
     return lines
+
+
+def _next(item: dict[str, Any]) -> str:
+    """Return the commands that settle a request, or what came of it."""
+    own = item["id"][-ID_END:]
+    if item["status"] != "open":
+        return outcome(item)
+    if item["questions"]:
+        return f"covey answer {own} --option …"
+    always = f" · covey approve {own} --always" if item["suggestions"] else ""
+    return f"covey approve {own} · covey deny {own}{always}"
 
 
 def clean_line(line: str) -> str:
