@@ -165,7 +165,7 @@ class Holding:
             held.handed.set_result(False)
         if not held.claimed:  # the connection was closed
             hidden = approval.request.hidden
-            why = "it was interrupted" if hidden else "it was answered at its terminal, or interrupted"
+            why = "its hook was ended" if hidden else "it was answered at its terminal, or interrupted"
             held.end = approval.closed(WITHDRAWN, self._clock.time(), via=TERMINAL, why=why)
         if held.end is not None:
             self._pending.open.pop(approval.id, None)

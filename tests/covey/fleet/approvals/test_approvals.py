@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from tests.covey.conftest import COMMAND
 from tests.covey.fleet.approvals.conftest import (
     CLAUDE,
     RULE,
@@ -72,6 +75,30 @@ def test_a_refusal_has_a_message_and_a_rule_is_remembered_only_if_it_is_meant(as
     hook, approval = claude.asked(claude_asks(permission_suggestions=[]))
     assert claude.post("/v1/approve", ref=approval["id"], always=True)[1]["error"] == "not_supported"
     assert not hook.ended
+
+
+def test_on_a_terminal_what_was_shown_is_approved_and_nothing_later(asking: Agents) -> None:
+    claude = asking("claude")
+    claude.asked(claude_asks("the first"))
+    ours, theirs = pty.openpty()
+    try:
+        environment = {**claude.covey.environment(), "TERM": "xterm"}
+        person = subprocess.Popen(
+            [COMMAND, "approve", claude.pane], env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+        )
+        read = b""
+        while b"[y/N]" not in read:
+            read += os.read(ours, 4096)
+        assert b"the first" in read
+        second, _ = claude.asked(claude_asks("the second"))
+        until(lambda: len(claude.open()) == 1)
+        os.write(ours, b"y\n")
+        assert person.wait(30) == 7
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert [one["command"] for one in claude.open()] == ["the second"]
+    assert not second.ended
 
 
 def test_of_many_answers_at_once_one_counts(asking: Agents) -> None:

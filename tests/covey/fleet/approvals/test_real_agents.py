@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -25,33 +26,31 @@ from lab.agents.copilot import Copilot
 from lab.bench import bench
 from lab.install import program_of
 from lab.play import play
-from lab.scenario import read
+from lab.scenario import Scenario, read
 
 LIMIT_S = 30.0
-MESSAGE = "Not this one."
+MESSAGE, QUESTION = "Not this one.", "Which of the two ways?"
+pytestmark = pytest.mark.once
 APPROVED, DENIED, LEFT = "touch approved", "touch denied", "touch left"
-SCENARIO = read(
-    "approvals",
-    {
-        "about": "One command that is approved from elsewhere, one that is denied, and one that the terminal answers.",
-        "person": [
-            "type Do the first",
-            "until completed",
-            "type Do the second",
-            "until completed",
-            "type Do the third",
-            "until waiting_approval",
-            "approve",
-            "until completed",
-            "quit",
-        ],
-        "model": {
-            "Do the first": [f"approval {APPROVED}", "say Done."],
-            "Do the second": [f"approval {DENIED}", "say Then not."],
-            "Do the third": [f"approval {LEFT}", "say Done."],
-        },
-    },
-)
+
+
+def scenario(agent: type[Agent]) -> Scenario:
+    """A command approved from elsewhere, one denied, one that the terminal answers, and a question if it has a tool."""
+    question = ["type Ask me", "until completed"] if agent is not Copilot else []
+    person = [
+        *("type Do the first", "until completed"),
+        *("type Do the second", "until completed"),
+        *("type Do the third", "until waiting_approval", "approve", "until completed"),
+        *question,
+        "quit",
+    ]
+    model = {
+        "Do the first": [f"approval {APPROVED}", "say Done."],
+        "Do the second": [f"approval {DENIED}", "say Then not."],
+        "Do the third": [f"approval {LEFT}", "say Done."],
+        "Ask me": [f"question {QUESTION}", "say Then I know."],
+    }
+    return read("approvals", {"about": "Approvals.", "person": person, "model": model})
 
 
 def needed(agent: type[Agent]) -> Any:
@@ -92,7 +91,7 @@ async def played(agent: type[Agent], person: Callable[[Person], Coroutine[Any, A
         set_value(home.node, SETTINGS, "fleet.sockets", json.dumps([str(shared.terminal.socket)]))
         async with Daemon.running(home.node, subsystems=SUBSYSTEMS) as daemon, asyncio.TaskGroup() as group:
             group.create_task(person(Person(daemon)))
-            run = await play(shared, agent(program_of(agent)), SCENARIO, agent.name)
+            run = await play(shared, agent(program_of(agent)), scenario(agent), agent.name)
         transcript = "".join(file.read_text() for file in run.agent.transcripts(run.setup))
         return sorted({file.name for file in run.setup.project.iterdir()} & {"approved", "denied", "left"}), transcript
 
@@ -111,8 +110,15 @@ async def test_an_agent_does_what_is_decided_elsewhere_or_asks_at_its_terminal(a
             await away.asked(LEFT)
             await away.call("here")
         ends.append((await away.asked(LEFT, "withdrawn"))["why"])
+        if is_hidden:
+            await away.call("away")
+        if agent is not Copilot:  # its questions have no hook that could answer them
+            await away.call(
+                "answer", ref=(await away.asked(f"{QUESTION}\n  1. First\n  2. Second"))["id"], option=["2"]
+            )
 
     made, told = await played(agent, person)
     assert made == ["approved", "left"]
     assert ends == ["you are here: it asks at its terminal" if is_hidden else "it was answered at its terminal"]
     assert MESSAGE in told, "the model reads why"
+    assert agent is Copilot or re.search(rf"{re.escape(QUESTION)}[^.]*Second", told), "and the answer"
