@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.claim import SURE, Claim
+from covey.agents.registry import known_agents
 from covey.agents.summaries import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from covey.fleet.approvals.approval import Approval
 
 SOURCE = "approval"
@@ -54,7 +57,14 @@ def claim_of(approval: Approval) -> Claim:
     )
 
 
-def command_lines(pids: list[int]) -> list[str]:
+def is_nested(agent: str, command_lines: Iterable[str]) -> bool:
+    """Return whether one of these processes is the same agent program: one that was started as a tool of another."""
+    program = known_agents()[agent].program
+    words = (word for line in command_lines for word in line.split("\0")[:2])
+    return any(word.rpartition("/")[2] == program for word in words)
+
+
+def command_lines(pids: Iterable[int]) -> list[str]:
     """Return the command lines of processes of this machine, each with NUL between its words."""
     found = []
     for pid in pids:

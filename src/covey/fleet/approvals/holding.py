@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.claim import WAITING
@@ -24,7 +25,7 @@ from covey.fleet.approvals.approval import (
     Approval,
     opened,
 )
-from covey.fleet.approvals.held import SOURCE, Held, claim_of, command_lines
+from covey.fleet.approvals.held import SOURCE, Held, claim_of, command_lines, is_nested
 from covey.fleet.approvals.policy_answer import policy_says
 from covey.fleet.approvals.refusal import too_late
 from covey.kernel.operations.stream import Message
@@ -183,9 +184,15 @@ class Holding:
             runtime = self._fleet.runtimes.owner_of(delivery, local.name if local else "")
             row = self._fleet.states.rows.get(runtime.runtime_id) if runtime else None
             if row is not None or local is None or self._clock.monotonic() >= until:
-                return row
+                return None if self._is_nested(delivery) else row
             local.rescan()
             await asyncio.sleep(LOOK_S)
+
+    def _is_nested(self, delivery: HookDelivery) -> bool:
+        """Return whether an agent without a terminal asks, which another agent runs as a tool: nobody would see it."""
+        of_process, here = self._fleet.runtimes.of_process, self._fleet.watches.local_name
+        below = takewhile(lambda pid: of_process(here, pid) is None, delivery.pids)
+        return is_nested(delivery.agent, command_lines(below))
 
     async def _by_policy(self, agent: Approvals, approval: Approval) -> dict[str, Any] | None:
         """Return what the hook prints if the policy allows or denies a request; None if a person is to be asked."""

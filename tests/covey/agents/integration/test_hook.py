@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -163,7 +164,7 @@ ASKS = {"hook_event_name": "PermissionRequest", "session_id": "s", "tool_input":
 STREAM = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\n: covey\n\n\r\n"
 
 
-def decided(home: Path, answer: bytes, payload: dict[str, object] = ASKS) -> tuple[bytes, list[bytes]]:
+def decided(home: Path, answer: bytes, payload: Mapping[str, object] = ASKS) -> tuple[bytes, list[bytes]]:
     """What the hook prints for a payload when the daemon answers so, and the first lines of its requests."""
     with listening(home, answer) as daemon:
         ended = subprocess.run(

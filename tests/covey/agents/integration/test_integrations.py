@@ -219,7 +219,8 @@ def test_only_hooks_that_a_person_answers_may_wait_and_older_ones_are_replaced(a
     install(agent, tmp_path)
     assert (state(agent, tmp_path), "3600" in file.read_text()) == ("installed", True)
     remove(agent, tmp_path)
-    assert not file.exists()
+    assert state(agent, tmp_path) == "absent"
+    assert not file.exists() or json.loads(file.read_text()) == {}
     launch = integrate.launch(agent, tmp_path, {})
     assert launch is not None
     assert "3600" in " ".join([*launch.argv, *(content.decode() for content in launch.files.values())])

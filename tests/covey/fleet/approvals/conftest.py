@@ -105,16 +105,15 @@ class Asking:
         self.runtime_id = fleet.row(self.pane)["runtime_id"]
         self._runs = 0
 
-    def hook(self, payload: dict[str, Any]) -> Hook:
-        """Run the hook with a payload, beside the agent."""
+    def hook(self, payload: dict[str, Any], *wrapped: str) -> Hook:
+        """Run the hook with a payload, below the agent; with `wrapped`, below that command."""
         self._runs += 1
         folder = self.covey.folder / f"run{self._runs}"
         folder.mkdir()
         (folder / "payload").write_text(json.dumps(payload))
         run = f"echo $$ >{folder}/pid; exec {script.command(self.covey.home, self.agent)}"
-        line = (
-            f"{{ sh -c {shlex.quote(run)} <{folder}/payload >{folder}/out 2>{folder}/err; echo $? >{folder}/code; }} &"
-        )
+        whole = f"sh -c {shlex.quote(run)} <{folder}/payload >{folder}/out 2>{folder}/err; echo $? >{folder}/code"
+        line = f"{' '.join(map(shlex.quote, wrapped))} sh -c {shlex.quote(whole)} &".lstrip()
         self.fleet.type(self.pane, line)
         return Hook(folder)
 

@@ -161,6 +161,11 @@ def test_what_is_not_asked_or_not_known_is_not_answered(asking: Agents) -> None:
         status, _, body = claude.covey.request("POST", "/v1/hooks/claude/decision", payload)
         assert (status, b"data" in body) == (200, False)
     assert claude.hook({**CLAUDE, "hook_event_name": "Stop", "text": '"PermissionRequest"'}).printed is None
+    nested = claude.covey.folder / "tool" / "claude"
+    nested.parent.mkdir()
+    nested.write_text('#!/bin/sh\n"$@"\n')
+    nested.chmod(0o700)
+    assert claude.hook(claude_asks(), str(nested)).printed is None, "nobody would see the dialog of `claude -p`"
     helper = claude.hook(claude_asks(agent_id="h1"))
     assert helper.printed is None, "a helper's dialog would not show"
     first, one = claude.asked(claude_asks())

@@ -37,7 +37,11 @@ def test_a_policy_is_told_what_is_asked_and_decides_or_leaves_it_to_a_person() -
     told: list[dict[str, Any]] = []
 
     def decide(effect: Literal["allow", "deny", "ask"]) -> Any:
-        return lambda **facts: told.append(facts) or Said(effect)
+        def said(**facts: object) -> Said:
+            told.append(facts)
+            return Said(effect)
+
+        return said
 
     asked = approval(claude_asks())
     assert policy_says(decide("allow"), asked) == Said("allow")
