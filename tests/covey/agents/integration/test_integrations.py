@@ -459,7 +459,7 @@ HOOKS = st.dictionaries(
 )
 DOCUMENTS = st.builds(
     lambda rest, hooks: {**rest, **({} if hooks is None else {"hooks": hooks})},
-    st.dictionaries(st.text(max_size=6), VALUES, max_size=4),
+    st.dictionaries(st.text(max_size=6).filter(lambda name: name != "hooks"), VALUES, max_size=4),
     st.none() | HOOKS,
 )
 WRITTEN = st.builds(
