@@ -19,6 +19,7 @@ import covey.agents
 if TYPE_CHECKING:
     from covey.agents.acting import Acting
     from covey.agents.agent import Agent
+    from covey.agents.approvals import Approvals
     from covey.agents.dialogs import DialogShape
     from covey.agents.headless.agent import HeadlessAgent
     from covey.agents.integration.integration import Integration
@@ -90,6 +91,8 @@ TURNS: Mapping[str, type[TurnReader]] = Parts("turns", "TURNS")
 """How turns are read from transcripts."""
 DIALOGS: Mapping[str, tuple[DialogShape, ...]] = Parts("dialogs", "DIALOGS")
 """Which keys answer which dialog."""
+APPROVALS: Mapping[str, Approvals] = Parts("approvals", "APPROVALS")
+"""How agents ask a person by a hook, and are answered."""
 HEADLESS: Mapping[str, HeadlessAgent] = Parts("headless", "HEADLESS")
 """How agents are run without a terminal."""
 

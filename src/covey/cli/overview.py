@@ -6,7 +6,22 @@ from covey.contract import GROUPS, OPERATIONS
 
 SECTIONS = {
     "see your agents": ("ps", "watch", "why", "wait", "needs", "next", "back", "attention", "bar", "list", "replay"),
-    "act on one of them": ("attach", "send", "view", "dialog", "interrupt", "kill", "receipts", "policy"),
+    "act on one of them": (
+        "attach",
+        "send",
+        "approvals",
+        "approve",
+        "deny",
+        "answer",
+        "away",
+        "here",
+        "view",
+        "dialog",
+        "interrupt",
+        "kill",
+        "receipts",
+        "policy",
+    ),
     "have them seen": ("integrate", "target", "adapters"),
     "beats, prompts on a schedule": ("init", "beat", "beats"),
     "the daemon": ("up", "down", "status", "doctor", "logs", "audit", "config", "reload", "service", "backup"),

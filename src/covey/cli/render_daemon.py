@@ -61,7 +61,19 @@ def fleet(result: dict[str, Any], paint: Paint) -> list[str]:
     return [
         cut(f"targets    {' · '.join(targets) or 'none: covey target add host --kind local'}", paint.columns),
         cut(f"agents     {' · '.join(counts)}", paint.columns),
+        *_approvals(result, paint),
     ]
+
+
+def _approvals(result: dict[str, Any], paint: Paint) -> list[str]:
+    """Return a line about what waits for a decision, and one that the person is away; none if it is not so."""
+    from covey.cli import render_approvals
+
+    waiting, presence = result["approvals"], result["presence"]
+    lines = [f"approvals  {many(waiting, 'request')}: covey approvals"] if waiting else []
+    if presence["away"]:
+        lines.append(cut(f"presence   {render_approvals.presence(presence, paint)}", paint.columns))
+    return lines
 
 
 def settings(result: dict[str, Any], paint: Paint) -> str:

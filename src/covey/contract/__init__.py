@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from covey.contract import (
     actions,
+    approvals,
     attention,
     beats,
     dialogs,
@@ -33,6 +34,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *fleet.OPERATIONS,
     replay.REPLAY,
     *actions.OPERATIONS,
+    *approvals.OPERATIONS,
     *policy.OPERATIONS,
     *dialogs.OPERATIONS,
     *beats.OPERATIONS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.contract import actions_events, attention_events, beats_events, fleet_events, kernel_events
+from covey.contract import actions_events, approvals_events, attention_events, beats_events, fleet_events, kernel_events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ EVENTS: tuple[EventKind, ...] = (
     *kernel_events.EVENTS,
     *fleet_events.EVENTS,
     *actions_events.EVENTS,
+    *approvals_events.EVENTS,
     *beats_events.EVENTS,
     *attention_events.EVENTS,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from covey.contract.approvals import PRESENCE
 from covey.contract.operation import Omittable, array, mapping, one_of, optional, shape
 
 TYPE_CHECKING = False
@@ -120,7 +121,7 @@ KNOWN_TARGET = shape(
     node=NODE,
     last_seen_at=optional("string"),
 )
-FLEET_STATUS = shape("FleetStatus", targets=array(TARGET), summary=SUMMARY)
+FLEET_STATUS = shape("FleetStatus", targets=array(TARGET), summary=SUMMARY, presence=PRESENCE, approvals="integer")
 
 
 def listing(name: str, item: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from covey.agents.integration.spool import Spool
 from covey.agents.registry import INTEGRATIONS
 from covey.agents.screens.explain import explained
 from covey.agents.screens.registry import load
-from covey.contract import actions, actions_events, dialogs, navigation, policy
+from covey.contract import actions, actions_events, approvals, approvals_events, dialogs, navigation, policy
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import EVENTS
 from covey.contract.fleet_shapes import FLEET_STATUS
@@ -33,6 +33,8 @@ from covey.fleet.answers.view import Filters, panes, sessions, summary, windows
 from covey.fleet.answers.wait_stream import WaitStream
 from covey.fleet.answers.watch_stream import WatchStream
 from covey.fleet.answers.why import why
+from covey.fleet.approvals import pending, presence
+from covey.fleet.approvals.operations import ApprovalOperations
 from covey.fleet.fleet import Fleet
 from covey.fleet.history.history import History
 from covey.fleet.ingest.ingest import HookIngest
@@ -86,19 +88,21 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         spool = Spool(Path(context.seat.directory) / "spool")
         ingest = HookIngest(fleet, context.events, context.clock)
         fleet.on_agent_started = ingest.agent_detected
-        operations = FleetOperations(context, fleet, history, ingest, spool)
+        live_policy = LivePolicy(context)
+        await live_policy.current()
+        approving = ApprovalOperations(fleet, context, ingest, live_policy)
+        operations = FleetOperations(context, fleet, history, ingest, spool, approving)
         tasks.keep("spool", lambda: ingest.drain(spool))
         tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
         acting = ActionOperations(fleet, context, tasks)
         await acting.queue.open()
         answering = DialogOperations(fleet, context)
-        live_policy = LivePolicy(context)
-        await live_policy.current()
         policies = PolicyOperations(context, live_policy)
         navigating = NavigationOperations(fleet, context)
-        parts = (operations, acting, answering, policies, navigating)
+        parts = (operations, acting, approving, answering, policies, navigating)
         handlers = {name: handler for part in parts for name, handler in part.handlers().items()}
-        yield Opened(handlers, operations.status)
+        async with approving.running(tasks):
+            yield Opened(handlers, operations.status)
 
 
 FLEET = Subsystem(
@@ -108,6 +112,7 @@ FLEET = Subsystem(
         *OPERATIONS,
         REPLAY,
         *actions.OPERATIONS,
+        *approvals.OPERATIONS,
         *dialogs.OPERATIONS,
         *policy.OPERATIONS,
         *navigation.OPERATIONS,
@@ -118,11 +123,13 @@ FLEET = Subsystem(
         receipt.MIGRATION,
         receipt.ANSWERS_MIGRATION,
         queued.MIGRATION,
+        pending.MIGRATION,
+        presence.MIGRATION,
         navigation_places.MIGRATION,
     ),
     settings=SETTINGS,
     status=FLEET_STATUS,
-    events=(*EVENTS, *actions_events.EVENTS),
+    events=(*EVENTS, *actions_events.EVENTS, *approvals_events.EVENTS),
     checks=doctor.checks,
     findings=doctor.findings,
 )
@@ -131,12 +138,21 @@ FLEET = Subsystem(
 class FleetOperations:
     """The handlers, each a method that takes a call and returns a result."""
 
-    def __init__(self, context: Context, fleet: Fleet, history: History, ingest: HookIngest, spool: Spool) -> None:
+    def __init__(
+        self,
+        context: Context,
+        fleet: Fleet,
+        history: History,
+        ingest: HookIngest,
+        spool: Spool,
+        approving: ApprovalOperations,
+    ) -> None:
         self._context = context
         self._fleet = fleet
         self._history = history
         self._ingest = ingest
         self._spool = spool
+        self._approving = approving
         context.metrics.counter(DRIFT, "What could not be understood, by agent, version and kind.")
         fleet.drift.on_count = lambda agent, version, kind: context.metrics.count(
             DRIFT, agent=agent, version=version, kind=kind
@@ -175,6 +191,7 @@ class FleetOperations:
         return {
             "targets": [asdict(target) for target in targets],
             "summary": summary(self._fleet.rows(), [target.target for target in targets]),
+            **self._approving.status(),
         }
 
     async def panes(self, call: Call) -> dict[str, Any]:
@@ -214,7 +231,9 @@ class FleetOperations:
         targets = self._fleet.targets()
         filters = Filters.of(call.params, targets)
         rows = [row for row in self._fleet.rows() if filters.match(row)]
-        return bar(rows, [target for target in targets if filters.covers(target.target)], call.params["format"])
+        away = self._approving.presence.away
+        covered = [target for target in targets if filters.covers(target.target)]
+        return bar(rows, covered, call.params["format"], away=away)
 
     async def replay(self, call: Call) -> dict[str, Any]:
         return await self._history.replay(call.params, self._fleet.targets())

@@ -80,7 +80,7 @@ FOLDER = {
             def file(self, user):
                 return user.home / ".wren" / "hooks.json"
 
-            def entry(self, command):
+            def entry(self, command, event):
                 return {"command": command}
 
         INTEGRATION = WrenIntegration()

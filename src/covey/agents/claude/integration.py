@@ -40,6 +40,7 @@ class ClaudeIntegration(HooksTable):
         "Elicitation",
         "ElicitationResult",
     )
+    waiting = frozenset({"PermissionRequest"})
     # By the names in every release of npm from 2.0.0 to 2.1.90, and in 2.1.236 and 2.1.325.
     since: ClassVar = {
         "SubagentStart": "2.0.44",
@@ -60,8 +61,8 @@ class ClaudeIntegration(HooksTable):
     def file(self, user: UserEnvironment) -> Path:
         return user.folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
 
-    def entry(self, command: str) -> dict[str, Any]:
-        return {"hooks": [{"type": "command", "command": command, "timeout": 5}]}
+    def entry(self, command: str, event: str) -> dict[str, Any]:
+        return {"hooks": [{"type": "command", "command": command, "timeout": self.limit_s(event)}]}
 
     def warnings(self, path: Path, content: bytes) -> list[str]:
         _, text = self._read(path, content)

@@ -32,6 +32,7 @@ class CodexIntegration(HooksTable):
         "PreCompact",
         "PostCompact",
     )
+    waiting = frozenset({"PermissionRequest", "PreToolUse"})  # the latter for the tool that asks questions
     # 0.101.0 has no hooks and does not read the file; 0.148.0 leaves out the events that it does not know.
     tried = ("0.148.0", "0.166.0")
     remarks = (
@@ -44,13 +45,18 @@ class CodexIntegration(HooksTable):
     def file(self, user: UserEnvironment) -> Path:
         return user.folder("CODEX_HOME", ".codex") / "hooks.json"
 
-    def entry(self, command: str) -> dict[str, Any]:
-        return {"hooks": [{"type": "command", "command": command, "timeout": 5}]}
+    def entry(self, command: str, event: str) -> dict[str, Any]:
+        return {"hooks": [{"type": "command", "command": command, "timeout": self.limit_s(event)}]}
 
     def launch(self, user: UserEnvironment) -> Launch:
         """Codex asks about these hooks too, once. It remembers the answer for the command, which is always the same."""
-        entry = written([self.entry(user.command(self.name))])
-        return Launch([word for event in self.events for word in ("-c", f"hooks.{event}={entry}")])
+        return Launch(
+            [
+                word
+                for event, entry in self.entries(user).items()
+                for word in ("-c", f"hooks.{event}={written([entry])}")
+            ]
+        )
 
 
 INTEGRATION = CodexIntegration()

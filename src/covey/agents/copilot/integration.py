@@ -33,6 +33,7 @@ class CopilotIntegration(Integration):
         "PreCompact",
         "ErrorOccurred",
     )
+    waiting = frozenset({"PermissionRequest"})
     tried = ("1.0.12", "1.0.80", "1.0.102")
     remarks = ("Copilot reads its hooks when it starts: restart sessions that run already.",)
 
@@ -40,8 +41,9 @@ class CopilotIntegration(Integration):
         return user.folder("COPILOT_HOME", ".copilot") / "hooks" / "covey.json"
 
     def content(self, user: UserEnvironment) -> bytes:
-        hook = {"type": "command", "bash": user.command(self.name), "timeoutSec": 5}
-        return json.dumps({"version": 1, "hooks": {event: [hook] for event in self.events}}, indent=2).encode() + b"\n"
+        hook = {"type": "command", "bash": user.command(self.name)}
+        hooks = {event: [{**hook, "timeoutSec": self.limit_s(event)}] for event in self.events}
+        return json.dumps({"version": 1, "hooks": hooks}, indent=2).encode() + b"\n"
 
     def launch(self, user: UserEnvironment) -> Launch:
         """A plugin named on the command line, which brings its hooks."""

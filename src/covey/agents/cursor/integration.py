@@ -37,7 +37,8 @@ class CursorIntegration(HooksTable):
     def file(self, user: UserEnvironment) -> Path:
         return user.home / ".cursor" / "hooks.json"
 
-    def entry(self, command: str) -> dict[str, Any]:
+    def entry(self, command: str, event: str) -> dict[str, Any]:
+        del event
         return {"command": command}
 
 

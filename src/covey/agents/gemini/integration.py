@@ -44,8 +44,9 @@ class GeminiIntegration(HooksTable):
     def file(self, user: UserEnvironment) -> Path:
         return user.folder("GEMINI_CLI_HOME", ".") / ".gemini" / "settings.json"
 
-    def entry(self, command: str) -> dict[str, Any]:
-        return {"hooks": [{"type": "command", "name": "covey", "command": command, "timeout": 5000}]}
+    def entry(self, command: str, event: str) -> dict[str, Any]:
+        milliseconds = 1000 * self.limit_s(event)
+        return {"hooks": [{"type": "command", "name": "covey", "command": command, "timeout": milliseconds}]}
 
     def warnings(self, path: Path, content: bytes) -> list[str]:
         _, text = self._read(path, content)

@@ -1,6 +1,7 @@
 """What an agent runs at each of its hooks: hands the payload to the daemon, or leaves it in the spool.
 
-Says nothing, never fails, and is quick about it.
+Says nothing, never fails, and is quick about it. Only a payload that asks for a decision may wait: the daemon is asked
+as well, and what it decides is printed. Without a decision nothing is printed, and the agent asks at its terminal.
 
 Copied into Covey's home and started by the launcher beside it (see script.py): `covey_hook.py <home> <pid of the
 caller> <agent> [payload]`. It must work under any Python from 3.8 on, without site-packages, so it imports only what is
@@ -21,6 +22,17 @@ LARGEST_READ = 32 * 1024 * 1024
 LARGEST_BODY = 256 * 1024
 LONGEST_TEXT = 2000
 """What is left of each text in a payload that is larger."""
+ASKS = (b'"PermissionRequest"', b'"permissionRequest"', b'"request_user_input"')
+"""A payload that asks for a decision has one of these; the daemon knows whether it really does."""
+HELD_S = 3540
+"""How long a decision is waited for: less than the agents wait for the hook."""
+LARGEST_ASKED = 1_000_000
+"""A larger request is left to the terminal: nobody could be shown all of it."""
+BEGIN_S, SILENCE_S = 2.0, 15.0
+"""For the daemon to begin with its answer, and between its signs of life after that."""
+LOOK_S = 0.5
+"""Between two looks whether the agent still waits."""
+DECISION = b"event: covey.decision\ndata: "
 SPOOL_FILES = 16_384
 SPOOL_BYTES = 32 * 1024 * 1024
 ANCESTORS = 8
@@ -32,16 +44,15 @@ def main(home: bytes, caller: int, agent: bytes, given: "bytes | None") -> None:
     body = given if given is not None else read()
     if not body.strip():
         return
+    whole = body
     if len(body) > LARGEST_BODY:
         body = shortened(body)
     name = b"%020d-%d" % (at, pid)
     environ = posix.environ
-    head = [
-        b"POST /v1/hooks/%s HTTP/1.1" % agent,
+    about = [
         b"Host: covey",
         b"Connection: close",
         b"Content-Type: application/json",
-        b"Content-Length: %d" % len(body),
         b"X-Covey-Id: " + name,
         b"X-Covey-At: %d" % (at // 1_000_000),
         b"X-Covey-Pid: " + b" ".join(b"%d" % one for one in ancestors(caller)),
@@ -49,13 +60,55 @@ def main(home: bytes, caller: int, agent: bytes, given: "bytes | None") -> None:
         b"X-Covey-Tmux: " + header_value(environ.get(b"TMUX", b"")),
         b"X-Covey-Host: " + header_value(posix.uname().nodename.encode()),
     ]
-    request = b"\r\n".join(head) + b"\r\n\r\n" + body
+    request = post(b"/v1/hooks/" + agent, about, body)
     try:
         delivered = deliver(home + b"/node/sock", request)
     except OSError:
         delivered = False
     if not delivered:
         spool(home, name, request)
+    if len(whole) <= LARGEST_ASKED and any(mark in whole for mark in ASKS):
+        about.append(b"Covey-Deadline-Ms: %d" % (1000 * HELD_S))
+        write(decision(home + b"/node/sock", post(b"/v1/hooks/%s/decision" % agent, about, whole)))
+
+
+def post(path: bytes, about: "list[bytes]", body: bytes) -> bytes:
+    head = [b"POST %s HTTP/1.1" % path, *about, b"Content-Length: %d" % len(body)]
+    return b"\r\n".join(head) + b"\r\n\r\n" + body
+
+
+def decision(path: bytes, request: bytes) -> bytes:
+    """Return what the daemon has the agent told; nothing if it has no decision, breaks off or falls silent."""
+    from _socket import AF_UNIX, SOCK_STREAM, socket  # noqa: PLC0415 - as in `deliver`
+
+    launcher = posix.getppid()
+    sock = socket(AF_UNIX, SOCK_STREAM)
+    sock.settimeout(BEGIN_S)
+    sock.connect(path)
+    sock.sendall(request)
+    sock.settimeout(LOOK_S)
+    answer, silent_until = b"", time.monotonic() + BEGIN_S
+    while posix.getppid() == launcher and time.monotonic() < silent_until:
+        try:
+            part = sock.recv(1 << 18)
+        except OSError as error:
+            if error.errno is not None:  # broken, and not merely silent
+                return b""
+            continue
+        answer += part
+        silent_until = time.monotonic() + SILENCE_S
+        found, _, rest = answer.partition(DECISION)
+        decided, ended, _ = rest.partition(b"\n\n")
+        if ended and found.startswith(b"HTTP/1.1 200 "):
+            return decided
+        if not part:
+            return b""
+    return b""
+
+
+def write(text: bytes) -> None:
+    while text:
+        text = text[posix.write(1, text) :]
 
 
 def read() -> bytes:

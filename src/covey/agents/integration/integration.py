@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from covey.agents.integration.user_environment import Launch, UserEnvironment
 
 
+QUICK_S = 5
+"""How long an agent may wait for a hook that only tells something."""
+WAITING_S = 3600
+"""How long an agent may wait for a hook that a person answers; `hook.HELD_S` is a little less."""
+
+
 class Integration:
     """A file that is ours alone, as a whole."""
 
@@ -27,6 +33,8 @@ class Integration:
     """What a person should know who has just installed the hooks."""
     events: tuple[str, ...] = ()
     """The events for which hooks are installed."""
+    waiting: ClassVar[frozenset[str]] = frozenset()
+    """The events whose hook may wait for a person's decision."""
     since: ClassVar[Mapping[str, str]] = {}
     """The first version that knows an event; other events are known to every version that was tried."""
     tried: ClassVar[tuple[str, ...]] = ()
@@ -67,6 +75,10 @@ class Integration:
         begun = version(first)
         before = (*begun[:-1], begun[-1] - 1) if begun else ()
         return [self.for_versions([".".join(map(str, one))] if one else []) for one in (begun, before)]
+
+    def limit_s(self, event: str) -> int:
+        """Return how many seconds the agent is told to wait for the hook of an event."""
+        return WAITING_S if event in self.waiting else QUICK_S
 
     @property
     def adds(self) -> str:

@@ -42,7 +42,8 @@ def files(covey: Path) -> dict[Path, tuple[bytes, int]]:
 def _launcher(covey: Path) -> str:
     """Return the launcher.
 
-    If its Python is gone, an agent gets no output and no error. Keys in the terminal do not end it.
+    If its Python is gone, an agent gets no output and no error: some take an error for a refusal. Keys in the terminal
+    do not end it. What the program prints is the agent's answer.
     """
     python = (
         getattr(sys, "_base_executable", "") or sys.executable
@@ -52,6 +53,6 @@ def _launcher(covey: Path) -> str:
 trap '' INT HUP
 python={shlex.quote(python)}
 [ -x "$python" ] || python=python3
-"$python" -I -S {shlex.quote(str(covey / "hooks" / _PROGRAM))} {shlex.quote(str(covey))} "$PPID" "$@" >/dev/null 2>&1
+"$python" -I -S {shlex.quote(str(covey / "hooks" / _PROGRAM))} {shlex.quote(str(covey))} "$PPID" "$@" 2>/dev/null
 exit 0
 """

@@ -34,22 +34,24 @@ class HooksTable(Integration):
     def adds(self) -> str:
         return f"a hook for each of {len(self.events)} events, all else as it is"
 
-    def entry(self, command: str) -> dict[str, Any]:
-        """Our hook in the form the agent wants."""
+    def entry(self, command: str, event: str) -> dict[str, Any]:
+        """Our hook for an event in the form the agent wants."""
         raise NotImplementedError
 
+    def entries(self, user: UserEnvironment) -> dict[str, dict[str, Any]]:
+        """Our hooks by their event."""
+        return {event: self.entry(user.command(self.name), event) for event in self.events}
+
     def content(self, user: UserEnvironment) -> bytes:
-        entry = self.entry(user.command(self.name))
-        return (
-            json.dumps({**self.required, "hooks": {event: [entry] for event in self.events}}, indent=2).encode() + b"\n"
-        )
+        hooks = {event: [entry] for event, entry in self.entries(user).items()}
+        return json.dumps({**self.required, "hooks": hooks}, indent=2).encode() + b"\n"
 
     def installed(self, path: Path, before: bytes | None, user: UserEnvironment) -> bytes:
         if before is None or not before.strip():
             return self.content(user)
         mark, text = self._read(path, before)
-        entry = self.entry(user.command(self.name))
-        if self._complete(text.value, entry):
+        entries = self.entries(user)
+        if self._complete(text.value, entries):
             return before
         self._remove(text)
         for name, value in self.required.items():
@@ -57,7 +59,7 @@ class HooksTable(Integration):
                 text.put((), name, value)
         if "hooks" not in text.value:
             text.put((), "hooks", {})
-        for event in self.events:
+        for event, entry in entries.items():
             if event not in text.value["hooks"]:
                 text.put(("hooks",), event, [entry])
             else:
@@ -85,12 +87,12 @@ class HooksTable(Integration):
             if any(is_our_entry(entry) for entry in _listed(entries))
         ]
 
-    def _complete(self, document: dict[str, Any], entry: dict[str, Any]) -> bool:
+    def _complete(self, document: dict[str, Any], entries: Mapping[str, dict[str, Any]]) -> bool:
         """Whether our entry, and no other of ours, is there once for each event."""
         hooks = document.get("hooks", {})
         ours = {event: [one for one in _listed(entries) if is_our_entry(one)] for event, entries in hooks.items()}
         return {event: found for event, found in ours.items() if found} == {
-            event: [entry] for event in self.events
+            event: [entry] for event, entry in entries.items()
         } and all(name in document for name in self.required)
 
     def _remove(self, text: Text) -> None:

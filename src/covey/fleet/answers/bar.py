@@ -23,12 +23,21 @@ SIGNS = {
 LONGEST_DETAIL = 60
 
 
-def bar(rows: Iterable[Row], targets: Iterable[TargetStatus], form: str = "plain") -> dict[str, Any]:
+AWAY = "away"
+"""Ends the line while the person is away: some dialogs do not show then."""
+
+
+def bar(
+    rows: Iterable[Row], targets: Iterable[TargetStatus], form: str = "plain", *, away: bool = False
+) -> dict[str, Any]:
     """Return the line and its counts. Without agents it is empty, except in a menu bar, which hides empty lines."""
     rows = ordered(rows)
     counts = {sign: sum(row.state in states for row in rows) for sign, (states, _, _) in SIGNS.items()}
     down = [target.target for target in targets if target.health == "down"]
-    text = {"plain": _uncoloured, "tmux": _tmux}[form](counts) if form != "swiftbar" else _swiftbar(rows, counts, down)
+    if form == "swiftbar":
+        text = _swiftbar(rows, counts, down, away=away)
+    else:
+        text = " ".join(filter(None, ({"plain": _uncoloured, "tmux": _tmux}[form](counts), AWAY if away else "")))
     return {"text": text, "needs_action": sum(row.needs_action for row in rows), "total": len(rows), "down": down}
 
 
@@ -40,10 +49,11 @@ def _tmux(counts: dict[str, int]) -> str:
     return " ".join(f"#[{SIGNS[sign][1]}]{count}{sign}#[default]" for sign, count in counts.items() if count)
 
 
-def _swiftbar(rows: list[Row], counts: dict[str, int], down: list[str]) -> str:
+def _swiftbar(rows: list[Row], counts: dict[str, int], down: list[str], *, away: bool) -> str:
     """Return a title and a menu with one line for each agent. A bar in a text would begin SwiftBar's parameters."""
     loudest = next((sign for sign in ("✗", "▲") if counts[sign]), "")
-    lines = [f"{_uncoloured(counts) or '○'}{_coloured(loudest)}", "---"]
+    title = " ".join(filter(None, (_uncoloured(counts) or "○", AWAY if away else "")))
+    lines = [f"{title}{_coloured(loudest)}", "---"]
     for row in rows:
         sign = next(sign for sign, (states, _, _) in SIGNS.items() if row.state in states)
         place = f"{row.target}/{row.session_name}:{row.window_index}.{row.pane_index}"

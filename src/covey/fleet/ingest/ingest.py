@@ -18,7 +18,7 @@ from covey.fleet.state.states import HOOK
 from covey.kernel.store.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from covey.agents.integration.spool import Spool, Spooled
     from covey.agents.screens.registry import Registry
@@ -71,6 +71,8 @@ class HookIngest:
         self._detected = False
         """An agent was detected since the last pass through the spool began."""
         self._wake = asyncio.Event()
+        self.on_accepted: Callable[[str, HookDelivery], None] = lambda _runtime_id, _delivery: None
+        """Called with each delivery that is passed to its owner."""
         self._reported: set[str] = set()
         """Agents whose malformed deliveries were logged; empty stands for all unknown agents."""
 
@@ -192,6 +194,7 @@ class HookIngest:
         notices = agent.on_hook(delivery.payload, delivery.at, delivery.id)
         durable = self._fleet.states.apply_notices(agent, HOOK, notices) or self._accepted.nothing_to_write
         self._accepted.add(delivery, durable)
+        self.on_accepted(agent.runtime.runtime_id, delivery)
         return durable
 
     def _owner_of(self, delivery: HookDelivery) -> AgentSources | None:

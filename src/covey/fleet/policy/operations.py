@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from covey.contract.approvals_events import APPROVAL_CLOSED, APPROVAL_OPENED
 from covey.fleet.policy.answers import explained, listed, problems_as_dicts
-from covey.fleet.policy.past_requests import CLOSED, OPENED, past_requests, tried
+from covey.fleet.policy.past_requests import past_requests, tried
 from covey.fleet.policy.policy import Policy
 from covey.fleet.policy.rules_text import placed, tables_in
 from covey.kernel.events.event import Kinds
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 RULES_NAME = "the rules"
 """What a text of rules is called in errors: the daemon does not know its file."""
-_KINDS = Kinds([OPENED, CLOSED])
+_KINDS = Kinds([APPROVAL_OPENED, APPROVAL_CLOSED])
 
 
 class PolicyOperations:

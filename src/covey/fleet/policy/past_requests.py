@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from covey.contract.approvals_events import APPROVAL_CLOSED, APPROVAL_OPENED
 from covey.fleet.policy.decision import ALLOW, ASK, DENY, Decision
 from covey.fleet.policy.request import PolicyRequest
 from covey.kernel.clock import timestamp
@@ -18,11 +19,10 @@ if TYPE_CHECKING:
     from covey.fleet.policy.policy import Policy
     from covey.kernel.events.event import Event
 
-OPENED = "approval.opened"
-CLOSED = "approval.closed"
 APPROVED = "approved"
 DENIED = "denied"
 BY_POLICY = "policy"
+_ANSWERS = {ALLOW: APPROVED, DENY: DENIED}
 
 
 class PastRequest(Struct, frozen=True, kw_only=True):
@@ -87,16 +87,16 @@ def past_requests(events: Iterable[Event]) -> Iterator[PastRequest]:
     """Yield the requests of events in their order, each when it was closed; at the end those that are still open."""
     pending: dict[str, PastRequest] = {}
     for event in events:
-        if event.kind == OPENED:
-            pending[event.data.get("id") or event.subject] = _opened(event)
-        elif event.kind == CLOSED and (past := pending.pop(event.data.get("id") or event.subject, None)):
+        if event.kind == APPROVAL_OPENED and event.data["kind"] != "question":
+            pending[event.subject] = _opened(event)
+        elif event.kind == APPROVAL_CLOSED and (past := pending.pop(event.subject, None)):
             yield PastRequest(
                 request=past.request,
                 at=past.at,
                 ref=past.ref,
-                outcome=_text(event.data, "outcome"),
-                via=_text(event.data, "via"),
-                rule=_text(event.data, "rule"),
+                outcome=_ANSWERS.get(event.data["decision"], event.data["status"]),
+                via=event.data["via"],
+                rule=str(event.data["by"].get("rule", "")),
             )
     yield from pending.values()
 
@@ -117,15 +117,11 @@ def tried(policy: Policy, past: Iterable[PastRequest], limit: int) -> tuple[list
 def _opened(event: Event) -> PastRequest:
     data = event.data
     request = PolicyRequest(
-        agent=_text(data, "agent"),
-        tool=_text(data, "tool"),
-        command=_text(data, "command"),
-        paths=tuple(path for path in data.get("paths") or () if isinstance(path, str)),
-        target=_text(data, "target"),
-        folder=_text(data, "folder"),
+        agent=data["agent"],
+        tool=data["tool"],
+        command=data["shell_command"],
+        paths=tuple(data["paths"]),
+        target=data["target"],
+        folder=data["folder"],
     )
-    return PastRequest(request=request, at=event.time, ref=_text(data, "ref"))
-
-
-def _text(data: dict[str, Any], key: str) -> str:
-    return str(data.get(key) or "")
+    return PastRequest(request=request, at=event.time, ref=data["ref"])

@@ -18,17 +18,25 @@ def key_of(runtime_id: str) -> str:
     return f"agent:{runtime_id}"
 
 
-def asked(row: Row) -> dict[str, Any]:
-    """Return the data of the event: the question in the title, and enough to find the agent.
+def asked(row: Row, commands: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the data of the event: the question in the title, enough to find the agent, and what settles it.
 
-    The command names the agent by its runtime id: pane ids repeat in several tmux servers, and a place changes.
+    `commands` settle it; without one, the command that shows why it waits. It names the agent by its runtime id: pane
+    ids repeat in several tmux servers, and a place changes.
     """
     place = f"{row.target_and_server}/{row.session_name}:{row.window_index}.{row.pane_index}"
     question = f": {row.detail}" if row.detail else ""
     return {
         "title": f"{row.agent} {place} {PHRASES[row.state]}{question}",
         "detail": "\n".join(
-            filter(None, (row.detail, f"in {row.cwd}" if row.cwd else "", f"covey why runtime:{row.runtime_id}"))
+            filter(
+                None,
+                (
+                    row.detail,
+                    f"in {row.cwd}" if row.cwd else "",
+                    *(commands or (f"covey why runtime:{row.runtime_id}",)),
+                ),
+            )
         ),
         "kind": KINDS[row.state],
         "command": f"covey {'approve' if row.state == 'waiting_approval' else 'attach'} runtime:{row.runtime_id}",
@@ -38,6 +46,7 @@ def asked(row: Row) -> dict[str, Any]:
         "state": row.state,
         "reason": row.reason,
         "cwd": row.cwd,
+        "commands": list(commands),
         "settled_by": "asker",
     }
 

@@ -167,6 +167,10 @@ class LiveStates:
         """Correct open questions after a tmux server came or went."""
         self._publish(self._states.update_questions(self.now()))
 
+    def name_commands(self, runtime_id: str, commands: tuple[str, ...]) -> None:
+        """Have the question of an agent name the commands that settle it."""
+        self._publish(self._states.name_commands(runtime_id, commands, self.now()))
+
     def end(self, runtime_id: str, why: str) -> None:
         """Forget an agent that has ended."""
         if timer := self._timers.pop(runtime_id, None):

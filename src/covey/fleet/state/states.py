@@ -68,6 +68,8 @@ class States:
         self._engine = Engine(rules)
         self._asked: dict[str, Row] = {}
         """Runtimes for which a person was asked, with the row that the question was last written from."""
+        self._commands: dict[str, tuple[str, ...]] = {}
+        """The commands that settle what a runtime asks, where there are such."""
         self._with_server = with_server
 
     def start(self, runtime_id: str, view: RuntimeView | None, now: float) -> list[StateEvent]:
@@ -139,6 +141,22 @@ class States:
         rows = [self.rows[runtime_id] for runtime_id in self._asked]
         return [event for row in rows for event in self._update_question(row, now)]
 
+    def name_commands(self, runtime_id: str, commands: tuple[str, ...], now: float) -> list[StateEvent]:
+        """Name the commands that settle what a runtime asks; none if it can only be answered at its terminal."""
+        before = self._commands.get(runtime_id, ())
+        if commands:
+            self._commands[runtime_id] = commands
+        else:
+            self._commands.pop(runtime_id, None)
+        asked_from = self._asked.get(runtime_id)
+        if asked_from is None or commands == before:
+            return []
+        return [self._correct_question(asked_from, now)]
+
+    def _correct_question(self, row: Row, now: float) -> StateEvent:
+        data = {**asked(row, self._commands.get(row.runtime_id, ())), "same_question": True}
+        return StateEvent(ATTENTION_ASKED, key_of(row.runtime_id), data, now)
+
     def _update_question(self, row: Row, now: float) -> list[StateEvent]:
         """Ask for a person when an agent begins to need one, correct the question, and withdraw it when it is over."""
         before = self._asked.get(row.runtime_id)
@@ -150,10 +168,9 @@ class States:
         same = same_question(before, row) if before is not None else None
         self._asked[row.runtime_id] = same or row
         if before is None or same is None:
-            return [StateEvent(ATTENTION_ASKED, key_of(row.runtime_id), asked(row), now)]
-        if asked(same) != asked(before):
-            return [StateEvent(ATTENTION_ASKED, key_of(row.runtime_id), {**asked(same), "same_question": True}, now)]
-        return []
+            data = asked(row, self._commands.get(row.runtime_id, ()))
+            return [StateEvent(ATTENTION_ASKED, key_of(row.runtime_id), data, now)]
+        return [self._correct_question(same, now)] if asked(same) != asked(before) else []
 
     def _withdraw_question(self, runtime_id: str, why: str, now: float) -> StateEvent:
         del self._asked[runtime_id]
@@ -179,6 +196,7 @@ class States:
         """Forget a runtime that has ended."""
         self._engine.end(runtime_id)
         self.verdicts.pop(runtime_id, None)
+        self._commands.pop(runtime_id, None)
         row = self.rows.pop(runtime_id, None)
         events = []
         if runtime_id in self._asked:  # before the end: after it nothing is left that remembers the question

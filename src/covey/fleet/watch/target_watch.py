@@ -24,6 +24,7 @@ from covey.tmux.errors import TmuxUnreachableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from covey.hosts.executor import Executor
     from covey.kernel.clock import Clock
     from covey.kernel.tasks import Tasks
     from covey.tmux import listing
@@ -60,6 +61,8 @@ class TargetWatch:
     ) -> None:
         self.name = name
         self.last_seen: float | None = None
+        self.executor: Executor | None = None
+        """Starts programs there; None before the target was first reached."""
         self._make = make
         self._listener = listener
         self._clock = clock
@@ -211,7 +214,7 @@ class TargetWatch:
             if socket not in self._servers:
                 server = ServerWatch(self.name, place, socket, self._listener, self._clock)
                 self._servers[socket] = (server, self._tasks.spawn("watch of a tmux server", self._attend(server)))
-        self._here = place.here
+        self._here, self.executor = place.here, place.executor
         for socket in {runtime.socket for runtime in self._listener.runtimes.all if runtime.target == self.name} - {
             *sockets,
             *self._servers,

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,59 @@ def test_what_the_daemon_refuses_for_good_is_not_tried_again(answer: str, kept: 
         run(home)
     assert len(daemon.requests) == 1
     assert len(spooled(home)) == kept
+
+
+ASKS = {"hook_event_name": "PermissionRequest", "session_id": "s", "tool_input": {"command": "rm"}}
+STREAM = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\n: covey\n\n\r\n"
+
+
+def decided(home: Path, answer: bytes, payload: Mapping[str, object] = ASKS) -> tuple[bytes, list[bytes]]:
+    """What the hook prints for a payload when the daemon answers so, and the first lines of its requests."""
+    with listening(home, answer) as daemon:
+        ended = subprocess.run(
+            [str(home / "hooks" / "covey-hook"), "claude"],
+            input=json.dumps(payload).encode(),
+            env=ENVIRONMENT,
+            capture_output=True,
+            timeout=20,
+            check=False,
+        )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    return ended.stdout, [request.partition(b" HTTP/")[0] for request in daemon.requests]
+
+
+def test_a_decision_is_printed(home: Path) -> None:
+    answer = STREAM + b'2a\r\nevent: covey.decision\ndata: {"allow": 1}\n\n\r\n'
+    assert decided(home, answer) == (
+        b'{"allow": 1}',
+        [b"POST /v1/hooks/claude", b"POST /v1/hooks/claude/decision"],
+    )
+    assert decided(home, answer, PAYLOAD) == (b"", [b"POST /v1/hooks/claude"]), "nothing else is asked"
+    large = {**ASKS, "content": "x" * hook.LARGEST_ASKED}
+    assert decided(home, answer, large) == (b"", [b"POST /v1/hooks/claude"]), "nobody could be shown all of it"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        STREAM + b"0\r\n\r\n",
+        STREAM + b'30\r\nevent: covey.error\ndata: {"message": "no"}\n\n\r\n',
+        STREAM + b'2a\r\nevent: covey.decision\ndata: {"allow": 1}',
+        b'HTTP/1.1 500 Oops\r\n\r\nevent: covey.decision\ndata: {"allow": 1}\n\n',
+        b"HTTP/1.1 404 What\r\n\r\n{}",
+        b"",
+    ],
+)
+def test_without_a_whole_decision_nothing_is_printed(home: Path, answer: bytes) -> None:
+    assert decided(home, answer)[0] == b""
+
+
+def test_a_daemon_that_does_not_begin_to_answer_is_given_up(home: Path) -> None:
+    (home / "node").mkdir()
+    with socket.socket(socket.AF_UNIX) as stuck:
+        stuck.bind(str(home / "node" / "sock"))
+        stuck.listen(8)
+        run(home, json.dumps(ASKS).encode())
 
 
 def test_a_huge_payload_is_shortened_to_what_matters(home: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.agents import integration as integrate
-from covey.agents.integration import NotEditable
+from covey.agents.integration import NotEditable, hook
 from covey.agents.integration.script import is_ours
 from covey.agents.registry import INTEGRATIONS
 from murli import AgentError
@@ -196,6 +196,34 @@ def test_hooks_of_an_older_covey_are_replaced(tmp_path: Path) -> None:
     assert "/somewhere/else" not in file.read_text()
     remove("claude", tmp_path)
     assert json.loads(file.read_text()) == {}
+
+
+WAITS = {
+    "claude": {"PermissionRequest"},
+    "codex": {"PermissionRequest", "PreToolUse"},
+    "copilot": {"PermissionRequest"},
+}
+
+
+@pytest.mark.parametrize("agent", WAITS)
+def test_only_hooks_that_a_person_answers_may_wait_and_older_ones_are_replaced(agent: str, tmp_path: Path) -> None:
+    install(agent, tmp_path)
+    file = tmp_path / FILES[agent]
+    hooks = {event: entry for event, (entry,) in json.loads(file.read_text())["hooks"].items()}
+    limits = {event: entry.get("timeoutSec") or entry["hooks"][0]["timeout"] for event, entry in hooks.items()}
+    assert {event for event, limit in limits.items() if limit == 3600} == WAITS[agent]
+    assert {limit for event, limit in limits.items() if event not in WAITS[agent]} == {5}
+    assert max(limits.values()) > hook.HELD_S
+    file.write_text(file.read_text().replace("3600", "5"))  # as it was before hooks could wait
+    assert state(agent, tmp_path) == "outdated"
+    install(agent, tmp_path)
+    assert (state(agent, tmp_path), "3600" in file.read_text()) == ("installed", True)
+    remove(agent, tmp_path)
+    assert state(agent, tmp_path) == "absent"
+    assert not file.exists() or json.loads(file.read_text()) == {}
+    launch = integrate.launch(agent, tmp_path, {})
+    assert launch is not None
+    assert "3600" in " ".join([*launch.argv, *(content.decode() for content in launch.files.values())])
 
 
 def test_a_missing_program_is_put_back(tmp_path: Path) -> None:
@@ -431,7 +459,7 @@ HOOKS = st.dictionaries(
 )
 DOCUMENTS = st.builds(
     lambda rest, hooks: {**rest, **({} if hooks is None else {"hooks": hooks})},
-    st.dictionaries(st.text(max_size=6), VALUES, max_size=4),
+    st.dictionaries(st.text(max_size=6).filter(lambda name: name != "hooks"), VALUES, max_size=4),
     st.none() | HOOKS,
 )
 WRITTEN = st.builds(

@@ -66,8 +66,11 @@ async def test_what_claude_does_arrives_at_coveys_socket(way: str) -> None:
             return launch
 
         run = await played(integrated)
-        assert daemon.until(7, 5)
+        assert daemon.until(8, 5)
+        first_lines = [request.partition(b" HTTP/")[0] for request in daemon.requests]
+        asked = first_lines.index(b"POST /v1/hooks/claude/decision")
         events = [payload["hook_event_name"] for payload in daemon.payloads]
+        assert (events.pop(asked), asked) == ("PermissionRequest", 4)
         assert events == [
             "SessionStart",
             "UserPromptSubmit",
@@ -77,6 +80,6 @@ async def test_what_claude_does_arrives_at_coveys_socket(way: str) -> None:
             "Stop",
             "SessionEnd",
         ]
-        assert {daemon.headers(number)["X-Covey-Pane"] for number in range(7)} == {run.pane.id}
-        assert all(str(run.pid) in daemon.headers(number)["X-Covey-Pid"].split() for number in range(7))
+        assert {daemon.headers(number)["X-Covey-Pane"] for number in range(8)} == {run.pane.id}
+        assert all(str(run.pid) in daemon.headers(number)["X-Covey-Pid"].split() for number in range(8))
         assert not list((Path(folder) / "node").glob("spool/*"))

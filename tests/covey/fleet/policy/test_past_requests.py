@@ -7,26 +7,49 @@ from typing import Any
 
 import pytest
 
-from covey.fleet.policy.past_requests import CLOSED, OPENED, PastRequest, past_requests, tried
+from covey.agents.approvals import PermissionRequest
+from covey.contract.approvals_events import APPROVAL_CLOSED, APPROVAL_OPENED
+from covey.fleet.approvals.approval import Approval
+from covey.fleet.policy.past_requests import PastRequest, past_requests, tried
 from covey.fleet.policy.policy import Policy
 from covey.kernel.events.event import Kinds
 from covey.kernel.events.events import Events
 from covey.kernel.store.store import Store
-from tests.covey.kinds import kind
 
-REQUEST = {"agent": "claude", "tool": "Bash", "paths": [], "target": "host", "folder": "/w", "ref": "a"}
+
+def approval(number: int, command: str) -> Approval:
+    request = PermissionRequest(
+        kind="approval", tool="Bash", input={"command": command}, command=command, folder="/w", hidden=False
+    )
+    return Approval(
+        id=str(number),
+        runtime_id="r",
+        ref="a",
+        target="host",
+        agent="claude",
+        pid=1,
+        request=request,
+        opened_at=0,
+        expires_at=1,
+    )
 
 
 async def journal(folder: Path, *requests: tuple[str, str, str]) -> list[PastRequest]:
     """The requests of a real journal, each as its command, outcome and via; without an outcome it is open."""
+    decisions: dict[str, Any] = {"approved": "allow", "denied": "deny"}
     async with await Store.open(folder / "db", Events.MIGRATIONS) as store:
         events = await Events.open(store, clock=lambda: 1000.0)
         for number, (command, outcome, via) in enumerate(requests):
-            await events.append(kind(OPENED), str(number), {**REQUEST, "command": command})
-            if outcome:
-                data: dict[str, Any] = {"id": str(number), "outcome": outcome, "via": via, "rule": ""}
-                await events.append(kind(CLOSED), str(number), data)
-        return await events.read(lambda reader: list(past_requests(reader.stretch(Kinds([OPENED, CLOSED])))))
+            asked = approval(number, command)
+            await events.append(APPROVAL_OPENED, asked.id, asked.as_event())
+            if outcome in decisions:
+                closed = asked.closed("answered", 2.0, decision=decisions[outcome], via=via)
+                await events.append(APPROVAL_CLOSED, asked.id, closed.as_event())
+            elif outcome:
+                await events.append(APPROVAL_CLOSED, asked.id, asked.closed("expired", 2.0, via=via).as_event())
+        return await events.read(
+            lambda reader: list(past_requests(reader.stretch(Kinds([APPROVAL_OPENED, APPROVAL_CLOSED]))))
+        )
 
 
 async def test_requests_are_read_with_what_came_of_them(tmp_path: Path) -> None:
@@ -44,7 +67,7 @@ async def test_requests_are_read_with_what_came_of_them(tmp_path: Path) -> None:
     [
         ("approved", "hook", "allow", True, False),
         ("denied", "terminal", "allow", True, True),
-        ("approved", "keys", "deny", True, True),
+        ("approved", "terminal", "deny", True, True),
         ("expired", "", "deny", True, False),
         ("approved", "hook", "ask", False, False),
         ("approved", "policy", "allow", False, False),

@@ -1,0 +1,157 @@
+"""What an agent asks a person for by a hook, as a value, and what its hook prints to answer.
+
+The `approvals.py` of an agent defines APPROVALS, an `Approvals`. Without IO; the form of a payload is not trusted.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct
+
+from covey.agents.json_values import canonical, json_object, json_objects, string
+from covey.agents.summaries import PATHS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+APPROVAL: Final = "approval"
+PLAN: Final = "plan"
+QUESTION: Final = "question"
+PATCH = "*** Begin Patch"
+PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
+"""Begin the lines of a patch that name a file."""
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """One question with the answers that are offered; a person may also answer in words of their own."""
+
+    text: str
+    options: tuple[str, ...] = ()
+    several: bool = False
+    """Whether more than one option may be chosen."""
+
+
+class PermissionRequest(Struct, frozen=True, kw_only=True):
+    """What an agent asks for."""
+
+    kind: Literal["approval", "plan", "question"]
+    tool: str
+    input: dict[str, Any]
+    """The whole input of the tool, as the agent gave it."""
+    command: str
+    """The input as a person reads it: the command, the change, the plan or the questions; never cut."""
+    paths: tuple[str, ...] = ()
+    """The files that it names."""
+    folder: str = ""
+    helper: bool = False
+    """Whether a helper asks, and not the conversation that the person sees."""
+    hidden: bool
+    """Whether the agent shows its dialog only after the hook has ended."""
+    suggestions: tuple[dict[str, Any], ...] = ()
+    """The rules that the agent offers to remember."""
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def shell_command(self) -> str:
+        """The command that a shell would run; empty for other tools."""
+        command = string(self.input.get("command"))
+        return "" if PATCH in command else command
+
+    @property
+    def call(self) -> bytes:
+        """What a call of the same tool with the same input has in common with it: requests do not name their call."""
+        return call_key(self.tool, self.input)
+
+
+class Approvals:
+    """How one agent asks, and how it is answered. Each answer is what the hook prints."""
+
+    always_refused = "it remembers no rules that a hook gives it"
+    """Why `allow` cannot be for always; empty if it can."""
+
+    def read(self, payload: object) -> PermissionRequest | None:
+        """Return what a payload asks for; None if it asks for nothing that the hook could answer."""
+        raise NotImplementedError
+
+    def ended_call(self, payload: object) -> bytes | None:
+        """Return the key of the call whose end a payload reports; None if it reports none, or a helper's."""
+        given = json_object(payload)
+        ended = given.get("hook_event_name") in {"PostToolUse", "PostToolUseFailure"} and not given.get("agent_id")
+        return call_key(string(given.get("tool_name")), json_object(given.get("tool_input"))) if ended else None
+
+    def allows_all(self, command_lines: Sequence[str]) -> bool:
+        """Return whether the agent was started so that it asks nobody, by the command lines of its processes."""
+        del command_lines
+        return False
+
+    def allow(self, request: PermissionRequest, *, always: bool) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def deny(self, request: PermissionRequest, message: str) -> dict[str, Any]:
+        """Refuse, and tell the model why. The turn goes on."""
+        raise NotImplementedError
+
+    def answer(self, request: PermissionRequest, answers: Sequence[str]) -> dict[str, Any]:
+        """Answer the questions of a request, each with one text."""
+        raise NotImplementedError
+
+
+def envelope(decision: dict[str, Any]) -> dict[str, Any]:
+    """Return a decision in the form of Claude Code, which others have adopted."""
+    return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+
+
+def call_key(tool: str, given: dict[str, Any]) -> bytes:
+    """Return the same bytes for the same call."""
+    return canonical([tool, given])
+
+
+def call_text(given: dict[str, Any]) -> str:
+    """Return the input of a tool as a person reads it: a command, a change of a file, or JSON."""
+    name = next((string(given.get(key)) for key in PATHS if string(given.get(key))), "")
+    if command := string(given.get("command")):
+        return command
+    if diff := string(given.get("diff")):
+        return diff.strip("\n")
+    if "old_string" in given or "new_string" in given:
+        return "\n".join([name, *_marked("-", given.get("old_string")), *_marked("+", given.get("new_string"))])
+    if name and isinstance(given.get("content"), str):
+        return "\n".join([name, *_marked("+", given["content"])])
+    if set(given) == {"url"} or set(given) == {"file_path"}:
+        return string(next(iter(given.values())))
+    return json.dumps(given, ensure_ascii=False, indent=1)
+
+
+def paths_in(given: dict[str, Any]) -> tuple[str, ...]:
+    """Return the files that the input of a tool names."""
+    named = [string(given.get(key)) for key in PATHS]
+    patch = string(given.get("command")).splitlines() if PATCH in string(given.get("command")) else []
+    named += [line.removeprefix(mark) for line in patch for mark in PATCHED if line.startswith(mark)]
+    return tuple(dict.fromkeys(name for name in named if name))
+
+
+def questions_in(given: dict[str, Any]) -> tuple[Question, ...]:
+    """Return the questions that a tool was given to ask."""
+    return tuple(
+        Question(
+            text=string(one.get("question")),
+            options=tuple(string(option.get("label")) for option in json_objects(one.get("options"))),
+            several=one.get("multiSelect") is True,
+        )
+        for one in json_objects(given.get("questions"))
+    )
+
+
+def questions_text(questions: Sequence[Question]) -> str:
+    """Return questions with their options as a person reads them."""
+    lines = []
+    for question in questions:
+        lines.append(question.text + (" (several may be chosen)" if question.several else ""))
+        lines += [f"  {number}. {option}" for number, option in enumerate(question.options, 1)]
+    return "\n".join(lines)
+
+
+def _marked(mark: str, text: object) -> list[str]:
+    return [f"{mark} {line}" for line in string(text).splitlines()]

@@ -1,0 +1,86 @@
+"""What agents ask, in full, and what came of it, for people."""
+
+from __future__ import annotations
+
+from covey.cli.cells import clean, cut, hint
+from covey.cli.text import DIM, GREEN, YELLOW, Paint, age, clock_of, many, short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+ID_END = 6
+"""Characters at the end of an id that identify an approval in a list."""
+DONE = {"allow": "approved", "deny": "denied", "answer": "answered"}
+
+
+def listed(result: dict[str, Any], paint: Paint) -> str:
+    """Each request with its whole command, and the commands that settle it."""
+    lines: list[str] = []
+    for item in result["items"]:
+        lines += [*request(item, paint), paint(cut(f"    {_next(item)}", paint.columns), DIM), ""]
+    lines.append(f"{many(result['open'], 'request')} to answer" if result["open"] else "Nothing is asked")
+    if result["presence"]["away"]:
+        lines.append(presence(result["presence"], paint))
+    if not result["items"]:
+        lines += [paint(line, DIM) for line in hint("covey approvals --all", "shows what was", paint.columns)]
+    return "\n".join(lines)
+
+
+def request(item: dict[str, Any], paint: Paint) -> list[str]:
+    """Return who asks for what, in full."""
+    sign = paint("▲", YELLOW) if item["status"] == "open" else paint("○", DIM)
+    helper = " (a helper)" if item["helper"] else ""
+    agent = f"{item['agent']}{helper}  {clean(item['ref'])}  {clean(item['tool'])}"
+    head = f"{item['id'][-ID_END:]}  {age(item['age_ms'])}  {agent}"
+    lines = [f"{sign} {cut(head, paint.columns - 2)}"]
+    lines += [f"    {clean_line(line)}" for line in item["command"].splitlines()]
+    if item["folder"]:
+        lines.append(paint(cut(f"    in {clean(short(item['folder']))}", paint.columns), DIM))
+    return lines
+
+
+def _next(item: dict[str, Any]) -> str:
+    """Return the commands that settle a request, or what came of it."""
+    own = item["id"][-ID_END:]
+    if item["status"] != "open":
+        return outcome(item)
+    if item["questions"]:
+        return f"covey answer {own} --option …"
+    always = f" · covey approve {own} --always" if item["suggestions"] else ""
+    return f"covey approve {own} · covey deny {own}{always}"
+
+
+def clean_line(line: str) -> str:
+    """Return a line without what could act on the terminal, with its indentation."""
+    return " " * (len(line) - len(line.lstrip(" "))) + clean(line)
+
+
+def outcome(item: dict[str, Any]) -> str:
+    """Return what came of a request."""
+    if item["status"] != "answered":
+        return f"{item['status']}: {clean(item['why'])}"
+    via = {"policy": f" by the policy, rule {clean(str(item['by'].get('rule', '')))}"}.get(item["via"], "")
+    told = f": {clean(item['message'])}" if item["message"] else ""
+    return f"{DONE[item['decision']]}{' for always' if item['always'] else ''}{via}{told}"
+
+
+def settled(result: dict[str, Any], paint: Paint) -> str:
+    """What was answered, and to whom."""
+    what = clean(result["command"].partition("\n")[0])
+    return "\n".join(
+        [
+            cut(
+                f"{paint(DONE[result['decision']], GREEN)}  {result['agent']} {clean(result['ref'])}", paint.columns + 9
+            ),
+            cut(f"  {clean(result['tool'])}: {what}", paint.columns),
+        ]
+    )
+
+
+def presence(result: dict[str, Any], _: Paint) -> str:
+    """Whether the person is away, and until when."""
+    if not result["away"]:
+        return "you are here: agents ask at their terminals"
+    until = f"until {clock_of(result['until'])}" if result["until"] else "until you say `covey here`"
+    return f"you are away {until}: what agents ask waits in `covey approvals`"

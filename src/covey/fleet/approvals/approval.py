@@ -1,0 +1,114 @@
+"""One request of one agent that can be answered through its hook, from its opening to its end. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
+from covey.agents.approvals import PermissionRequest  # noqa: TC001 - a Struct reads its annotations
+from covey.kernel.clock import timestamp
+
+if TYPE_CHECKING:
+    from covey.fleet.answers.view import Row
+
+OPEN: Final = "open"
+ANSWERED: Final = "answered"
+WITHDRAWN: Final = "withdrawn"
+EXPIRED: Final = "expired"
+HOOK, TERMINAL, POLICY = "hook", "terminal", "policy"
+ALLOW, DENY, ANSWER = "allow", "deny", "answer"
+RECORDED_CHARACTERS = 16_000
+"""Of the command in an event, and after the end of an approval."""
+ID_END = 6
+"""Characters at the end of an id by which people name an approval."""
+
+
+class Approval(Struct, frozen=True, kw_only=True):
+    """A request, who asks, until when, and what came of it."""
+
+    id: str
+    runtime_id: str
+    ref: str
+    target: str
+    agent: str
+    pid: int
+    """Of the agent."""
+    request: PermissionRequest
+    opened_at: float
+    expires_at: float
+    status: Literal["open", "answered", "withdrawn", "expired"] = OPEN
+    decision: Literal["", "allow", "deny", "answer"] = ""
+    message: str = ""
+    always: bool = False
+    via: Literal["", "hook", "terminal", "policy"] = ""
+    by: dict[str, Any] = {}
+    why: str = ""
+    closed_at: float | None = None
+
+    @property
+    def short_id(self) -> str:
+        return self.id[-ID_END:]
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands that settle it."""
+        if self.request.questions:
+            return [f"covey answer {self.short_id} --option …"]
+        return [f"covey approve {self.short_id}", f"covey deny {self.short_id}"]
+
+    def closed(self, status: Literal["answered", "withdrawn", "expired"], now: float, **changes: Any) -> Approval:
+        """Return it as it is after its end."""
+        return replace(self, status=status, closed_at=now, **changes)
+
+    def shortened(self) -> Approval:
+        """Return it with a command of limited length, and without the input if there was more: for what is kept."""
+        command = self.request.command
+        if len(command) <= RECORDED_CHARACTERS:
+            return self
+        cut = command[: RECORDED_CHARACTERS - 1] + "…"
+        return replace(self, request=replace(self.request, command=cut, input={}, questions=()))
+
+    def as_event(self) -> dict[str, Any]:
+        """Return it as the journal has it: without the input of the tool."""
+        return self.shortened()._fields()
+
+    def as_dict(self, now: float) -> dict[str, Any]:
+        """Return it for an answer."""
+        age = (now if self.closed_at is None else self.closed_at) - self.opened_at
+        return {
+            **self._fields(),
+            "input": self.request.input,
+            "suggestions": list(self.request.suggestions),
+            "age_ms": max(0, round(age * 1000)),
+        }
+
+    def _fields(self) -> dict[str, Any]:
+        fields: dict[str, Any] = to_builtins(self)
+        request = fields.pop("request")
+        own = {name: request[name] for name in ("kind", "tool", "command", "paths", "folder", "helper", "questions")}
+        return {
+            **fields,
+            **own,
+            "shell_command": self.request.shell_command,
+            "on_screen": not request["hidden"],
+            "opened_at": timestamp(self.opened_at),
+            "expires_at": timestamp(self.expires_at),
+            "closed_at": None if self.closed_at is None else timestamp(self.closed_at),
+        }
+
+
+def opened(id_: str, row: Row, request: PermissionRequest, now: float, limit_s: float) -> Approval:
+    """Return the approval that an agent with this row asks for."""
+    return Approval(
+        id=id_,
+        runtime_id=row.runtime_id,
+        ref=row.ref,
+        target=row.target,
+        agent=row.agent,
+        pid=row.pid or 0,
+        request=request,
+        opened_at=now,
+        expires_at=now + limit_s,
+    )

@@ -1,0 +1,92 @@
+"""What agents ask in their hooks, read from what real agents sent, and how each is answered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from covey.agents.approvals import PermissionRequest
+from covey.agents.registry import APPROVALS
+from covey.fleet.approvals.answers import chosen
+from murli import AgentError
+from tests.captured import FOLDER
+
+ASKED = {
+    "claude": {"Bash", "Write", "Edit", "WebFetch", "mcp__lab__ping", "AskUserQuestion", "ExitPlanMode", "Read"},
+    "codex": {"Bash", "apply_patch", "request_user_input"},
+    "copilot": {"bash", "edit"},
+}
+
+
+def payloads(agent: str) -> list[dict[str, Any]]:
+    files: list[Path] = sorted(FOLDER.glob(f"{agent}/*/*/hooks.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+def requests(agent: str) -> list[PermissionRequest]:
+    found = [APPROVALS[agent].read(payload) for payload in payloads(agent)]
+    return [request for request in found if request is not None]
+
+
+def test_claude_codex_and_copilot_can_be_answered() -> None:
+    assert set(APPROVALS) == {"claude", "codex", "copilot"}
+
+
+@pytest.mark.parametrize("agent", ASKED)
+def test_every_request_of_a_real_agent_is_read_whole(agent: str) -> None:
+    found = requests(agent)
+    named = [one for one in payloads(agent) if "ermissionRequest" in json.dumps(one)]
+    assert len(found) >= len(named) > 0
+    assert {one.tool for one in found} <= ASKED[agent]
+    for one in found:
+        assert one.command
+        assert one.folder == "/lab/project"
+        assert one.hidden == (agent != "claude" or one.helper)
+        for value in one.input.values():
+            if isinstance(value, str) and one.tool in {"Bash", "bash", "apply_patch"} and "\n" in value:
+                assert value in one.command
+
+
+def test_a_change_of_a_file_is_shown_with_what_goes_and_what_comes() -> None:
+    edit = next(one for one in requests("claude") if one.tool == "Edit")
+    assert edit.command == "/lab/project/notes.txt\n- written\n+ changed"
+    write = next(one for one in requests("claude") if one.tool == "Write")
+    assert write.command == "/lab/project/notes.txt\n+ written by the lab"
+    assert write.paths == ("/lab/project/notes.txt",)
+    patch = next(one for one in requests("codex") if one.tool == "apply_patch")
+    assert patch.paths == ("notes.txt",)
+    assert "+written by the lab" in next(one for one in requests("copilot") if one.tool == "edit").command
+
+
+@pytest.mark.parametrize("agent", ASKED)
+@pytest.mark.parametrize("payload", [None, [], {}, {"hook_event_name": 1}, {"hookName": ["permissionRequest"]}, "x"])
+def test_what_is_no_request_is_not_read_as_one(agent: str, payload: object) -> None:
+    assert APPROVALS[agent].read(payload) is None
+    assert APPROVALS[agent].ended_call(payload) is None
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_a_request_without_any_form_is_still_a_request(agent: str) -> None:
+    one = APPROVALS[agent].read({"hook_event_name": "PermissionRequest", "tool_name": 5, "tool_input": [1]})
+    assert one is not None
+    assert (one.tool, one.input, one.command) == ("", {}, "{}")
+
+
+def test_copilot_that_allows_everything_is_known_by_its_command_line() -> None:
+    copilot = APPROVALS["copilot"]
+    assert copilot.allows_all(["node\0/x/copilot\0--allow-all-tools\0"])
+    assert not copilot.allows_all(["node\0/x/copilot\0--allow-tool=shell(ls)\0", ""])
+    assert not APPROVALS["claude"].allows_all(["--allow-all-tools"])
+
+
+def test_an_answer_must_fit_its_questions() -> None:
+    question = next(one for one in requests("claude") if one.questions)
+    assert chosen(question.questions, ["second"], None) == ["Second"]
+    assert chosen(question.questions, ["1"], None) == ["First"]
+    assert chosen(question.questions, [], "neither") == ["neither"]
+    for options in (["3"], ["0"], ["Third"], ["First", "Second"], ["First,Second"]):
+        with pytest.raises(AgentError):
+            chosen(question.questions, options, None)

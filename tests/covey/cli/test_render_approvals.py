@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from typing import Any
+
+from covey.cli.render_approvals import listed, presence, settled
+from covey.cli.text import Paint
+from tests.covey.test_hostile_text import ACTING, HOSTILE
+
+PLAIN = Paint(80, colour=False)
+HERE = {"away": False, "since": "2026-01-01T00:00:00.000Z", "until": None}
+
+
+def item(**changes: Any) -> dict[str, Any]:
+    return {
+        "id": "01KX0000000000000000ABC123",
+        "status": "open",
+        "kind": "approval",
+        "agent": "claude",
+        "ref": "pane:host/api/@1/%4",
+        "tool": "Bash",
+        "command": "if true; then\n  rm -rf build/\nfi",
+        "folder": "/srv/api",
+        "helper": False,
+        "questions": [],
+        "suggestions": [],
+        "decision": "",
+        "message": "",
+        "always": False,
+        "via": "",
+        "by": {},
+        "why": "",
+        "age_ms": 12_000,
+        **changes,
+    }
+
+
+def shown(*items: dict[str, Any], away: bool = False) -> list[str]:
+    count = sum(one["status"] == "open" for one in items)
+    return listed({"items": list(items), "open": count, "presence": {**HERE, "away": away}}, PLAIN).splitlines()
+
+
+def test_a_request_is_shown_whole_with_the_commands_that_settle_it() -> None:
+    assert shown(item()) == [
+        "▲ ABC123  12s  claude  pane:host/api/@1/%4  Bash",
+        "    if true; then",
+        "      rm -rf build/",
+        "    fi",
+        "    in /srv/api",
+        "    covey approve ABC123 · covey deny ABC123",
+        "",
+        "1 request to answer",
+    ]
+    assert shown(item(suggestions=[{}]))[5].endswith("covey approve ABC123 --always")
+    assert shown(item(questions=[{}]))[5] == "    covey answer ABC123 --option …"
+    long = "x" * 5000
+    assert f"    {long}" in shown(item(command=long)), "a command is never cut"
+
+
+def test_what_came_of_it() -> None:
+    denied = {"status": "answered", "decision": "deny", "message": "no", "via": "policy", "by": {"rule": "r1"}}
+    assert shown(item(**denied))[5] == "    denied by the policy, rule r1: no"
+    gone = {"status": "withdrawn", "why": "it was answered at its terminal"}
+    assert shown(item(**gone))[5] == "    withdrawn: it was answered at its terminal"
+    assert settled(item(decision="allow"), PLAIN).splitlines() == [
+        "approved  claude pane:host/api/@1/%4",
+        "  Bash: if true; then",
+    ]
+
+
+def test_nothing_and_absence() -> None:
+    assert shown()[0] == "Nothing is asked"
+    assert shown(away=True)[1] == "you are away until you say `covey here`: what agents ask waits in `covey approvals`"
+    assert presence(HERE, PLAIN) == "you are here: agents ask at their terminals"
+
+
+def test_nothing_in_it_acts_on_the_terminal() -> None:
+    hostile = dict.fromkeys(("tool", "command", "folder", "message", "why", "ref"), HOSTILE)
+    for one in (
+        item(**hostile),
+        item(**hostile, status="withdrawn"),
+        item(**hostile, status="answered", decision="deny"),
+    ):
+        assert not ACTING.search("\n".join(shown(one)))
+    assert not ACTING.search(settled(item(**hostile, decision="deny"), PLAIN))

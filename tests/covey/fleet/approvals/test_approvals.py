@@ -1,0 +1,250 @@
+"""What an agent asks in its hook, answered from elsewhere: the real hook program, a real daemon, a real pane."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from tests.covey.conftest import COMMAND
+from tests.covey.fleet.approvals.conftest import (
+    CLAUDE,
+    RULE,
+    Asking,
+    Hook,
+    claude_asks,
+    claude_question,
+    codex_asks,
+    copilot_asks,
+)
+from tests.covey.fleet.room import until
+
+Agents = Callable[[str], Asking]
+ALLOWED = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}
+COLOUR = {"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue"}], "multiSelect": False}
+EXTRAS = {"question": "Extras?", "options": [{"label": "A"}, {"label": "B"}, {"label": "C"}], "multiSelect": True}
+
+
+def decision(printed: Any) -> dict[str, Any]:
+    assert printed["hookSpecificOutput"]["hookEventName"] == "PermissionRequest"
+    return printed["hookSpecificOutput"]["decision"]  # type: ignore[no-any-return]
+
+
+def test_a_request_is_listed_in_full_and_approved_once(asking: Agents) -> None:
+    claude = asking("claude")
+    command = "rm -rf build/ &&\n  " + "x" * 3000
+    hook, approval = claude.asked(claude_asks(command))
+    assert (approval["agent"], approval["tool"], approval["command"]) == ("claude", "Bash", command)
+    assert (approval["folder"], approval["on_screen"], approval["suggestions"]) == ("/tmp/project", True, [RULE])
+    assert approval["input"] == {"command": command, "description": "Clean up"}
+    own = approval["id"][-6:]
+    item = until(lambda: next((one for one in needs(claude) if own in one["detail"]), None))
+    assert item["data"]["commands"] == [f"covey approve {own}", f"covey deny {own}"]
+    assert claude.covey.run("approve", claude.pane).error["error"] == "confirmation_required"
+    assert not hook.ended
+    answer = claude.covey.run("approve", claude.pane, "--yes").result
+    assert (answer["status"], answer["decision"], answer["via"]) == ("answered", "allow", "hook")
+    assert (answer["by"]["uid"], answer["by"]["transport"]) == (os.getuid(), "unix")
+    assert hook.printed == ALLOWED
+    late = claude.covey.run("deny", own, "--yes").error
+    assert (late["error"], late["code"]) == ("approval_answered", 7)
+    kinds = [event["kind"] for event in claude.fleet.events("approval.opened", "approval.closed")]
+    assert kinds == ["approval.opened", "approval.closed"]
+    assert claude.open() == []
+
+
+def needs(asking: Asking) -> list[dict[str, Any]]:
+    return json.loads(asking.covey.request("GET", "/v1/attention")[2])["items"]  # type: ignore[no-any-return]
+
+
+def test_a_refusal_has_a_message_and_a_rule_is_remembered_only_if_it_is_meant(asking: Agents) -> None:
+    claude = asking("claude")
+    hook, approval = claude.asked(claude_asks())
+    assert claude.covey.run("deny", approval["id"][-4:].lower(), "--message", "not today", "--yes").code == 0
+    assert decision(hook.printed) == {"behavior": "deny", "message": "not today"}
+    hook, approval = claude.asked(claude_asks())
+    assert claude.post("/v1/approve", ref=approval["id"], if_runtime="0123456789abcdef")[1]["error"] == (
+        "runtime_changed"
+    )
+    assert claude.post("/v1/approve", ref=approval["id"], if_runtime=claude.runtime_id, always=True)[0] == 200
+    assert decision(hook.printed) == {"behavior": "allow", "updatedPermissions": [RULE]}
+    hook, approval = claude.asked(claude_asks(permission_suggestions=[]))
+    assert claude.post("/v1/approve", ref=approval["id"], always=True)[1]["error"] == "not_supported"
+    assert not hook.ended
+
+
+def test_on_a_terminal_what_was_shown_is_approved_and_nothing_later(asking: Agents) -> None:
+    claude = asking("claude")
+    claude.asked(claude_asks("the first"))
+    ours, theirs = pty.openpty()
+    try:
+        environment = {**claude.covey.environment(), "TERM": "xterm"}
+        person = subprocess.Popen(
+            [COMMAND, "approve", claude.pane], env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+        )
+        read = b""
+        while b"[y/N]" not in read:
+            read += os.read(ours, 4096)
+        assert b"the first" in read
+        second, _ = claude.asked(claude_asks("the second"))
+        until(lambda: len(claude.open()) == 1)
+        os.write(ours, b"y\n")
+        assert person.wait(30) == 7
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert [one["command"] for one in claude.open()] == ["the second"]
+    assert not second.ended
+
+
+def test_of_many_answers_at_once_one_counts(asking: Agents) -> None:
+    claude = asking("claude")
+    hook, approval = claude.asked(claude_asks())
+    paths = ["/v1/approve", "/v1/deny"] * 6
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(lambda path: claude.post(path, ref=approval["id"]), paths))
+    (counted,) = [answer for status, answer in answers if status == 200]
+    assert decision(hook.printed)["behavior"] == counted["decision"]
+    assert {answer["error"] for status, answer in answers if status != 200} == {"approval_answered"}
+    assert len(claude.fleet.events("approval.closed")) == 1
+
+
+def test_what_the_terminal_has_answered_is_withdrawn(asking: Agents) -> None:
+    claude = asking("claude")
+    called = {**claude_asks("yes"), "hook_event_name": "PostToolUse", "tool_response": {}, "tool_use_id": "u1"}
+    ways: dict[str, Callable[[Hook], object]] = {
+        "no": lambda hook: hook.kill(),
+        "yes": lambda _: claude.hook(called),
+        "gone on": lambda _: claude.hook({**CLAUDE, "hook_event_name": "UserPromptSubmit", "prompt": "x"}),
+        "asks again": lambda _: claude.hook(claude_asks("another command")),
+        "ended": lambda _: claude.fleet.tmux("kill-pane", "-t", claude.pane),
+    }
+    for name, way in ways.items():
+        hook, approval = claude.asked(claude_asks(name))
+        way(hook)
+        assert claude.closed(approval["id"])["status"] == "withdrawn", name
+        late = claude.post("/v1/approve", ref=approval["id"])[1]
+        assert (late["error"], late["code"]) == ("approval_withdrawn", 7)
+        assert name in {"no", "ended"} or hook.printed is None
+
+
+def test_without_the_daemon_the_terminal_is_asked(asking: Agents) -> None:
+    claude = asking("claude")
+    for end in (claude.fleet.kill, lambda: claude.covey.run("down", "--yes")):
+        hook, approval = claude.asked(claude_asks())
+        end()
+        assert hook.printed is None
+        claude.fleet.up()
+        assert claude.open() == []
+        assert claude.post("/v1/approve", ref=approval["id"])[1]["error"] == "approval_withdrawn"
+
+
+def test_a_request_that_nobody_answers_is_left_to_the_terminal(asking: Agents) -> None:
+    claude = asking("claude")
+    headers = {"X-Covey-Pid": str(claude.fleet.row(claude.pane)["pid"]), "Covey-Deadline-Ms": "300"}
+    status, _, body = claude.covey.request("POST", "/v1/hooks/claude/decision", json.dumps(claude_asks()), headers)
+    assert (status, b"event: covey.decision" in body) == (200, False)
+    (event,) = until(lambda: claude.fleet.events("approval.closed"))
+    assert event["data"]["status"] == "expired"
+    assert claude.post("/v1/approve", ref=event["subject"])[1]["error"] == "approval_expired"
+
+
+def test_what_is_not_asked_or_not_known_is_not_answered(asking: Agents) -> None:
+    claude = asking("claude")
+    assert claude.post("/v1/approve", ref=claude.pane)[1]["error"] == "nothing_asked"
+    assert claude.post("/v1/approve", ref="nobody")[1]["error"] == "not_found"
+    for payload in (b"", b"[]", b'{"hook_event_name": "PermissionRequest"', b'{"hook_event_name": "Stop"}'):
+        status, _, body = claude.covey.request("POST", "/v1/hooks/claude/decision", payload)
+        assert (status, b"data" in body) == (200, False)
+    assert claude.hook({**CLAUDE, "hook_event_name": "Stop", "text": '"PermissionRequest"'}).printed is None
+    nested = claude.covey.folder / "tool" / "claude"
+    nested.parent.mkdir()
+    nested.write_text('#!/bin/sh\n"$@"\n')
+    nested.chmod(0o700)
+    assert claude.hook(claude_asks(), str(nested)).printed is None, "nobody would see the dialog of `claude -p`"
+    helper = claude.hook(claude_asks(agent_id="h1"))
+    assert helper.printed is None, "a helper's dialog would not show"
+    first, one = claude.asked(claude_asks())
+    assert claude.post("/v1/answer", ref=one["id"], option=["Blue"])[1]["error"] == "not_supported"
+    assert not first.ended
+
+
+def test_questions_are_answered_by_option_and_in_words_and_plans_are_approved(asking: Agents) -> None:
+    claude = asking("claude")
+    hook, approval = claude.asked(claude_question(COLOUR, EXTRAS))
+    assert approval["command"].splitlines()[2:5] == ["  2. Blue", "Extras? (several may be chosen)", "  1. A"]
+    for wrong in ({"option": ["Blue"]}, {"option": ["Blue", "D"]}, {"text": "x"}, {}, {"text": "x", "option": ["1"]}):
+        assert claude.post("/v1/answer", ref=approval["id"], **wrong)[1]["error"] == "argument_error"
+    assert claude.post("/v1/approve", ref=approval["id"])[1]["error"] == "not_supported"
+    assert claude.covey.run("answer", claude.pane, "--option", "2", "--option", "a, C", "--yes").code == 0
+    given = decision(hook.printed)
+    assert given["behavior"] == "allow"
+    assert given["updatedInput"]["answers"] == {"Which colour?": "Blue", "Extras?": "A, C"}
+    assert given["updatedInput"]["questions"] == [COLOUR, EXTRAS]
+    hook, approval = claude.asked(claude_question(COLOUR))
+    assert claude.post("/v1/answer", ref=claude.pane, text="a bit of both")[0] == 200
+    assert decision(hook.printed)["updatedInput"]["answers"] == {"Which colour?": "a bit of both"}
+    hook, approval = claude.asked(claude_asks(tool_name="ExitPlanMode", tool_input={"plan": "1. Do it"}))
+    assert (approval["kind"], approval["command"]) == ("plan", "1. Do it")
+    assert claude.post("/v1/approve", ref=claude.pane)[0] == 200
+    assert decision(hook.printed) == {"behavior": "allow", "updatedInput": {"plan": "1. Do it"}}
+
+
+def test_an_agent_that_hides_its_dialog_is_held_only_while_the_person_is_away(asking: Agents) -> None:
+    codex = asking("codex")
+    assert codex.hook(codex_asks()).printed is None
+    assert codex.open() == []
+    assert codex.covey.run("away").result["away"] is True
+    hook, approval = codex.asked(codex_asks())
+    row = codex.fleet.row(codex.pane, "waiting_approval")
+    assert row["detail"] == "Bash: touch /etc/motd"
+    assert codex.covey.run("status").result["fleet"]["approvals"] == 1
+    assert codex.covey.run("bar").stdout.strip() == "1▲ away"
+    assert codex.post("/v1/approve", ref=codex.pane, always=True)[1]["error"] == "not_supported"
+    assert codex.covey.run("here").result["away"] is False
+    assert hook.printed is None
+    assert codex.closed(approval["id"])["why"] == "you are here: it asks at its terminal"
+    codex.post("/v1/away")
+    codex.fleet.kill()
+    codex.fleet.up()
+    hooks = [codex.asked(codex_asks(f"touch {number}")) for number in range(2)]
+    assert codex.post("/v1/approve", ref=codex.pane)[1]["error"] == "E_REF_AMBIGUOUS"
+    assert codex.post("/v1/approve", ref=hooks[1][1]["id"])[0] == 200
+    assert hooks[1][0].printed == ALLOWED
+    assert codex.post("/v1/deny", ref=codex.pane, message="no")[0] == 200
+    assert decision(hooks[0][0].printed) == {"behavior": "deny", "message": "no"}
+
+
+def test_a_question_of_codex_is_answered_before_it_is_shown(asking: Agents) -> None:
+    codex = asking("codex")
+    payload = {**codex_asks(), "hook_event_name": "PreToolUse", "tool_name": "request_user_input", "tool_use_id": "c"}
+    payload["tool_input"] = {"questions": [COLOUR]}
+    assert codex.hook(payload).printed is None
+    codex.post("/v1/away", **{"for": "2h"})
+    hook, approval = codex.asked(payload)
+    assert approval["kind"] == "question"
+    assert codex.post("/v1/answer", ref=codex.pane, option=["blue"])[0] == 200
+    told = hook.printed["hookSpecificOutput"]
+    assert (told["hookEventName"], told["permissionDecision"]) == ("PreToolUse", "deny")
+    assert told["permissionDecisionReason"] == "The person has answered:\nWhich colour? Blue"
+
+
+def test_copilot_is_answered_in_its_own_words_and_an_absence_ends_by_itself(asking: Agents) -> None:
+    copilot = asking("copilot")
+    assert copilot.post("/v1/away", **{"for": "soon"})[1]["error"] == "argument_error"
+    copilot.post("/v1/away", **{"for": "1h"})
+    hook, _ = copilot.asked(copilot_asks())
+    assert copilot.post("/v1/approve", ref=copilot.pane)[0] == 200
+    assert hook.printed == {"behavior": "allow"}
+    hook, _ = copilot.asked(copilot_asks())
+    assert copilot.post("/v1/deny", ref=copilot.pane, message="no")[0] == 200
+    assert hook.printed == {"behavior": "deny", "message": "no"}
+    hook, _ = copilot.asked(copilot_asks())
+    copilot.post("/v1/away", **{"for": "1s"})
+    assert hook.printed is None
+    assert until(lambda: copilot.covey.run("bar").stdout.strip() != "1▲ away")
+    assert [event["data"]["away"] for event in copilot.fleet.events("presence.changed")] == [True, True, False]

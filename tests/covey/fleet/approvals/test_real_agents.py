@@ -1,0 +1,124 @@
+"""The agents themselves, with Covey's hooks in their settings, answered by a daemon while they ask."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from covey.agents import integration
+from covey.kernel.config.config import set_value
+from covey.kernel.daemon import Daemon
+from covey.kernel.home import Home
+from covey.kernel.operations.call import Caller
+from covey.node.settings import SETTINGS
+from covey.node.subsystems import SUBSYSTEMS
+from lab.agents.agent import Agent, Launch, RunSetup
+from lab.agents.claude import Claude
+from lab.agents.codex import Codex
+from lab.agents.copilot import Copilot
+from lab.bench import bench
+from lab.install import program_of
+from lab.play import play
+from lab.scenario import Scenario, read
+
+LIMIT_S = 30.0
+MESSAGE, QUESTION = "Not this one.", "Which of the two ways?"
+pytestmark = pytest.mark.once
+APPROVED, DENIED, LEFT = "touch approved", "touch denied", "touch left"
+
+
+def scenario(agent: type[Agent]) -> Scenario:
+    """A command approved from elsewhere, one denied, one that the terminal answers, and a question if it has a tool."""
+    question = ["type Ask me", "until completed"] if agent is not Copilot else []
+    person = [
+        *("type Do the first", "until completed"),
+        *("type Do the second", "until completed"),
+        *("type Do the third", "until waiting_approval", "approve", "until completed"),
+        *question,
+        "quit",
+    ]
+    model = {
+        "Do the first": [f"approval {APPROVED}", "say Done."],
+        "Do the second": [f"approval {DENIED}", "say Then not."],
+        "Do the third": [f"approval {LEFT}", "say Done."],
+        "Ask me": [f"question {QUESTION}", "say Then I know."],
+    }
+    return read("approvals", {"about": "Approvals.", "person": person, "model": model})
+
+
+def needed(agent: type[Agent]) -> Any:
+    """The agent as a parameter, skipped where it is not installed."""
+    missing = not program_of(agent).exists() or shutil.which("tmux") is None
+    reason = f"{agent.title} is not installed in the lab: ./run lab install {agent.name}"
+    return pytest.param(agent, id=agent.name, marks=pytest.mark.skipif(missing, reason=reason))
+
+
+class Person:
+    """Somebody elsewhere, who answers through the daemon."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self._daemon = daemon
+
+    async def call(self, name: str, **params: Any) -> Any:
+        return await self._daemon.dispatcher.call(name, params, Caller("internal", subsystem="test"))
+
+    async def asked(self, command: str, status: str = "open") -> dict[str, Any]:
+        """The approval for a command, as soon as it has this status."""
+        async with asyncio.timeout(LIMIT_S):
+            while True:
+                for item in (await self.call("approvals", all=True))["items"]:
+                    if (item["command"], item["status"]) == (command, status):
+                        return item  # type: ignore[no-any-return]
+                await asyncio.sleep(0.05)
+
+
+async def played(agent: type[Agent], person: Callable[[Person], Coroutine[Any, Any, None]]) -> tuple[list[str], str]:
+    """Play the scenario while a person elsewhere does their part; return the files made, and the transcript."""
+
+    def integrate(folder: Path, one: Agent, setup: RunSetup, launch: Launch) -> None:
+        environment = {"HOME": str(setup.home), **launch.env, "COVEY_HOME": str(folder / "c")}
+        integration.apply(integration.plan(one.name, setup.home, environment, versions=[one.version]))
+
+    async with bench(integrate=integrate) as shared:
+        home = Home(str(shared.folder / "c"))
+        set_value(home.node, SETTINGS, "fleet.sockets", json.dumps([str(shared.terminal.socket)]))
+        async with Daemon.running(home.node, subsystems=SUBSYSTEMS) as daemon, asyncio.TaskGroup() as group:
+            group.create_task(person(Person(daemon)))
+            run = await play(shared, agent(program_of(agent)), scenario(agent), agent.name)
+        transcript = "".join(file.read_text() for file in run.agent.transcripts(run.setup))
+        return sorted({file.name for file in run.setup.project.iterdir()} & {"approved", "denied", "left"}), transcript
+
+
+@pytest.mark.parametrize("agent", [needed(Claude), needed(Codex), needed(Copilot)])
+async def test_an_agent_does_what_is_decided_elsewhere_or_asks_at_its_terminal(agent: type[Agent]) -> None:
+    is_hidden = agent is not Claude
+    ends: list[str] = []
+
+    async def person(away: Person) -> None:
+        if is_hidden:
+            await away.call("away")
+        await away.call("approve", ref=(await away.asked(APPROVED))["id"])
+        await away.call("deny", ref=(await away.asked(DENIED))["id"], message=MESSAGE)
+        if is_hidden:
+            await away.asked(LEFT)
+            await away.call("here")
+        ends.append((await away.asked(LEFT, "withdrawn"))["why"])
+        if is_hidden:
+            await away.call("away")
+        if agent is not Copilot:  # its questions have no hook that could answer them
+            await away.call(
+                "answer", ref=(await away.asked(f"{QUESTION}\n  1. First\n  2. Second"))["id"], option=["2"]
+            )
+
+    made, told = await played(agent, person)
+    assert made == ["approved", "left"]
+    assert ends == ["you are here: it asks at its terminal" if is_hidden else "it was answered at its terminal"]
+    assert MESSAGE in told, "the model reads why"
+    assert agent is Copilot or re.search(rf"{re.escape(QUESTION)}[^.]*Second", told), "and the answer"
