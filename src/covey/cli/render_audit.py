@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
     from covey.cli.text import Paint
 
-SIGNS = {"done": ("○", DIM), "refused": ("▲", YELLOW), "cut_off": ("✗", RED), "under_way": ("●", DIM)}
+SIGNS = {
+    "done": ("○", DIM),
+    "refused": ("▲", YELLOW),
+    "failed": ("✗", RED),
+    "cut_off": ("✗", RED),
+    "under_way": ("●", DIM),
+}
 
 
 def calls(result: dict[str, Any], paint: Paint) -> str:
@@ -25,7 +31,7 @@ def calls(result: dict[str, Any], paint: Paint) -> str:
             clock_of(item["at"]),
             _who(item["who"]),
             item["operation"],
-            clean((item["snapshot"] or {}).get("ref") or item["about"]),
+            clean(item["about"]),
             _outcome(item),
         ]
         for item in items
@@ -44,6 +50,6 @@ def _who(who: dict[str, Any]) -> str:
 
 
 def _outcome(item: dict[str, Any]) -> str:
-    if item["status"] == "refused":
-        return clean(f"refused: {item['error']}")
+    if item["error"]:
+        return clean(f"{item['status']}: {item['error']}")
     return clean(item["outcome"]) or item["status"].replace("_", " ")

@@ -56,7 +56,7 @@ AUDIT_ENTRY = shape(
     operation="string",
     about="string",
     snapshot=optional("object"),
-    status={"type": "string", "enum": ["done", "refused", "cut_off", "under_way"]},
+    status={"type": "string", "enum": ["done", "refused", "failed", "cut_off", "under_way"]},
     outcome="string",
     error=optional("string"),
 )
@@ -257,8 +257,9 @@ OPERATIONS = (
         cli=["audit"],
         route="/v1/audit",
         description="The newest last, one entry for each call. `who` is the process at the other end, `snapshot` what "
-        "the call acted on, `outcome` what came of it. A call that was cut off began to act, and the daemon ended "
-        "before it did. Reading, and dry runs, are not recorded. Entries are kept as long as events are.",
+        "the call acted on, `outcome` what came of it. A call that failed may have been "
+        "done in part. One that was cut off began to act, and the daemon ended before it did. "
+        "Reading, and dry runs, are not recorded. Entries are kept as long as events are.",
         parameters=[
             Parameter("since", "Only what happened since then: 1h ago, or 2026-01-31T14:05:00Z.", default=""),
             Parameter("operation", "Only calls of this operation, such as send; repeatable.", multiple=True),

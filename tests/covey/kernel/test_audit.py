@@ -44,6 +44,8 @@ async def act(call: Call) -> object:
     if call.params["ref"] == "nobody":
         raise conflict("there is nobody", "Look.")
     await call.begin({"ref": call.params["ref"], "password": "hunter2", "note": "token=abcdef123456"})
+    if call.params["ref"] == "broken":
+        raise LookupError("the insides")
     if call.params["ref"] == "busy":
         raise conflict("it is busy", "Wait.")
     call.note(outcome="typed, and " + "very " * 100 + "well")
@@ -112,12 +114,25 @@ async def test_secrets_are_taken_out(tmp_path: Path) -> None:
             assert "abcdef123456" not in event.text
 
 
-@pytest.mark.parametrize(("ref", "has_snapshot"), [("nobody", False), ("busy", True)])
-async def test_a_refusal_is_recorded(tmp_path: Path, ref: str, has_snapshot: bool) -> None:  # noqa: FBT001 - one of a table
+@pytest.mark.parametrize(
+    ("ref", "status", "error", "has_snapshot"),
+    [
+        ("nobody", "refused", "conflict", False),
+        ("busy", "refused", "conflict", True),
+        ("broken", "failed", "internal_error", True),
+    ],
+)
+async def test_a_call_that_was_not_done_is_recorded(
+    tmp_path: Path,
+    ref: str,
+    status: str,
+    error: str,
+    has_snapshot: bool,  # noqa: FBT001 - one of a table
+) -> None:
     async with audited(tmp_path) as room:
         await room.call(ref=ref)
         (entry,) = (await room.page()).entries
-        assert (entry["about"], entry["status"], entry["error"]) == (ref, "refused", "conflict")
+        assert (entry["about"], entry["status"], entry["error"]) == (ref, status, error)
         assert (entry["snapshot"] is not None) == has_snapshot
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 KINDS = Kinds([AUDIT_BEGUN, AUDIT_CALL])
 
+FAILED = frozenset({"timeout", "internal_error"})
+"""Errors after which it is not known what was done."""
+
 
 class Page(NamedTuple):
     """Entries, the newest last, and the cursor before which there are more; None if there are none."""
@@ -43,11 +46,17 @@ def _entries(events: Iterable[Event], running: Collection[int]) -> Iterator[dict
     for event in events:
         if event.kind == AUDIT_CALL:
             ended.add(event.data.get("begun") or 0)
-            yield _entry(event, "refused" if event.data["error"] else "done")
+            yield _entry(event, _status(event.data["error"]))
         elif event.cursor in ended:
             ended.discard(event.cursor)
         else:
             yield _entry(event, "under_way" if event.cursor in running else "cut_off")
+
+
+def _status(error: str | None) -> str:
+    if error is None:
+        return "done"
+    return "failed" if error in FAILED else "refused"
 
 
 def _entry(event: Event, status: str) -> dict[str, Any]:
