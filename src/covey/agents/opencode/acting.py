@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from covey.agents.acting import Acting
 
-ACTING = Acting(interrupt=("Escape", "Escape"), dialogs=("△ Permission required", "↑↓ select"), folded=r"\[Pasted ")
+ACTING = Acting(
+    interrupt=("Escape", "Escape"), dialogs=("△ (Permission required|Always allow)", "↑↓ select"), folded=r"\[Pasted "
+)
