@@ -442,9 +442,11 @@ def hold_races(args: argparse.Namespace) -> int:
 
     def done(result: RaceResult) -> None:
         number = next(count)
-        what = "broken" if result.verdict.broken else result.verdict.outcome
+        what = "; ".join(("broken", *result.verdict.broken)) if result.verdict.broken else result.verdict.outcome
+        if not result.held:
+            what = f"not held: {result.told.partition(chr(10))[0]}"
         writer().progress(
-            f"{result.race.kind} {result.race.agent}: {what}",
+            f"race {result.race.number}, {result.race.kind} {result.race.agent}: {what}",
             stage="race",
             current=number,
             total=len(planned),
