@@ -144,7 +144,10 @@ class Sender:
             for _ in range(ENTERS):
                 if not await pane.submit(screen):
                     again = " again" if entered else ""
-                    return replace(receipt, why=f"the composer has changed, so Enter was not pressed{again}")
+                    # It may only have been drawn once more: Gemini CLI does that on a busy machine.
+                    if entered or (screen := await self._shown(pane, message, acting)) is None:
+                        return replace(receipt, why=f"the composer has changed, so Enter was not pressed{again}")
+                    continue
                 entered = True
                 if left(screen := await self._after_enter(pane, message, acting), message, acting):
                     return await self._advance(receipt, SUBMITTED, "its composer holds the text no more")
@@ -153,6 +156,8 @@ class Sender:
         except Refusal as refusal:  # the text is typed: what was refused is what comes after that
             pressed = "pressed, and then" if entered else "not pressed"
             return replace(receipt, why=f"Enter was {pressed}: {refusal.message}")
+        if not entered:
+            return replace(receipt, why="the composer changes too fast, so Enter was not pressed")
         return replace(receipt, why="Enter was pressed, and the text still stands in its composer")
 
     async def _after_enter(self, pane: AgentPane, message: Message, acting: Acting) -> Screen:
