@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from lab.agents import find
 from lab.bench import bench
 from lab.install import program_of
-from lab.races.race import Race, has_token, plain, remainder
+from lab.races.race import PROVEN, Race, has_token, plain, remainder
 from lab.races.stage import Stage, StageError
 from lab.races.subjects import RealAgent
 from lab.show import table
@@ -85,8 +85,9 @@ class Trial:
         if case == "several lines":
             text = "a message\nof several\n\nlines"
         elif case == "draft":
-            await self._stage.terminal.run("send-keys", "-t", self._stage.pane, "-l", DRAFT)
-            await self._shows(DRAFT)
+            draft = f"{DRAFT} {self._number}"  # earlier ones are on the screen, too
+            await self._stage.terminal.run("send-keys", "-t", self._stage.pane, "-l", draft)
+            await self._shows(draft)
         else:
             await self._stage.terminal.paste(self._stage.pane, self._agent.ask(0.0, self._number))
             await asyncio.sleep(PAUSE_S)
@@ -101,20 +102,20 @@ class Trial:
         token = Race(self._number, case, self._agent.name, 0, "").token
         text = f"{token} {words}"
         approvals, began = self._agent.approvals(), time.monotonic()
-        refused, seen_s = "", None
+        stopped, seen_s = "", None
         if method == "covey":
-            refused, seen_s = await self._covey(token, text, case)
+            stopped, seen_s = await self._covey(token, text, case)
         else:
             await self._stage.terminal.run("send-keys", "-t", self._stage.pane, "-l", "--", text)
             await self._stage.terminal.run("send-keys", "-t", self._stage.pane, "Enter")
-        arrived = None
-        if not refused:
-            arrived = await self._arrived(token)
-        ended = refused or self._ended(token, text, approved=self._agent.approvals() > approvals)
+        arrived = None if stopped.startswith("refused") else await self._arrived(token)
+        ended = self._ended(token, text, approved=self._agent.approvals() > approvals)
+        if ended == "lost" and stopped:
+            ended = stopped
         return Sample(method, case, ended, seen_s, arrived - began if arrived else None)
 
     async def _covey(self, token: str, text: str, case: str) -> tuple[str, float | None]:
-        """Send it, again and again while a cold agent starts. Returns the refusal, or the seconds until it was seen."""
+        """Send it, again and again while a cold agent starts. Returns why it came no further, or when it was seen."""
         began = time.monotonic()
         while True:
             sent = await self._stage.node.send(self._stage.ref, token, text)
@@ -123,7 +124,9 @@ class Trial:
             await asyncio.sleep(0.1)
         if sent.error:
             return f"refused: {sent.error}", None
-        return "", time.monotonic() - began if sent.rung in {"seen", "answered"} else None
+        if sent.rung not in PROVEN:
+            return f"said to be {sent.rung} only: {sent.why}", None
+        return "", time.monotonic() - began if sent.rung in PROVEN[1:] else None
 
     async def _arrived(self, token: str) -> float | None:
         async def here() -> bool:
@@ -223,6 +226,7 @@ async def main() -> None:
     async with bench() as shared:
         for name in wanted.agents:
             samples = await measured(shared, name, wanted.count, wanted.traps)
+            print(f"{name}: {len(samples)} messages were sent", file=sys.stderr)
             for case in ("warm", "cold", *TRAPS):
                 found = [row(name, case, method, samples) for method in METHODS]
                 rows += [one for one in found if one[3]]

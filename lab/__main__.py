@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import itertools
+import contextlib
 import json
 import random
 import signal
@@ -438,13 +438,16 @@ def hold_races(args: argparse.Namespace) -> int:
     planned = race_plan(range(args.first, args.first + args.count), contestants, args.kinds, list(paths), seed)
     if not planned:
         raise user_error("none of these kinds is for any of these agents", f"Add {STAND_IN} to --agents.")
-    count = itertools.count(1)
+    results: list[RaceResult] = []
 
     def done(result: RaceResult) -> None:
-        number = next(count)
-        what = "broken" if result.verdict.broken else result.verdict.outcome
+        results.append(result)
+        number = len(results)
+        what = "; ".join(("broken", *result.verdict.broken)) if result.verdict.broken else result.verdict.outcome
+        if not result.held:
+            what = f"not held: {result.told.partition(chr(10))[0]}"
         writer().progress(
-            f"{result.race.kind} {result.race.agent}: {what}",
+            f"race {result.race.number}, {result.race.kind} {result.race.agent}: {what}",
             stage="race",
             current=number,
             total=len(planned),
@@ -452,10 +455,11 @@ def hold_races(args: argparse.Namespace) -> int:
         )
 
     began = time.monotonic()
-    results = to_the_end(hold_all(planned, paths, jobs=args.jobs, done=done))
+    with contextlib.suppress(KeyboardInterrupt):  # then those that were held are reported
+        to_the_end(hold_all(planned, paths, jobs=args.jobs, done=done))
     found = races_report.result(results, time.monotonic() - began, seed)
     writer().success(races_report.text(found), found)
-    return EXIT_BROKEN if found["broken"] else EXIT_PARTIAL if found["not_held"] else 0
+    return EXIT_BROKEN if found["broken"] else EXIT_PARTIAL if found["races"] < len(planned) else 0
 
 
 def tmux_paths(wanted: Sequence[str]) -> dict[str, str]:

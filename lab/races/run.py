@@ -76,28 +76,22 @@ def plan(
 
 async def hold_all(
     races: Sequence[Race], paths: Mapping[str, str], *, jobs: int, done: Callable[[Result], None]
-) -> list[Result]:
-    """Hold all races. `paths` has the folder of each version of tmux, to be put in front of PATH."""
+) -> None:
+    """Hold all races; `done` is called after each. `paths` has the folder of each tmux, to be put in front of PATH."""
     places: dict[Place, list[Race]] = defaultdict(list)
     for race in races:
         places[Place(race.agent, race.tmux, KINDS[race.kind].far)].append(race)
-    results: list[Result] = []
     gate = asyncio.Semaphore(jobs)
-
-    def ended(result: Result) -> None:
-        results.append(result)
-        done(result)
 
     async with bench() as shared:
 
         async def one(number: int, place: Place, held_there: Sequence[Race]) -> None:
             async with gate:
-                await _hold_at(shared, f"s{number}", place, held_there, paths.get(place.tmux, ""), ended)
+                await _hold_at(shared, f"s{number}", place, held_there, paths.get(place.tmux, ""), done)
 
         async with asyncio.TaskGroup() as group:
             for number, (place, held_there) in enumerate(places.items()):
                 group.create_task(one(number, place, held_there))
-    return sorted(results, key=lambda result: result.race.number)
 
 
 async def _hold_at(

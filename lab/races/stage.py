@@ -36,6 +36,8 @@ ARRIVES_S = 5.0
 LOOK_S = 0.05
 LONGEST_S = 2.0
 """What of a send is counted: an agent that does not report the prompt is waited for much longer."""
+KEY_S = 1.0
+"""How long an agent is given to draw what a key does."""
 RESETS = 40
 AROUND = 60
 """How many of the last texts may still be delivered late."""
@@ -185,10 +187,22 @@ class Stage:
             return False
         if row["state"] in {"waiting_approval", "waiting_input"}:
             await asyncio.sleep(0.3)  # an Escape at once after the dialog was drawn is lost
-            await self.terminal.run("send-keys", "-t", self.pane, "Escape")
+            await self._press("Escape", seen["lines"])
         elif seen["composer"] == "draft":
-            await self.terminal.run("send-keys", "-t", self.pane, *self.subject.clear_keys)
+            await self._press(self.subject.clear_key, seen["lines"])
         return seen["composer"] in {"empty", "suggestion"} and row["state"] in {"idle", "completed"}
+
+    async def _press(self, key: str, before: list[str]) -> None:
+        """Press a key, and wait until the screen has changed: pressed twice, the keys used here mean something else."""
+        await self.terminal.run("send-keys", "-t", self.pane, key)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(KEY_S):
+                while True:
+                    _, seen = await self._row_and_view()
+                    if seen is None or seen["lines"] != before:
+                        break
+                    await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(self.subject.rests_s)
 
     async def _row_and_view(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
         row = await self.node.row(self.pane)

@@ -49,8 +49,10 @@ class Subject(Protocol):
     """An agent in the pane of a stage."""
 
     name: str
-    clear_keys: tuple[str, ...]
+    clear_key: str
     """What deletes a draft in its composer."""
+    rests_s: float
+    """How long after a key the same key means something else."""
     start_limit_s: float
     model_asks: bool
     """Whether it is its model that makes it ask: then it is given a prompt for that."""
@@ -72,7 +74,8 @@ class StandIn:
     """The program in lab/standins, which Covey knows by an adapter alone."""
 
     name = STAND_IN
-    clear_keys: tuple[str, ...] = ("C-u",)
+    clear_key = "C-u"
+    rests_s = 0.0
     start_limit_s = 20.0
     model_asks = False
 
@@ -134,7 +137,8 @@ class RealAgent:
     """An agent of the lab, with Covey's hooks in its settings."""
 
     model_asks = True
-    clear_keys: tuple[str, ...] = ("C-c",)
+    clear_key = "C-c"
+    rests_s = 1.5
 
     def __init__(self, agent: Agent, folder: Path, model: Model, address: str) -> None:
         self.name = agent.name

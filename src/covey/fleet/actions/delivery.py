@@ -93,7 +93,11 @@ class Delivery:
         """Press Enter until the text has left the composer. Returns why it came no further, as above."""
         for _ in range(ENTERS):
             if not await self._pane.submit(screen):
-                return f"the composer has changed, so Enter was not pressed{' again' if self._pressed else ''}"
+                # It may only have been drawn once more: Gemini CLI does that on a busy machine.
+                if self._pressed or (shown := await self._shown()) is None:
+                    return f"the composer has changed, so Enter was not pressed{' again' if self._pressed else ''}"
+                screen = shown
+                continue
             self._pressed = True
             screen = await self._after_enter()
             if left(screen, self._message, self._acting):
@@ -101,6 +105,8 @@ class Delivery:
                 return ""
             if not holds(screen, self._message, self._acting):
                 return "Enter was pressed, and whether it was submitted cannot be seen"
+        if not self._pressed:
+            return "the composer changes too fast, so Enter was not pressed"
         return "Enter was pressed, and the text still stands in its composer"
 
     async def _shown(self) -> Screen | None:
