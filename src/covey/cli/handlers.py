@@ -31,6 +31,7 @@ VERBS = {
     "integrate": "covey.cli.verbs.integrate:integrate",
     "kill": "covey.cli.verbs.actions:kill",
     "logs": "covey.cli.verbs.logs:logs",
+    "mcp": "covey.cli.verbs.mcp:mcp",
     "replay": "covey.cli.verbs.replay:replay",
     "send": "covey.cli.verbs.actions:send",
     "service.install": "covey.cli.verbs.service:install",

@@ -6,7 +6,7 @@ Routes, command line verbs, OpenAPI, schemas and reference pages all come from t
 
 from __future__ import annotations
 
-from covey.contract import actions, attention, beats, fleet, fleet_shapes, kernel, replay
+from covey.contract import actions, attention, beats, fleet, fleet_shapes, kernel, mcp, replay
 from covey.contract.operation import Operation, Parameter
 
 API_VERSION = "1"
@@ -17,6 +17,7 @@ OPERATIONS: tuple[Operation, ...] = (
             "fleet": fleet_shapes.FLEET_STATUS,
             "attention": attention.ATTENTION_STATUS,
             "beats": beats.BEATS_STATUS,
+            "mcp": mcp.MCP_STATUS,
         }
     ),
     *fleet.OPERATIONS,
@@ -24,6 +25,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *actions.OPERATIONS,
     *beats.OPERATIONS,
     *attention.OPERATIONS,
+    *mcp.OPERATIONS,
 )
 GROUPS: dict[str, str] = {**kernel.GROUPS, **fleet.GROUPS, **actions.GROUPS, **beats.GROUPS, **attention.GROUPS}
 

@@ -38,6 +38,7 @@ AUDIT_CALL = EventKind(
         uid=optional("integer"),
         pid=optional("integer"),
         subsystem="string",
+        surface={"type": "string", "enum": ["cli", "mcp", "http", "internal"]},
     ),
 )
 

@@ -25,6 +25,7 @@ from covey.contract.replay import REPLAY
 from covey.fleet import doctor
 from covey.fleet.actions import receipt
 from covey.fleet.actions.operations import ActionOperations
+from covey.fleet.actions.origin import guard_of
 from covey.fleet.answers.bar import bar
 from covey.fleet.answers.live_screen import live_screen
 from covey.fleet.answers.references import resolve
@@ -86,7 +87,7 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         tasks.keep("pictures of the fleet", lambda: history.picture(fleet))
         acting = ActionOperations(fleet, context)
         await acting.receipts.interrupt_open(context.clock.time())
-        yield Opened({**operations.handlers(), **acting.handlers()}, operations.status)
+        yield Opened({**operations.handlers(), **acting.handlers()}, operations.status, guard=guard_of(fleet))
 
 
 FLEET = Subsystem(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from covey.fleet.actions.interruption import interrupt
+from covey.fleet.actions.origin import stamp_of
 from covey.fleet.actions.pane import AgentPane, acting_of
 from covey.fleet.actions.receipt import Receipts
 from covey.fleet.actions.refusal import NOT_SUPPORTED, Refusal
@@ -44,7 +45,12 @@ class ActionOperations:
         if call.params["file"]:
             raise user_error("the daemon reads no files for callers", "Give the text itself.", field="file")
         snapshot = self._snapshot(call)
-        message = self._sender.message(snapshot, call.params["text"] or "", as_command=call.params["as_command"])
+        message = self._sender.message(
+            snapshot,
+            call.params["text"] or "",
+            as_command=call.params["as_command"],
+            stamp=stamp_of(self._fleet, call.caller),
+        )
         receipt = None
         if call.params["check_only"]:
             await self._sender.check(snapshot)

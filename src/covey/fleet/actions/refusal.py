@@ -23,6 +23,7 @@ TEXT_IS_COMMAND = "text_is_command"
 TARGET_UNREACHABLE = "target_unreachable"
 NOT_RUNNING = "not_running"
 NOT_SUPPORTED = "not_supported"
+AGENTS_CANNOT_APPROVE = "agents_cannot_approve"
 
 
 class Refusal(AgentError):  # noqa: N818 - a decision, not a failure of the program

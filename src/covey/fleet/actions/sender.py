@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from covey.agents.summaries import one_line
 from covey.contract.fleet_events import AGENT_SIGNAL
+from covey.fleet.actions.origin import stamped
 from covey.fleet.actions.pane import AgentPane, acting_of
 from covey.fleet.actions.receipt import SEEN, SUBMITTED, TYPED, Receipt
 from covey.fleet.actions.refusal import TEXT_IS_COMMAND, Refusal
@@ -48,7 +49,8 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|[\ud800-\udfff]")
 class Message:
     """A text made fit for a composer. Raises AgentError if it cannot be sent to this agent."""
 
-    def __init__(self, text: str, acting: Acting, *, as_command: bool) -> None:
+    def __init__(self, text: str, acting: Acting, *, as_command: bool, stamp: str = "") -> None:
+        """`stamp` is the line that names the sender, if that is no person: it is put before the text."""
         unified = text.replace("\r\n", "\n").replace("\r", "\n")
         self.text = _CONTROLS.sub("", unified).rstrip("\n")
         self.stripped = len(unified.rstrip("\n")) - len(self.text)
@@ -64,12 +66,20 @@ class Message:
                 field="text",
             )
         first = self.text.lstrip()[:1]
-        if first in acting.commands and not as_command:
+        if first in acting.commands and not as_command and not stamp:
             raise Refusal(
                 TEXT_IS_COMMAND,
                 f"a text that begins with {first!r} is run as a command, and is no message",
                 "Begin it with another character, or say that it is meant: --as-command",
             )
+        if stamp and as_command:
+            raise Refusal(
+                TEXT_IS_COMMAND,
+                "what an agent sends begins with a line that says so, and can therefore not be run as a command",
+                "Send it as a message, without as_command.",
+            )
+        if stamp:
+            self.text = stamped(self.text, stamp)
         if acting.continues_at_backslash and self.text.endswith("\\"):
             self.text += " "
 
@@ -89,9 +99,9 @@ class Sender:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """By runtime, while a message is being sent to it or waits."""
 
-    def message(self, snapshot: Snapshot, text: str, *, as_command: bool) -> Message:
+    def message(self, snapshot: Snapshot, text: str, *, as_command: bool, stamp: str = "") -> Message:
         """Return the text as it will be sent to the agent of a snapshot. Raises AgentError if it cannot be sent."""
-        return Message(text, acting_of(snapshot), as_command=as_command)
+        return Message(text, acting_of(snapshot), as_command=as_command, stamp=stamp)
 
     async def check(self, snapshot: Snapshot) -> None:
         """Raise Refusal if a message could not be sent now. Nothing is typed."""
