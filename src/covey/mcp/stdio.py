@@ -29,6 +29,7 @@ CHUNK = 64 * 1024
 AHEAD = 64
 """How many lines are read before the first of them is taken."""
 STDIN, STDOUT = 0, 1
+HINT = "covey mcp waits for an agent that speaks MCP. Give it to one: claude mcp add covey -- covey mcp\n"
 
 
 class LineReader:
@@ -119,6 +120,8 @@ async def serve(home: Home) -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop, number)
+    if os.isatty(STDIN):
+        sys.stderr.write(HINT)
     with contextlib.suppress(asyncio.CancelledError):
         try:
             # The SDK's own files are text files; it only iterates over the one, and writes and flushes the other.
@@ -135,8 +138,4 @@ async def serve(home: Home) -> int:
 def run(home: Home) -> NoReturn:
     """Be the server, and end the process: a thread may still wait for input, and nothing else may be printed."""
     logging.getLogger().addHandler(logging.NullHandler())  # what the SDK logs is for those who develop it
-    if sys.stdin.isatty():
-        sys.stderr.write(
-            "covey mcp waits for an agent that speaks MCP. Give it to one: claude mcp add covey -- covey mcp\n"
-        )
     os._exit(asyncio.run(serve(home)))
