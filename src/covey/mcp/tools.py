@@ -80,7 +80,7 @@ class Tool(NamedTuple):
 
 
 def offered(added: Iterable[str], *, act: bool) -> dict[str, Tool]:
-    """Return the tools that are listed, by name: the curated ones and those of `added`; those that act only with `act`."""
+    """Return the tools that are listed, by name: the curated ones and those of `added`. With `act`, some of them act."""
     wanted = set(added)
     return {
         tool.name: tool

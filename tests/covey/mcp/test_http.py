@@ -12,7 +12,8 @@ from covey.hosts.processes import ProcessTable
 from covey.mcp.tools import CURATED
 from tests.covey.conftest import TIME_LIMIT, Covey
 from tests.covey.fleet.room import until
-from tests.covey.mcp.conftest import address_of, call, http as connected, refused
+from tests.covey.mcp.conftest import address_of, call, refused
+from tests.covey.mcp.conftest import http as connected
 
 LIST = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
 
