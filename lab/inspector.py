@@ -104,6 +104,11 @@ class Inspection:
         return self.run("--method", "tools/call", "--tool-name", name, *given)
 
 
+def stdio_server(command: Sequence[str], env: Mapping[str, str]) -> list[str]:
+    """Return the words for a server that is a command. The Inspector passes on no variables unless they are named."""
+    return [*(word for name, value in env.items() if name != "PATH" for word in ("-e", f"{name}={value}")), *command]
+
+
 def arguments_of(tool: Mapping[str, Any]) -> dict[str, str]:
     """Return arguments with which a tool can be called where there are no agents."""
     needed = NEEDED.get(tool["name"], tool["inputSchema"].get("required", []))
@@ -150,7 +155,7 @@ def main() -> int:
         address = _address(covey, env, folder)
         token = (folder / "home" / "node" / "http.token").read_text().strip()
         for where, server in (
-            ("stdio", [*covey, "mcp"]),
+            ("stdio", stdio_server([*covey, "mcp"], env)),
             ("http", [address, "--transport", "http", "--header", f"Authorization: Bearer {token}"]),
         ):
             for fits, line in calls(Inspection(folder, server, env), where):

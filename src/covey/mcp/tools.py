@@ -80,7 +80,7 @@ class Tool(NamedTuple):
 
 
 def offered(added: Iterable[str], *, act: bool) -> dict[str, Tool]:
-    """Return the tools that are listed, by name: the curated ones and those of `added`. With `act`, some of them act."""
+    """Return the tools that are listed, by name: the curated ones, and those of `added`. Some of them act, if `act`."""
     wanted = set(added)
     return {
         tool.name: tool

@@ -40,6 +40,7 @@ async def test_every_tool_can_be_called_and_its_answer_fits_its_schema(covey: Co
     assert covey.run("up").code == 0
     wanted = {"key": "log.level", "ref": "%99", "run": "none", "at": "1m", "text": "x", "item": "none", "name": "none"}
     async with stdio(covey) as client:
+        assert client.server_info
         assert client.server_info.name == "covey"
         listed = (await client.list_tools()).tools
         assert {tool.name for tool in listed} == {tool.name for tool in OFFERABLE.values()}
