@@ -23,7 +23,8 @@ from lab.install import install, program_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-LIMIT_S = 60
+LIMIT_S = 120
+PATIENT = ("--connect-timeout", "60000")
 ARGUMENTS = {"key": "log.level", "ref": "%99", "run": "none", "at": "1s", "text": "hello", "item": "none"}
 """For parameters that are required, and those that a tool needs to do anything."""
 NEEDED = {
@@ -81,7 +82,7 @@ class Inspection:
 
     def run(self, *words: str) -> Answer:
         ended = subprocess.run(
-            [str(program_of(INSPECTOR)), "--cli", *self._server, *words],
+            [str(program_of(INSPECTOR)), "--cli", *PATIENT, *self._server, *words],
             env={**self._env, "HOME": str(self._home)},
             cwd=self._home,
             stdin=subprocess.DEVNULL,

@@ -16,6 +16,8 @@ OPERATIONS = (
         "`covey config set mcp.act true`. What an agent sends to another begins with a line that says so, and no tool "
         "answers an approval. The same over HTTP: `covey config set mcp.http true` and a restart; `covey status` shows "
         "the address.",
+        result={"type": "string", "description": "Messages of the protocol, one a line."},
+        page=True,
         idempotent=True,
         mcp=False,
     ),

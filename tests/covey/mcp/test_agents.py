@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import shlex
 import shutil
 from pathlib import Path
@@ -16,6 +18,7 @@ from lab.agents.codex import nested, script
 from lab.headless import Headless, headless
 from lab.install import install
 from lab.model.server import Conversation, Tool
+from lab.processes import end_marked
 from lab.script import Script
 from tests.covey.conftest import COMMAND
 from tests.covey.fleet.actions.conftest import Composing, composing
@@ -23,6 +26,7 @@ from tests.covey.fleet.room import until
 
 __all__ = ["composing"]
 PROMPT = "Ask the others"
+TOOLS = ("list_agents", "send_message")
 
 
 def tool(agent: str, name: str, arguments: dict[str, Any]) -> Tool:
@@ -32,26 +36,35 @@ def tool(agent: str, name: str, arguments: dict[str, Any]) -> Tool:
     return Tool(f"mcp_covey_{name}" if agent == "gemini" else f"mcp__covey__{name}", arguments)
 
 
-def add_server(agent: Agent, setup: RunSetup, env: dict[str, str]) -> list[str]:
-    """Put the server into the agent's settings; the command that starts the agent with the prompt."""
-    server = {"command": COMMAND, "args": ["mcp"], "env": env}
+def server(composing: Composing) -> Path:
+    """A program that is `covey mcp` for the daemon of the test; what it answers is in a file beside it.
+
+    It sets the variables itself, because agents pass few of them on to the servers that they start.
+    """
+    path = composing.covey.folder / "server"
+    kept = ("COVEY_HOME", "PYTHONPATH", "HOME", "PATH")
+    ours = [f"export {key}={shlex.quote(value)}" for key, value in composing.covey.environment().items() if key in kept]
+    path.write_text("\n".join(["#!/bin/sh", *ours, f"{COMMAND} mcp | tee {path}.answers"]))
+    path.chmod(0o700)
+    return path
+
+
+def add_server(agent: Agent, setup: RunSetup, program: Path) -> list[str]:
+    """Put the server into the agent's settings; return further words for the command that starts the agent."""
     if agent.name == "claude":
-        allowed = ["--allowedTools", "mcp__covey__list_agents,mcp__covey__send_message"]
-        return [PROMPT, "--mcp-config", json.dumps({"mcpServers": {"covey": server}}), *allowed]
+        allowed = ["--allowedTools", ",".join(f"mcp__covey__{name}" for name in TOOLS)]
+        return ["--mcp-config", json.dumps({"mcpServers": {"covey": {"command": str(program)}}}), *allowed]
     if agent.name == "codex":
-        variables = ", ".join(f"{name} = {json.dumps(value)}" for name, value in env.items())
-        table = f'\n[mcp_servers.covey]\ncommand = "{COMMAND}"\nargs = ["mcp"]\nenv = {{ {variables} }}\n'
-        allowed = [
-            f'[mcp_servers.covey.tools.{name}]\napproval_mode = "approve"\n' for name in ("list_agents", "send_message")
-        ]
+        lines = ["[mcp_servers.covey]", f'command = "{program}"']
+        for name in TOOLS:
+            lines += [f"[mcp_servers.covey.tools.{name}]", 'approval_mode = "approve"']
         with (setup.home / ".codex" / "config.toml").open("a") as file:
-            file.write(table + "".join(allowed))
-        return [PROMPT]
+            file.write("\n".join(["", *lines, ""]))
+        return []
     path = setup.home / ".gemini" / "settings.json"
-    settings = json.loads(path.read_text())
-    settings["mcpServers"] = {"covey": {**server, "trust": True}}
+    settings = {**json.loads(path.read_text()), "mcpServers": {"covey": {"command": str(program), "trust": True}}}
     path.write_text(json.dumps(settings))
-    return ["-i", PROMPT]
+    return []
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
@@ -63,29 +76,35 @@ def test_an_agent_looks_around_and_sends_a_message_that_names_it(
     kind = agents.find(name)
     agent = kind(install(kind).program)
     composing.covey.run("config", "set", "mcp.act", "true", "--yes")
+    run = f"mcp-{name}-{os.getpid()}"
     with headless(tmp_path) as lab:
-        play(agent, lab, composing)
+        try:
+            play(agent, lab, composing, run)
+        finally:
+            asyncio.run(end_marked(run))  # some agents outlive the end of their tmux server
 
 
-def play(agent: Agent, lab: Headless, composing: Composing) -> None:
+def play(agent: Agent, lab: Headless, composing: Composing, run: str) -> None:
     calls = {
         "look": tool(agent.name, "list_agents", {}),
         "tell": tool(agent.name, "send_message", {"ref": composing.pane, "text": "hello from over there"}),
     }
     steps = {PROMPT: ["mcp look", "mcp tell", "say Done."]}
-    setup, environment = lab.setup(agent, agent.name, {PROMPT: ["say Never."]})
-    lab.model.conversations[agent.name] = Conversation(
-        Script.parse(steps), {**agent.tools, "mcp": lambda word: calls[word]}
-    )
-    ours = composing.covey.environment()
-    server = {key: ours[key] for key in ("COVEY_HOME", "PYTHONPATH", "PATH", "HOME") if key in ours}
-    argv = [*agent.prepare(setup).argv, *add_server(agent, setup, server)]
+    setup, environment = lab.setup(agent, run, {PROMPT: ["say Never."]})
+    lab.model.conversations[run] = Conversation(Script.parse(steps), {**agent.tools, "mcp": lambda word: calls[word]})
+    program = server(composing)
+    argv = [*agent.prepare(setup).argv, *add_server(agent, setup, program)]
     variables = [f"{key}={value}" for key, value in {**environment, "TERM": "screen-256color"}.items()]
     pane = composing.fleet.tmux(
         "new-session", "-d", "-x", "120", "-y", "40", "-c", str(setup.project), "-P", "-F", "#{pane_id}",
         shlex.join(["env", "-i", *variables, *argv]),
     )  # fmt: skip
+    answers = program.with_suffix(".answers")
     try:
+        until(lambda: answers.exists() and '"send_message"' in answers.read_text())
+        sent = until(lambda: (ran := composing.covey.run("send", pane, "--text", PROMPT, "--yes")).code == 0 and ran)
+        if sent.result["receipt"]["rung"] == "typed":  # its screen changed, so Enter was not pressed
+            composing.fleet.tmux("send-keys", "-t", pane, "Enter")
         until(lambda: len(composing.told) == 1)
     except AssertionError:
         raise AssertionError(composing.fleet.tmux("capture-pane", "-p", "-t", pane)) from None
