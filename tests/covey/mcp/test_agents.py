@@ -102,8 +102,11 @@ def play(agent: Agent, lab: Headless, composing: Composing, run: str) -> None:
     answers = program.with_suffix(".answers")
     try:
         until(lambda: answers.exists() and '"send_message"' in answers.read_text())
-        sent = until(lambda: (ran := composing.covey.run("send", pane, "--text", PROMPT, "--yes")).code == 0 and ran)
-        if sent.result["receipt"]["rung"] == "typed":  # its screen changed, so Enter was not pressed
+        until(lambda: composing.covey.run("send", pane, "--text", PROMPT, "--yes").code == 0)
+        sent = composing.covey.run("receipts", "list").result["items"]
+        if (
+            next(one for one in sent if one["text"] == PROMPT)["rung"] == "typed"
+        ):  # its screen changed, so Enter was not pressed
             composing.fleet.tmux("send-keys", "-t", pane, "Enter")
         until(lambda: len(composing.told) == 1)
     except AssertionError:

@@ -70,9 +70,8 @@ async def test_annotations_say_what_is_safe(covey: Covey) -> None:
     assert said["kill"] == (False, True, False)
 
 
-async def test_arguments_are_checked(covey: Covey) -> None:
-    covey.run("up")
-    async with stdio(covey) as client:
+async def test_arguments_are_checked_and_a_wait_is_bounded(served: Covey) -> None:
+    async with stdio(served) as client:
         assert (await refused(client, "list_agents", bogus=1))["field"] == "bogus"
         wrong = await refused(client, "view_agent", ref="%1", lines="many")
         assert (wrong["code"], wrong["field"]) == ("argument_error", "lines")
@@ -81,6 +80,9 @@ async def test_arguments_are_checked(covey: Covey) -> None:
         unknown = await refused(client, "nonsense")
         assert (unknown["code"], unknown["valid_values"][0]) == ("not_found", "list_agents")
         assert "covey config set mcp.tools list.windows" in (await refused(client, "list_windows"))["suggestion"]
+        assert (await refused(client, "wait_for_agent"))["code"] == "argument_error"
+        waited = await call(client, "wait_for_agent", any=True, timeout="0.2s")
+        assert (waited["outcome"], waited["items"]) == ("timeout", [])
 
 
 async def test_acting_is_off_until_it_is_allowed_and_refusals_are_recorded(covey: Covey) -> None:
@@ -111,14 +113,6 @@ async def test_without_a_daemon_each_call_says_so_and_the_next_one_after_its_sta
         assert (await call(client, "list_agents"))["items"] == []
         covey.run("down")
         assert (await refused(client, "list_agents"))["code"] == "daemon_not_running"
-
-
-async def test_a_wait_is_bounded(covey: Covey) -> None:
-    covey.run("up")
-    async with stdio(covey) as client:
-        waited = await call(client, "wait_for_agent", any=True, timeout="0.2s")
-        assert (waited["outcome"], waited["items"]) == ("timeout", [])
-        assert (await refused(client, "wait_for_agent"))["code"] == "argument_error"
 
 
 def test_nonsense_and_a_huge_line_are_answered_and_the_next_message_is_served(covey: Covey) -> None:
