@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 COVEY = [sys.executable, "-m", "covey.cli"]
-STARTS, CALLS = 7, 200
+STARTS, CALLS = 5, 100
 PANES = next(operation for operation in OPERATIONS if operation.name == "list.panes")
 INITIALIZE = {
     "protocolVersion": "2025-06-18",

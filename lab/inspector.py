@@ -34,6 +34,7 @@ NEEDED = {
     "beats_pause": [],
     "beats_resume": [],
 }
+LATE = 124
 REFUSED = 5
 """The Inspector's exit code for a result that is an error."""
 
@@ -81,16 +82,19 @@ class Inspection:
         self._env = dict(env)
 
     def run(self, *words: str) -> Answer:
-        ended = subprocess.run(
-            [str(program_of(INSPECTOR)), "--cli", *PATIENT, *self._server, *words],
-            env={**self._env, "HOME": str(self._home)},
-            cwd=self._home,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        try:
+            ended = subprocess.run(
+                [str(program_of(INSPECTOR)), "--cli", *PATIENT, *self._server, *words],
+                env={**self._env, "HOME": str(self._home)},
+                cwd=self._home,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=LIMIT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Answer(LATE, "", f"no answer within {LIMIT_S} s")
         return Answer(ended.returncode, ended.stdout, ended.stderr)
 
     def tools(self) -> list[dict[str, Any]]:
