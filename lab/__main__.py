@@ -18,6 +18,7 @@ from lab import agents, drift, figures, live, show, tmux_versions
 from lab import report as tables
 from lab.bench import JOBS, Play, bench, play_all
 from lab.capture import FOLDER, Capturer
+from lab.inspector import INSPECTOR
 from lab.install import InstallError, install, lab_folder, program_of
 from lab.measure import measure, report
 from lab.observer import BASELINE, COVEY, Observer, ObserverError
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
 
     from lab.agents.agent import Agent
+    from lab.install import Package
     from lab.play import Run
     from lab.races.run import Result as RaceResult
 
@@ -69,8 +71,8 @@ def parser() -> argparse.ArgumentParser:
             ArgumentMetadata(
                 name="agents",
                 description=(
-                    "Which agents, as NAME, NAME@VERSION or NAME@all for every pinned version; the newest of all when "
-                    "none is named."
+                    "Which agents, as NAME, NAME@VERSION or NAME@all for every pinned version, or inspector, the MCP "
+                    "Inspector; the newest of all when none is named."
                 ),
                 required=False,
             )
@@ -284,8 +286,10 @@ def add_sizes(command: argparse.ArgumentParser) -> None:
 
 
 def install_agents(wanted: Sequence[str]) -> None:
+    named = [name for name in wanted if name != INSPECTOR.name]
+    chosen: list[Package] = [*find(named)] if named or not wanted else []
     done = []
-    for agent in find(wanted):
+    for agent in [*chosen, *([INSPECTOR] if len(named) < len(wanted) or not wanted else [])]:
         if agent.stand_in:
             continue
         writer().progress(f"installing {agent.title} {agent.version}", stage="install")
@@ -549,7 +553,7 @@ def plays(chosen: Sequence[type[Agent]], scenarios: Sequence[str], sizes: Sequen
     return found
 
 
-def installed(agent: type[Agent]) -> Any:
+def installed(agent: Package) -> Any:
     try:
         return install(agent)
     except InstallError as error:

@@ -1,4 +1,4 @@
-"""Installation of the pinned agent CLIs into a folder that all clones of this user share."""
+"""Installation of the pinned agent CLIs, and of a tool that tests us, into a folder that all clones of a user share."""
 
 from __future__ import annotations
 
@@ -10,13 +10,29 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from lab.agents.agent import Agent
+from typing import Protocol
 
 NPM_LIMIT = 600
 VERSION_LIMIT = 60
+
+
+class Package(Protocol):
+    """A program that comes from npm: an agent, or a tool."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def package(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def program_name(self) -> str: ...
+    @property
+    def shelf(self) -> str: ...
+    @property
+    def stand_in(self) -> bool: ...
 
 
 class InstallError(RuntimeError):
@@ -40,14 +56,14 @@ def lab_folder() -> Path:
     return Path(cache) / "covey-lab"
 
 
-def program_of(agent: type[Agent]) -> Path:
+def program_of(agent: Package) -> Path:
     """Return the path at which the agent's program is, or would be."""
     if agent.stand_in:
         return Path(__file__).parent / "standins" / agent.program_name
     return lab_folder() / agent.shelf / agent.name / agent.version / "node_modules" / ".bin" / agent.program_name
 
 
-def install(agent: type[Agent]) -> Installed:
+def install(agent: Package) -> Installed:
     """Install the pinned version if it is missing, and check that it runs. Safe to call at once from several clones."""
     program = program_of(agent)
     if program.exists():
@@ -101,7 +117,7 @@ def _elsewhere(home: Path) -> dict[str, str]:
     }
 
 
-def _verify(agent: type[Agent], program: Path, scratch: Path) -> None:
+def _verify(agent: Package, program: Path, scratch: Path) -> None:
     home = scratch / "home"
     home.mkdir()
     said = _run(
@@ -120,7 +136,7 @@ def _verify(agent: type[Agent], program: Path, scratch: Path) -> None:
 def _run(
     command: list[str],
     limit: float,
-    agent: type[Agent],
+    agent: Package,
     *,
     env: dict[str, str] | None = None,
     folder: Path | None = None,

@@ -34,7 +34,7 @@ SOURCE = ROOT / "src" / "covey"
 
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__.py": set(),
-    "node": {"node", "contract", "kernel", "fleet", "attention", "beats"},
+    "node": {"node", "contract", "kernel", "fleet", "attention", "beats", "mcp"},
     "contract": {"contract"},
     "kernel": {"contract", "kernel"},
     "hosts": {"hosts", "kernel"},
@@ -43,7 +43,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "fleet": {"agents", "contract", "fleet", "hosts", "kernel", "tmux"},
     "attention": {"contract", "kernel", "attention"},
     "beats": {"agents", "contract", "kernel", "beats"},
-    "cli": {"agents", "contract", "kernel", "cli", "node", "fleet", "beats"},
+    "mcp": {"contract", "kernel", "mcp"},
+    "cli": {"agents", "contract", "kernel", "cli", "node", "fleet", "beats", "mcp"},
 }
 """By package or top module; `covey` itself (the version) may be imported by all. One that is missing fails the test."""
 

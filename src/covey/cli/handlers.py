@@ -34,6 +34,7 @@ VERBS = {
     "integrate": "covey.cli.verbs.integrate:integrate",
     "kill": "covey.cli.verbs.actions:kill",
     "logs": "covey.cli.verbs.logs:logs",
+    "mcp": "covey.cli.verbs.mcp:mcp",
     "next": "covey.cli.verbs.navigation:next_agent",
     "policy.test": "covey.cli.verbs.policy:test",
     "receipts.wait": "covey.cli.verbs.receipts:wait",

@@ -25,7 +25,7 @@ SECTIONS = {
     "have them seen": ("integrate", "target", "adapters"),
     "beats, prompts on a schedule": ("init", "beat", "beats"),
     "the daemon": ("up", "down", "status", "doctor", "logs", "audit", "config", "reload", "service", "backup"),
-    "for programs": ("events", "health", "metrics", "openapi", "signals", "completion"),
+    "for programs": ("mcp", "events", "health", "metrics", "openapi", "signals", "completion"),
 }
 OTHERS = "more"
 

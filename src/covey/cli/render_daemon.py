@@ -28,6 +28,8 @@ def status(result: dict[str, Any], paint: Paint) -> str:
         from covey.cli import render_attention
 
         lines += render_attention.status(result["attention"], paint.columns)
+    if result.get("mcp") and result["mcp"]["http"]:
+        lines.append(f"mcp        {result['mcp']['http']}{' · may act' if result['mcp']['act'] else ''}")
     events = result["events"]
     lines.append(f"events     {events['cursor']} recorded · {many(events['subscribers'], 'subscriber')}")
     if result["children"]:

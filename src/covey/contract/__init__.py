@@ -15,6 +15,7 @@ from covey.contract import (
     fleet,
     fleet_shapes,
     kernel,
+    mcp,
     navigation,
     policy,
     replay,
@@ -29,6 +30,7 @@ OPERATIONS: tuple[Operation, ...] = (
             "fleet": fleet_shapes.FLEET_STATUS,
             "attention": attention.ATTENTION_STATUS,
             "beats": beats.BEATS_STATUS,
+            "mcp": mcp.MCP_STATUS,
         }
     ),
     *fleet.OPERATIONS,
@@ -40,6 +42,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *beats.OPERATIONS,
     *attention.OPERATIONS,
     *navigation.OPERATIONS,
+    *mcp.OPERATIONS,
 )
 GROUPS: dict[str, str] = {
     **kernel.GROUPS,

@@ -91,6 +91,7 @@ OPERATIONS = (
         ],
         result=APPROVAL,
         mutating=True,
+        consent=True,
         mcp=False,
     ),
     Operation(
@@ -103,6 +104,7 @@ OPERATIONS = (
         parameters=[_REF, Parameter("message", "What the model is told.", content="text"), _IF_RUNTIME],
         result=APPROVAL,
         mutating=True,
+        consent=True,
         mcp=False,
     ),
     Operation(
@@ -122,6 +124,7 @@ OPERATIONS = (
         ],
         result=APPROVAL,
         mutating=True,
+        consent=True,
         mcp=False,
     ),
     Operation(
@@ -135,6 +138,7 @@ OPERATIONS = (
         parameters=[Parameter("for", "For how long, such as 2h; without it, until `covey here`.")],
         result=PRESENCE,
         mutating=True,
+        consent=True,
         idempotent=True,
         guard=False,
         mcp=False,
@@ -147,6 +151,7 @@ OPERATIONS = (
         route="/v1/here",
         result=PRESENCE,
         mutating=True,
+        consent=True,
         idempotent=True,
         guard=False,
         mcp=False,

@@ -59,5 +59,6 @@ OPERATIONS = (
             next="string",
         ),
         mutating=True,
+        consent=True,
     ),
 )

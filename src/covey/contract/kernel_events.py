@@ -32,6 +32,7 @@ _CALLER = {
     "pid": optional("integer"),
     "subsystem": "string",
     "program": "string",
+    "surface": {"type": "string", "enum": ["cli", "mcp", "http", "internal"]},
 }
 AUDIT_BEGUN = EventKind(
     "audit.begun",

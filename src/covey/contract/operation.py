@@ -90,6 +90,7 @@ class Operation:
         page: bool = False,
         payload: bool = False,
         mcp: bool = True,
+        consent: bool = False,
         aliases: Sequence[str] = (),
         examples: Sequence[tuple[str, str, int]] = (),
         served_by: str = "node",
@@ -117,6 +118,9 @@ class Operation:
         self.payload = payload
         """Whether the body is a document of the caller's own, passed on unchanged, instead of parameters."""
         self.mcp = mcp
+        """Whether it can be offered as a tool over MCP."""
+        self.consent = consent
+        """Whether it is a decision that only a person may take: never a tool, and refused to callers in an agent."""
         self.aliases = tuple(aliases)
         self.examples = tuple(examples)
         """Each is a command line, what it shows, and the exit code to expect."""

@@ -26,6 +26,7 @@ from covey.fleet import doctor
 from covey.fleet.actions import queued, receipt
 from covey.fleet.actions.dialog_operations import DialogOperations
 from covey.fleet.actions.operations import ActionOperations
+from covey.fleet.actions.origin import guard_of
 from covey.fleet.answers.bar import bar
 from covey.fleet.answers.live_screen import live_screen
 from covey.fleet.answers.references import resolve
@@ -102,7 +103,7 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         parts = (operations, acting, approving, answering, policies, navigating)
         handlers = {name: handler for part in parts for name, handler in part.handlers().items()}
         async with approving.running(tasks):
-            yield Opened(handlers, operations.status)
+            yield Opened(handlers, operations.status, guard=guard_of(fleet))
 
 
 FLEET = Subsystem(

@@ -91,8 +91,12 @@ class Client:
     stream ends with `NotAnswered`.
     """
 
-    def __init__(self, path: str, *, timeout: float = 30.0, deadline: float | None = None) -> None:
+    def __init__(
+        self, path: str, *, timeout: float = 30.0, deadline: float | None = None, surface: str = "cli"
+    ) -> None:
         self.path = path
+        self.surface = surface
+        """The kind of program that asks, for the daemon's audit."""
         self.timeout = timeout
         self.deadline = deadline
         self.server_version = ""
@@ -128,7 +132,7 @@ class Exchange:
     """One request and its answer."""
 
     def __init__(self, client: Client, operation: Operation, params: Mapping[str, Any], idempotency_key: str) -> None:
-        request = _request(operation, params, idempotency_key)
+        request = _request(operation, params, idempotency_key, client.surface)
         self._client = client
         self._timeout = client.timeout
         self._socket = _connect(client.path, self._remaining_timeout())
@@ -242,7 +246,7 @@ class Exchange:
         return NotUnderstood(self._client.path, what)
 
 
-def _request(operation: Operation, params: Mapping[str, Any], idempotency_key: str) -> bytes:
+def _request(operation: Operation, params: Mapping[str, Any], idempotency_key: str, surface: str) -> bytes:
     path = operation.route
     query: list[str] = []
     body: dict[str, Any] = {}
@@ -275,6 +279,7 @@ def _request(operation: Operation, params: Mapping[str, Any], idempotency_key: s
         f"{operation.method} {target} HTTP/1.1",
         "Host: covey",
         f"Covey-Version: {__version__}",
+        f"Covey-Surface: {surface}",
         "Connection: close",
         f"Content-Length: {len(content)}",
     ]

@@ -121,7 +121,8 @@ class Daemon:
             mounts |= opened.mounts
         token = make_token(self.seat.token_file)
         logs.redactor.register(token)
-        self.dispatcher.install(stack.enter_context(traced(found, get("telemetry.otlp_endpoint"))))
+        guards = [opened.guard for opened in self.opened.values() if opened.guard is not None]
+        self.dispatcher.install(stack.enter_context(traced(found, get("telemetry.otlp_endpoint"))), guards)
         api = HttpApi(self.dispatcher, token=token, body_limit=int(get("http.body_limit_kb")) * 1024)
         listeners = Listeners(
             self.seat.socket, self.seat.port_file, tcp=bool(get("http.tcp")), port=int(get("http.port"))

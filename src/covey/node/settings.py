@@ -6,5 +6,6 @@ from covey.attention.settings import SETTINGS as ATTENTION
 from covey.beats.settings import SETTINGS as BEATS
 from covey.fleet.settings import SETTINGS as FLEET
 from covey.kernel.config.settings import KERNEL, Settings
+from covey.mcp.settings import SETTINGS as MCP
 
-SETTINGS = Settings(KERNEL, FLEET, ATTENTION, BEATS)
+SETTINGS = Settings(KERNEL, FLEET, ATTENTION, BEATS, MCP)

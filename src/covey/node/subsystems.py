@@ -5,5 +5,6 @@ from __future__ import annotations
 from covey.attention.operations import ATTENTION
 from covey.beats.operations import BEATS
 from covey.fleet.operations import FLEET
+from covey.mcp.subsystem import MCP
 
-SUBSYSTEMS = (FLEET, ATTENTION, BEATS)
+SUBSYSTEMS = (FLEET, ATTENTION, BEATS, MCP)

@@ -27,6 +27,7 @@ from tests.covey.conftest import Covey
 
 KEEPER = Caller("internal", subsystem="keeper")
 NOTHING_NOTED = {"snapshot": None, "outcome": "", "begun": None}
+CLI = {"Covey-Surface": "cli"}
 OPERATIONS = (
     Operation(
         "add",
@@ -114,6 +115,19 @@ async def test_what_goes_wrong_is_raised_as_the_caller_over_http_would_read_it(
         assert "insides" not in str(raised.value)
 
 
+async def test_a_guard_refuses_a_call_before_its_handler_is_run(tmp_path: Path) -> None:
+    def guard(call: Call) -> None:
+        if call.operation.mutating:
+            raise conflict("not now", "Later.")
+
+    async with open_dispatcher(tmp_path) as (dispatcher, handlers):
+        dispatcher.install({operation.name: getattr(handlers, operation.name) for operation in OPERATIONS}, [guard])
+        with pytest.raises(AgentError, match="not now"):
+            await dispatcher.call("add", {"n": 2}, KEEPER)
+        assert await dispatcher.call("text", {}, KEEPER) == "plain"
+        assert handlers.callers == []
+
+
 async def test_an_operation_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     async with open_dispatcher(tmp_path, deadline_s=0.05) as (dispatcher, _):
         with pytest.raises(AgentError) as raised:
@@ -153,7 +167,14 @@ async def test_calls_that_change_something_are_recorded_with_their_caller(tmp_pa
         with pytest.raises(AgentError):
             await daemon.dispatcher.call("backup", {"path": str(tmp_path / "copy")}, KEEPER)
         recorded = await daemon.events.history(kinds=["audit."])
-    caller = {"transport": "internal", "uid": None, "pid": None, "subsystem": "keeper", "program": ""}
+    caller = {
+        "transport": "internal",
+        "uid": None,
+        "pid": None,
+        "subsystem": "keeper",
+        "program": "",
+        "surface": "internal",
+    }
     assert [event.subject for event in recorded] == ["backup", "backup"]
     assert [event.data for event in recorded] == [
         {"about": "", "error": error, **NOTHING_NOTED, **caller} for error in (None, "conflict")
@@ -163,7 +184,7 @@ async def test_calls_that_change_something_are_recorded_with_their_caller(tmp_pa
 def test_a_caller_at_the_socket_is_recorded_with_its_user_and_process(daemon: Covey) -> None:
     key = {"Idempotency-Key": "k"}
     assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "debug"}), key)[0] == 200
-    assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "info"}), tcp=True)[0] == 200
+    assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "info"}), CLI, tcp=True)[0] == 200
     assert daemon.request("PUT", "/v1/config/log.level", json.dumps({"value": "info"}), key)[0] == 409
     events = [
         json.loads(line)
@@ -172,7 +193,8 @@ def test_a_caller_at_the_socket_is_recorded_with_its_user_and_process(daemon: Co
     ]
     program = Path("/proc/self/comm").read_text().strip()
     unix = {"transport": "unix", "uid": os.getuid(), "pid": os.getpid(), "subsystem": "", "program": program}
-    tcp = {"transport": "tcp", "uid": None, "pid": None, "subsystem": "", "program": ""}
+    unix["surface"] = "http"
+    tcp = {"transport": "tcp", "uid": None, "pid": None, "subsystem": "", "program": "", "surface": "cli"}
     assert [event["data"] for event in events] == [
         {"about": "log.level", "error": error, **NOTHING_NOTED, **caller}
         for error, caller in ((None, unix), (None, tcp), ("conflict", unix))

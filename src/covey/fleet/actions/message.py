@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from covey.agents.prompts import prompt_digest
+from covey.fleet.actions.origin import stamped
 from covey.fleet.actions.refusal import TEXT_IS_COMMAND, Refusal
 from murli import user_error
 
@@ -24,7 +25,8 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|[\ud800-\udfff]")
 class Message:
     """A text made fit for a composer. Raises AgentError if it cannot be sent to this agent."""
 
-    def __init__(self, text: str, acting: Acting, *, as_command: bool) -> None:
+    def __init__(self, text: str, acting: Acting, *, as_command: bool, stamp: str = "") -> None:
+        """`stamp` is the line that names the sender, if that is no person: it is put before the text."""
         unified = text.replace("\r\n", "\n").replace("\r", "\n")
         self.text = _CONTROLS.sub("", unified).rstrip("\n")
         self.stripped = len(unified.rstrip("\n")) - len(self.text)
@@ -40,12 +42,20 @@ class Message:
                 field="text",
             )
         first = self.text.lstrip()[:1]
-        if first in acting.commands and not as_command:
+        if first in acting.commands and not as_command and not stamp:
             raise Refusal(
                 TEXT_IS_COMMAND,
                 f"a text that begins with {first!r} is run as a command, and is no message",
                 "Begin it with another character, or say that it is meant: --as-command",
             )
+        if stamp and as_command:
+            raise Refusal(
+                TEXT_IS_COMMAND,
+                "what an agent sends begins with a line that says so, and can therefore not be run as a command",
+                "Send it as a message, without as_command.",
+            )
+        if stamp:
+            self.text = stamped(self.text, stamp)
         if acting.continues_at_backslash and self.text.endswith("\\"):
             self.text += " "
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.fleet.actions.answer import Answer
 from covey.fleet.actions.interruption import interrupt
+from covey.fleet.actions.origin import stamp_of
 from covey.fleet.actions.pane import AgentPane, acting_of
 from covey.fleet.actions.queue import PASSING, WAITS_S, Queue
 from covey.fleet.actions.queued import QueuedMessages
@@ -67,7 +68,12 @@ class ActionOperations:
         check_conditions(call.params)
         # What must hold for a message that may wait is checked when it is sent; that it is this agent, now.
         snapshot = await begin(self._fleet, call, self._clock.time(), force_stale=queues)
-        message = self._sender.message(snapshot, call.params["text"] or "", as_command=call.params["as_command"])
+        message = self._sender.message(
+            snapshot,
+            call.params["text"] or "",
+            as_command=call.params["as_command"],
+            stamp=stamp_of(self._fleet, call.caller),
+        )
         result: dict[str, Any] = {"receipt": None, "snapshot": snapshot.as_dict(), "stripped": message.stripped}
         if call.params["check_only"]:
             return {**result, **await self._would_wait(call)}

@@ -35,9 +35,9 @@ class Sender:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """By runtime, while a message is being sent to it or waits."""
 
-    def message(self, snapshot: Snapshot, text: str, *, as_command: bool) -> Message:
+    def message(self, snapshot: Snapshot, text: str, *, as_command: bool, stamp: str = "") -> Message:
         """Return the text as it will be sent to the agent of a snapshot. Raises AgentError if it cannot be sent."""
-        return Message(text, acting_of(snapshot), as_command=as_command)
+        return Message(text, acting_of(snapshot), as_command=as_command, stamp=stamp)
 
     async def check(self, snapshot: Snapshot) -> None:
         """Raise Refusal if a message could not be sent now. Nothing is typed."""

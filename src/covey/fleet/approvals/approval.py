@@ -70,6 +70,10 @@ class Approval(Struct, frozen=True, kw_only=True):
         cut = command[: RECORDED_CHARACTERS - 1] + "…"
         return replace(self, request=replace(self.request, command=cut, input={}, questions=()))
 
+    def for_audit(self) -> dict[str, Any]:
+        """Return what an answer acts on, for the audit."""
+        return {"action_id": self.id, "runtime_id": self.runtime_id, "ref": self.ref, "state": self.status}
+
     def as_event(self) -> dict[str, Any]:
         """Return it as the journal has it: without the input of the tool."""
         return self.shortened()._fields()

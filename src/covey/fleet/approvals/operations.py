@@ -157,13 +157,18 @@ class ApprovalOperations:
         self, call: Call, printed: Callable[[Approval], dict[str, Any]], **changes: Any
     ) -> dict[str, Any]:
         """Answer the approval that a call names with what `printed` returns for it, and return it."""
+        call.note(about=call.params["ref"])
         row, approval = await self._named(call.params)
         if approval is None:
             assert row is not None
             return await far.settle(self._fleet, row, call.operation.name, call.params)
+        call.note(about=approval.ref)
         if approval.status != OPEN:
             raise too_late(approval)
-        closed = await self._holding.answer(approval, printed(approval), call.caller.as_dict(), **changes)
+        text = printed(approval)
+        await call.begin(approval.for_audit())
+        call.note(outcome=changes["decision"])
+        closed = await self._holding.answer(approval, text, call.caller.as_dict(), **changes)
         return closed.as_dict(self._clock.time())
 
     async def _named(self, params: Mapping[str, Any]) -> tuple[Row | None, Approval | None]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from covey import __version__
 from covey.kernel.http.answer import HEADERS, STATUS, Refusal, respond, respond_raw, status_of
-from covey.kernel.http.request import read_deadline, read_document, read_headers, read_query, read_segment
+from covey.kernel.http.request import read_caller, read_deadline, read_document, read_headers, read_query, read_segment
 from covey.kernel.operations.call import TCP, Call
 from covey.kernel.operations.stream import START, Message, frames
 from covey.kernel.operations.validate import validate
@@ -69,7 +69,7 @@ class HttpApi:
                 call = Call(
                     operation,
                     params,
-                    scope["covey.caller"],
+                    read_caller(scope["covey.caller"], headers),
                     headers,
                     _last_event_id(headers) if operation.streaming else None,
                 )

@@ -216,5 +216,5 @@ class Connection(asyncio.Protocol):
 def _caller(transport: asyncio.Transport) -> Caller:
     sock = transport.get_extra_info("socket")
     if sock is not None and sock.family == socket.AF_UNIX:
-        return Caller(UNIX, *peer(sock))
-    return Caller(TCP)
+        return Caller(UNIX, *peer(sock), surface="http")
+    return Caller(TCP, surface="http")

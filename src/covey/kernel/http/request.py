@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 from urllib.parse import parse_qsl, unquote
 
 from covey.kernel.http.answer import Refusal, encode
@@ -12,6 +12,8 @@ from murli import user_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from covey.kernel.operations.call import Caller, Surface
 
 ONCE = frozenset(
     (
@@ -23,11 +25,14 @@ ONCE = frozenset(
         "referer",
         "idempotency-key",
         "covey-deadline-ms",
+        "covey-surface",
         "last-event-id",
     )
 )
 """Headers that are refused when they are sent twice, since two programs could pick different ones."""
 
+SURFACES = ("cli", "mcp")
+"""What a program may call itself; any other is a plain caller of the API."""
 _DEADLINE = re.compile(r"[0-9]{1,9}")
 SHORTEST_DEADLINE_MS = 100
 """A call with a shorter deadline could only fail."""
@@ -43,6 +48,12 @@ def read_headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
             raise Refusal(400, user_error(f"the header {name} is there twice", "Send it once.", field=name))
         headers[name] = value.decode("latin-1")
     return headers
+
+
+def read_caller(caller: Caller, headers: Mapping[str, str]) -> Caller:
+    """Return the caller with the surface that it names in its header."""
+    named = headers.get("covey-surface", "")
+    return caller._replace(surface=cast("Surface", named)) if named in SURFACES else caller
 
 
 def read_segment(segment: str) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 UNIX: Final = "unix"
 TCP: Final = "tcp"
+Surface = Literal["cli", "mcp", "http", "internal"]
 
 
 class Caller(NamedTuple):
@@ -22,6 +23,8 @@ class Caller(NamedTuple):
     uid: int | None = None
     pid: int | None = None
     subsystem: str = ""
+    surface: Surface = "internal"
+    """By which program it asks, as that program says: for the audit, and for what is offered to agents only."""
 
     @property
     def identity(self) -> str:

@@ -15,7 +15,7 @@ from covey.kernel.operations.validate import validate
 from murli import AgentError, not_found, timed_out, tool_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 
     from covey.contract import Operation
     from covey.kernel.metrics import Metrics
@@ -50,6 +50,7 @@ class Dispatcher:
         self._idempotent = idempotent
         self._audit = audit
         self._handlers: dict[str, Handler] = {}
+        self._guards: Sequence[Callable[[Call], None]] = ()
         metrics.counter(CALLS, "Calls by operation, transport and error; streams count when they begin.")
 
     @property
@@ -57,12 +58,16 @@ class Dispatcher:
         """Return the calls that have begun to act and have not ended, by the cursor of their AUDIT_BEGUN."""
         return frozenset(self._audit.running if self._audit else ())
 
-    def install(self, handlers: Mapping[str, Handler]) -> None:
-        """Serve with these handlers, by operation name. ValueError if one is missing or superfluous."""
+    def install(self, handlers: Mapping[str, Handler], guards: Sequence[Callable[[Call], None]] = ()) -> None:
+        """Serve with these handlers, by operation name. ValueError if one is missing or superfluous.
+
+        Each of the guards may raise AgentError for a call that is not to be performed.
+        """
         unmatched = self.operations.keys() ^ handlers.keys()
         if unmatched:
             raise ValueError(f"operations and handlers do not match: {', '.join(sorted(unmatched))}")
         self._handlers = dict(handlers)
+        self._guards = tuple(guards)
 
     async def call(
         self, name: str, params: Mapping[str, Any], caller: Caller, *, idempotency_key: str | None = None
@@ -132,6 +137,8 @@ class Dispatcher:
         if self._audit is not None and call.operation.audited:
             self._audit.expect(call)
         try:
+            for guard in self._guards:
+                guard(call)
             async with asyncio.timeout(limit):
                 result = await self._handler(call)(call)
             text = isinstance(result, str) and call.operation.media != "application/json"

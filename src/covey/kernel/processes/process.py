@@ -42,6 +42,12 @@ def start_of(pid: int) -> int | None:
     return None if fields is None or fields[0] in ENDED else int(fields[START_FIELD])
 
 
+def parent_of(pid: int) -> int:
+    """Return the pid of the parent of a process; 0 if there is none, or where the kernel does not tell."""
+    fields = _stat(pid)
+    return 0 if fields is None else int(fields[1])
+
+
 @cache
 def boot() -> str:
     """Return the id of this boot, empty if it is not known: start times and pids come again after the next boot."""

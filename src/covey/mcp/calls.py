@@ -1,0 +1,107 @@
+"""Calls of tools: arguments checked, the daemon asked over its socket, and its answer or error put into an envelope."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from covey.kernel.client import Client
+from covey.kernel.moments import seconds
+from covey.kernel.operations.validate import validate
+from covey.mcp.tools import by_name, offered, result_of
+from murli import AgentError, not_found
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from covey.kernel.home import Home
+    from covey.mcp.tools import Tool
+
+WAIT_S, LONGEST_WAIT_S = 30.0, 50.0
+"""Agents give up on a tool after a minute or more."""
+GRACE_S = 10.0
+EVENTS, MOST_EVENTS = 50, 500
+
+
+class Calls:
+    """Performs tools for one MCP client after the other. Everything is read anew for each call.
+
+    So a daemon that was started or restarted, and a setting that was changed, count from the next call on.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def listed(self) -> dict[str, Tool]:
+        """Return the tools that are offered now, as the configuration file has it."""
+        wanted = _configured(self._home.node.config_file)
+        added = wanted.get("tools")
+        return offered(added if isinstance(added, list) else [], act=wanted.get("act") is True)
+
+    def perform(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the envelope of a call: `data` or `error`, and `ok`."""
+        try:
+            tool = self._tool(name)
+            params = validate(tool.operation, arguments)
+            return {"ok": True, "data": result_of(tool, self._ask(tool, params))}
+        except AgentError as error:
+            return {"ok": False, "error": _error(error)}
+
+    def _tool(self, name: str) -> Tool:
+        """Return a tool that is offered, or one that acts: while acting is off, the daemon refuses that and records it.
+
+        Raises AgentError for any other.
+        """
+        listed = self.listed()
+        tool = listed.get(name) or by_name(name)
+        if tool is None:
+            error = not_found(f"there is no tool {name[:60]!r}", "Call one of the tools that are listed.", field="name")
+            error.valid_values = list(listed)
+            raise error
+        if name not in listed and not tool.operation.mutating:
+            raise not_found(
+                f"the tool {name} is not offered",
+                f"The person at this machine can add it: covey config set mcp.tools {tool.operation.name}",
+                field="name",
+            )
+        return tool
+
+    def _ask(self, tool: Tool, params: dict[str, Any]) -> Any:
+        operation, socket = tool.operation, self._home.seat(tool.operation.served_by).socket
+        if operation.name == "wait":
+            longest = WAIT_S if params["timeout"] is None else seconds(params["timeout"], "timeout")
+            longest = min(longest, LONGEST_WAIT_S)
+            client = Client(socket, surface="mcp", deadline=monotonic() + longest + GRACE_S)
+            messages = client.stream(operation, {**params, "timeout": f"{longest:g}s"})
+            return [_data(message) for message in messages][-1]
+        client = Client(socket, surface="mcp")
+        if operation.name == "events":
+            limit = EVENTS if params["limit"] is None else min(params["limit"], MOST_EVENTS)
+            return {"items": [_data(message) for message in client.stream(operation, {**params, "limit": limit})]}
+        return client.call(operation, params, idempotency_key=os.urandom(16).hex() if operation.mutating else "")
+
+
+def _data(message: dict[str, Any]) -> Any:
+    """Return what a message of a stream carries. Raises AgentError if it is an error."""
+    if message.get("event") == "covey.error":
+        raise AgentError.from_envelope(message["data"])
+    return message["data"]
+
+
+def _error(error: AgentError) -> dict[str, Any]:
+    told = error.envelope()
+    kept = ("message", "suggestion", "field", "valid_values", "recoverable")
+    return {"code": error.error, **{name: told[name] for name in kept if name in told}}
+
+
+def _configured(path: str) -> dict[str, Any]:
+    """Return the section `mcp` of a configuration; an empty one if it has none, or cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            section = tomllib.load(file).get("mcp")
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return section if isinstance(section, dict) else {}
