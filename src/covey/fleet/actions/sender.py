@@ -137,8 +137,7 @@ class Sender:
         receipt = await self._advance(receipt, TYPED, "tmux has pasted it into the composer")
         entered = False
         try:
-            screen = await self._shown(pane, message, acting)
-            if screen is None:
+            if (screen := await self._shown(pane, message, acting)) is None:
                 return replace(receipt, why="its composer does not show the text, so Enter was not pressed")
             await asyncio.sleep(acting.pause_s)
             for _ in range(ENTERS):
@@ -156,9 +155,8 @@ class Sender:
         except Refusal as refusal:  # the text is typed: what was refused is what comes after that
             pressed = "pressed, and then" if entered else "not pressed"
             return replace(receipt, why=f"Enter was {pressed}: {refusal.message}")
-        if not entered:
-            return replace(receipt, why="the composer changes too fast, so Enter was not pressed")
-        return replace(receipt, why="Enter was pressed, and the text still stands in its composer")
+        pressed = "Enter was pressed, and" if entered else "Enter was not pressed:"
+        return replace(receipt, why=f"{pressed} the text still stands in its composer")
 
     async def _after_enter(self, pane: AgentPane, message: Message, acting: Acting) -> Screen:
         """Return the first screen on which the text has left the composer, or the last one that was looked at."""
