@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import itertools
 import re
+import signal
 import statistics
 import sys
 import time
@@ -234,4 +235,5 @@ async def main() -> None:
     print(table(head, rows))
 
 
+signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # agents and servers are cleared away
 asyncio.run(main())
