@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from covey.agents.claim import WAITING
 from covey.agents.registry import APPROVALS
 from covey.contract.fleet_events import AGENT_ENDED, AGENT_STATE
+from covey.contract.kernel_events import AUDIT_CALL
 from covey.fleet.approvals.approval import (
     ANSWERED,
     DENY,
@@ -28,6 +29,7 @@ from covey.fleet.approvals.approval import (
 from covey.fleet.approvals.held import SOURCE, Held, claim_of, command_lines, is_nested
 from covey.fleet.approvals.policy_answer import policy_says
 from covey.fleet.approvals.refusal import too_late
+from covey.kernel.operations.call import Caller
 from covey.kernel.operations.stream import Message
 from covey.kernel.tasks import Tasks
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from covey.fleet.approvals.policy_answer import CurrentPolicy
     from covey.fleet.fleet import Fleet
     from covey.fleet.ingest.delivery import HookDelivery
+    from covey.fleet.policy.decision import Decision
     from covey.kernel.clock import Clock
     from covey.kernel.events.event import Event
     from covey.kernel.events.events import Events
@@ -211,6 +214,7 @@ class Holding:
             why=said.why,
         )
         await self._pending.close(closed)
+        await self._events.append(AUDIT_CALL, "deny" if denied else "approve", _audited(closed, said))
         return agent.deny(request, message) if denied else agent.allow(request, always=False)
 
     # The side of the person.
@@ -319,3 +323,15 @@ class Holding:
         if (claim is None) != (before is None) or (claim and before and claim.detail != before.detail):
             states.apply(runtime_id, SOURCE, claim, self._fleet.new_id(), now)
         states.name_commands(runtime_id, tuple(word for one in own for word in one.commands))
+
+
+def _audited(approval: Approval, said: Decision) -> dict[str, Any]:
+    """Return what the audit has of a decision of the policy."""
+    return {
+        "about": approval.ref,
+        "snapshot": approval.for_audit(),
+        "outcome": f"{said.effect} by the rule {said.rule!r}",
+        "error": None,
+        "begun": None,
+        **Caller("internal", subsystem="policy", surface="internal").as_dict(),
+    }

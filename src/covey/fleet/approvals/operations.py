@@ -209,7 +209,7 @@ class ApprovalOperations:
             raise Refusal(
                 NOTHING_ASKED,
                 f"{row.agent} in {row.ref} asks nothing that can be answered through its hook; it is {row.state}",
-                f"See why: covey why runtime:{row.runtime_id}   and what can be answered: covey approvals",
+                f"See what it asks on its screen: covey dialog show runtime:{row.runtime_id}",
             )
         return asked[0]
 
