@@ -122,4 +122,6 @@ def receipts(result: dict[str, Any], paint: Paint) -> str:
 
 
 def _rung(item: dict[str, Any]) -> str:
-    return f"waits, {item['position']}." if "position" in item else str(item["rung"])
+    if "position" in item:
+        return f"waits, {item['position']}."
+    return "not sent" if item["rung"] == "accepted" and not item["open"] else str(item["rung"])

@@ -49,7 +49,8 @@ def test_a_target_that_was_just_added_is_not_called_degraded() -> None:
 
 def test_status_has_two_lines_about_the_fleet() -> None:
     result = answer(sketch())
-    assert status_lines({"targets": result["targets"], "summary": result["summary"]}, NARROW) == [
+    fleet = {"targets": result["targets"], "summary": result["summary"], "approvals": 0, "presence": {"away": False}}
+    assert status_lines(fleet, NARROW) == [
         "targets    host ok · vm1 ok · vm3 down (ssh timed out)",
         "agents     1 waiting_approval · 1 waiting_input · 2 running · 1 idle · 1 unknown",
     ]

@@ -21,8 +21,8 @@ def key_of(runtime_id: str) -> str:
 def asked(row: Row, commands: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the data of the event: the question in the title, enough to find the agent, and what settles it.
 
-    `commands` settle it; without one, the command that shows why it waits. It names the agent by its runtime id: pane
-    ids repeat in several tmux servers, and a place changes.
+    `commands` settle it; without one, a person goes to the agent. The agent is named by its runtime id: pane ids repeat
+    in several tmux servers, and a place changes.
     """
     place = f"{row.target_and_server}/{row.session_name}:{row.window_index}.{row.pane_index}"
     question = f": {row.detail}" if row.detail else ""
@@ -39,7 +39,7 @@ def asked(row: Row, commands: tuple[str, ...] = ()) -> dict[str, Any]:
             )
         ),
         "kind": KINDS[row.state],
-        "command": f"covey {'approve' if row.state == 'waiting_approval' else 'attach'} runtime:{row.runtime_id}",
+        "command": commands[0] if commands else f"covey attach runtime:{row.runtime_id}",
         "runtime_id": row.runtime_id,
         "ref": row.ref,
         "agent": row.agent,

@@ -17,6 +17,8 @@ from tests.covey.fleet.actions.conftest import PROGRAM, Composing
 from tests.covey.fleet.living import Fleet, living
 from tests.covey.fleet.room import until
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 FOLDER = Path(__file__).parent
 
 

@@ -6,8 +6,12 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from tests.covey.fleet.actions.conftest import Composing
 from tests.covey.fleet.room import until
+
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
 
 def entries(composing: Composing, *words: str) -> list[dict[str, Any]]:

@@ -14,6 +14,8 @@ from covey.tmux.typing import PaneCheck, condition_bytes
 from tests.captured import Capture, all_captures
 from tests.covey.agents.screens.adapters_seen import read
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 SHOWN = {
     capture: reading.evidence.pattern
     for capture in all_captures()

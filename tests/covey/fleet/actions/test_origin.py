@@ -20,6 +20,8 @@ from tests.covey.conftest import COMMAND
 from tests.covey.fleet.actions.conftest import Composing
 from tests.covey.fleet.room import until
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 
 class Sending:
     """Another agent of the same fleet, which runs commands."""

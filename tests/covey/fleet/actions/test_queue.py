@@ -6,8 +6,12 @@ import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from tests.covey.fleet.actions.conftest import Composing
 from tests.covey.fleet.room import until
+
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
 LONG = "first line\n" + "x" * 3000 + "\nlast line"
 """Longer than what a receipt has of a message."""

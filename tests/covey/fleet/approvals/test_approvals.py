@@ -10,6 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from tests.covey.conftest import COMMAND
 from tests.covey.fleet.approvals.conftest import (
     CLAUDE,
@@ -22,6 +24,8 @@ from tests.covey.fleet.approvals.conftest import (
     copilot_asks,
 )
 from tests.covey.fleet.room import until
+
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
 Agents = Callable[[str], Asking]
 ALLOWED = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}

@@ -17,6 +17,8 @@ from tests.covey.fleet.far import Far, far
 from tests.covey.fleet.room import until
 from tests.covey.fleet.test_targets import Fleet
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 
 @pytest.fixture
 def a() -> Iterator[Far]:

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from covey.agents.approvals import PermissionRequest
 from covey.agents.registry import APPROVALS
 from covey.fleet.approvals.approval import Approval
 from covey.fleet.approvals.policy_answer import policy_says
 from covey.fleet.policy.policy import Policy
 from tests.covey.fleet.approvals.conftest import claude_asks, claude_question
+
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
 
 class Written:

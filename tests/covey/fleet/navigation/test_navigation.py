@@ -107,7 +107,7 @@ def test_without_a_terminal_nobody_is_moved_and_the_command_is_told(desk: Desk) 
     tmux = desk.inside()
     told = desk.covey.run("next", **tmux, TMUX_PANE=desk.desk).result
     assert (told["attachment"]["went"], told["attachment"]["pane_id"]) == (False, one)
-    assert told["item"]["command"] == f"covey approve runtime:{told['attachment']['snapshot']['runtime_id']}"
+    assert told["item"]["command"] == f"covey attach runtime:{told['attachment']['snapshot']['runtime_id']}"
     assert desk.shown(someone) == desk.desk
     outside = desk.person(*desk.covey.run("attach", one).result["command"])
     until(lambda: desk.shown(outside) == one)

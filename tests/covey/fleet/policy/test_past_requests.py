@@ -16,6 +16,8 @@ from covey.kernel.events.event import Kinds
 from covey.kernel.events.events import Events
 from covey.kernel.store.store import Store
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 
 def approval(number: int, command: str) -> Approval:
     request = PermissionRequest(

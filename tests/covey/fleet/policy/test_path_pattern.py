@@ -6,6 +6,8 @@ import pytest
 
 from covey.fleet.policy.path_pattern import PathPattern
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 HOME = "/home/me"
 
 

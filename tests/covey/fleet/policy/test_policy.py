@@ -13,6 +13,8 @@ from covey.fleet.policy.policy import MOST_PATHS, Policy
 from covey.fleet.policy.request import PolicyRequest
 from tests.covey.fleet.policy.test_shell_command import NOT_SIMPLE
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 HOME = "/home/me"
 PIECES = ["git", "status", "push", "rm", "-rf", "/", "x", "src/a.py", "~/.ssh/id", "'a b'", "a=1", "sudo", "bash -c"]
 JOINTS = [" ", " ", " ", "; ", " && ", " | ", "\n", " > ", " $(", ")", "`", '"', "'", " $x", " *", "\\"]

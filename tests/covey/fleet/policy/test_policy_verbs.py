@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.covey.conftest import Covey
+
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
 RULES = """
 [[policy.rule]]

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from covey.fleet.policy.shell_command import LONGEST, joined, parts, simple_words
 from covey.fleet.policy.wildcard import UNKNOWN
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 SHELLS = [shell for shell in ("bash", "dash", "zsh", "ksh") if shutil.which(shell)]
 NOT_SIMPLE = [
     "",

@@ -6,10 +6,13 @@ import fnmatch
 import time
 from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.fleet.policy.wildcard import UNKNOWN, Wildcard
+
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
 
 @given(st.text(alphabet="ab*?", max_size=8), st.text(alphabet="ab", max_size=10))
