@@ -104,6 +104,7 @@ def test_real_agents_join_where_the_lab_has_them(folder: Path) -> None:
     assert left_behind(folder) == []
 
 
+@pytest.mark.once
 def test_a_wide_terminal_shows_agents_and_folders_whole(folder: Path) -> None:
     ended = subprocess.run(
         COMMAND, env=environment(folder, COLUMNS="120"), capture_output=True, text=True, timeout=LIMIT_S, check=False
@@ -124,6 +125,7 @@ def pretended_codex(folder: Path, program: str) -> Path:
     return lab
 
 
+@pytest.mark.once
 def test_a_real_agent_that_seemed_to_work_while_it_started_joins(folder: Path) -> None:
     lab = pretended_codex(folder, STARTING)
     ended = subprocess.run(
@@ -139,6 +141,7 @@ def test_a_real_agent_that_seemed_to_work_while_it_started_joins(folder: Path) -
     assert "(codex is real, from the lab; the other three are pretended)" in ended.stdout
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "program",
     ["exec sleep 600", "while :; do sleep 1; done", "exit 1"],
@@ -163,6 +166,7 @@ def test_a_real_agent_that_is_not_ready_is_left_out(folder: Path, program: str) 
     assert left_behind(folder) == []
 
 
+@pytest.mark.once
 def test_a_pretended_agent_that_is_not_seen_fails_the_demo(folder: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", CHANGED.format(change="demo.PATIENCE = 5.0; demo.AGENTS['api'] = []")],

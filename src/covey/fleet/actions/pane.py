@@ -108,7 +108,7 @@ class AgentPane:
             raise Refusal(
                 DIALOG_OPEN,
                 f"{self._runtime.agent} in {name} asks something, and a message would answer it{what}",
-                f"Answer it first, in its pane. {look}",
+                f"Answer it first: covey dialog show {self._runtime.pane_id}   or let the message wait: --when-ready",
             )
         if screen.composer.state == "absent":
             raise Refusal(COMPOSER_NOT_FOUND, f"{name} shows no place to write a message in", look)
@@ -116,7 +116,7 @@ class AgentPane:
             raise Refusal(
                 COMPOSER_HOLDS_DRAFT,
                 f"somebody's words stand in the composer of {name}: {screen.composer.text[:60]!r}",
-                "Send them or delete them first, in its pane.",
+                "Send them or delete them first, in its pane; or let the message wait: --when-ready",
             )
 
     async def paste(self, text: str) -> None:
@@ -195,7 +195,7 @@ class AgentPane:
                 raise Refusal(
                     DIALOG_OPEN,
                     f"a dialog opened in {self._snapshot.ref}; nothing more was typed",
-                    "Answer it first, in its pane.",
+                    f"Answer it first: covey dialog show {self._runtime.pane_id}",
                 )
             case typing.Difference(what="mode"):
                 raise Refusal(
