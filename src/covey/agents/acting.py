@@ -10,6 +10,10 @@ class Acting(Struct, frozen=True, kw_only=True):
 
     commands: tuple[str, ...] = ("!", "/")
     """A text that begins with one of these is no message: the agent runs it as a shell or a slash command."""
+    words: tuple[str, ...] = ("exit", "quit", ":q", ":q!", ":wq", ":wq!")
+    """Texts that are no messages if nothing else is said: some agents end when they read them."""
+    lists: str = "@"
+    """What begins a word for which the agent opens a list; at the end of a text, Enter would choose from it."""
     interrupt: tuple[str, ...] = ("Escape",)
     """The keys that stop a turn, by their tmux names."""
     dialogs: tuple[str, ...] = ()

@@ -36,6 +36,21 @@ def clean_lines(text: str) -> str:
     return "\n".join("".join(map(_shown, line)).rstrip() for line in lines)
 
 
+def visible(text: str) -> str:
+    """Return a text of several lines in which what a terminal would hide or obey is spelt out, such as `\\x1b`.
+
+    For what a person agrees to: nothing of it may be left out.
+    """
+    return "".join(map(_spelt, text.replace("\t", "    ")))
+
+
+def _spelt(letter: str) -> str:
+    if letter == "\n" or unicodedata.category(letter) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
+        return letter
+    code = ord(letter)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"  # noqa: PLR2004 - as Python does
+
+
 def width(text: str) -> int:
     """Return how many cells a cleaned text takes."""
     return len(text) if text.isascii() else sum(_cells(letter) for letter in text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, clean_lines, cut
+from covey.cli.cells import clean, clean_lines, cut, hanging, wrapped
 from covey.cli.table import table
 from covey.cli.text import DIM, GREEN, YELLOW, Paint
 
@@ -90,12 +90,13 @@ def _turn(turn: dict[str, Any], paint: Paint) -> str:
 
 
 def dialog(result: dict[str, Any], paint: Paint) -> str:
-    """What is asked, and the options with their keys."""
-    lines = [clean(row) for row in result["text"]]
+    """What is asked, and the options with their keys; nothing of it is cut."""
+    lines = [line for row in result["text"] for line in wrapped(clean(row), paint.columns)]
     for option in result["options"]:
-        means = f"  {option['means']}" if option["means"] else ""
-        lines.append(f"  {option['number']}  {clean(option['label'])}{means}  {paint(' '.join(option['keys']), DIM)}")
-    return "\n".join(cut(line, paint.columns) for line in [*lines, paint(result["fingerprint"], DIM)])
+        means = f" ({option['means']})" if option["means"] else ""
+        text = f"{clean(option['label'])}{means}, key: {' '.join(option['keys'])}"
+        lines += hanging(f"  {option['number']} ", text, paint.columns)
+    return "\n".join([*lines, paint(result["fingerprint"], DIM)])
 
 
 def answered(result: dict[str, Any], paint: Paint) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, cut, hint
+from covey.cli.cells import clean, cut, hint, visible, wrapped
 from covey.cli.text import DIM, GREEN, YELLOW, Paint, age, clock_of, many, short
 
 TYPE_CHECKING = False
@@ -34,10 +34,23 @@ def request(item: dict[str, Any], paint: Paint) -> list[str]:
     agent = f"{item['agent']}{helper}  {clean(item['ref'])}  {clean(item['tool'])}"
     head = f"{item['id'][-ID_END:]}  {age(item['age_ms'])}  {agent}"
     lines = [f"{sign} {cut(head, paint.columns - 2)}"]
-    lines += [f"    {clean_line(line)}" for line in item["command"].splitlines()]
+    lines += [f"    {line}" for line in visible(item["command"]).split("\n")]
     if item["folder"]:
         lines.append(paint(cut(f"    in {clean(short(item['folder']))}", paint.columns), DIM))
+    if item["status"] == "open" and item["suggestions"]:
+        covered = wrapped(f"--always would allow: {covers(item['suggestions'])}", max(paint.columns - 4, 1))
+        lines += [paint(f"    {line}", DIM) for line in covered]
     return lines
+
+
+def covers(suggestions: list[dict[str, Any]]) -> str:
+    """Return what the rules that an agent offers to remember would allow."""
+    found = []
+    for one in suggestions:
+        rules = [rule for rule in one.get("rules") or [] if isinstance(rule, dict)]
+        found += [f"{rule.get('toolName', '')}({rule.get('ruleContent') or 'anything'})" for rule in rules]
+        found += [f"access to {folder}" for folder in one.get("directories") or []]
+    return visible(", ".join(found) or "what its rules say")
 
 
 def _next(item: dict[str, Any]) -> str:
@@ -51,11 +64,6 @@ def _next(item: dict[str, Any]) -> str:
     return f"covey approve {own} · covey deny {own}{always}"
 
 
-def clean_line(line: str) -> str:
-    """Return a line without what could act on the terminal, with its indentation."""
-    return " " * (len(line) - len(line.lstrip(" "))) + clean(line)
-
-
 def outcome(item: dict[str, Any]) -> str:
     """Return what came of a request."""
     if item["status"] != "answered":
@@ -67,7 +75,7 @@ def outcome(item: dict[str, Any]) -> str:
 
 def settled(result: dict[str, Any], paint: Paint) -> str:
     """What was answered, and to whom."""
-    what = clean(result["command"].partition("\n")[0])
+    what = visible(result["command"]).partition("\n")[0]
     return "\n".join(
         [
             cut(

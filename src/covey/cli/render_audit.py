@@ -46,7 +46,8 @@ def _who(who: dict[str, Any]) -> str:
     """The program and its process id; the subsystem of a call inside the daemon; else the way that it came."""
     if who["subsystem"]:
         return clean(who["subsystem"])
-    return clean(f"{who['program']} {who['pid']}") if who["pid"] else clean(who["transport"])
+    name = "mcp" if who["surface"] == "mcp" else who["program"]
+    return clean(f"{name} {who['pid']}") if who["pid"] else clean(who["transport"])
 
 
 def _outcome(item: dict[str, Any]) -> str:

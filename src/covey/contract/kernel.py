@@ -52,6 +52,7 @@ AUDIT_ENTRY = shape(
         program="string",
         transport="string",
         subsystem="string",
+        surface="string",
     ),
     operation="string",
     about="string",

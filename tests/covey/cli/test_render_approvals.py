@@ -50,10 +50,19 @@ def test_a_request_is_shown_whole_with_the_commands_that_settle_it() -> None:
         "",
         "1 request to answer",
     ]
-    assert shown(item(suggestions=[{}]))[5].endswith("covey approve ABC123 --always")
+    rule = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "rm *"}]}
+    always = shown(item(suggestions=[rule, {"type": "addDirectories", "directories": ["/srv"]}]))
+    assert always[5] == "    --always would allow: Bash(rm *), access to /srv"
+    assert always[6].endswith("covey approve ABC123 --always")
     assert shown(item(questions=[{}]))[5] == "    covey answer ABC123 --option …"
     long = "x" * 5000
     assert f"    {long}" in shown(item(command=long)), "a command is never cut"
+
+
+def test_nothing_of_what_would_run_is_hidden() -> None:
+    hiding = item(command="echo hi \x1b]0;touch HIDDEN;echo \x07 there \u202e\r")
+    assert shown(hiding)[1] == r"    echo hi \x1b]0;touch HIDDEN;echo \x07 there \u202e\x0d"
+    assert r"\x1b]0;touch HIDDEN" in settled({**hiding, "decision": "allow"}, PLAIN)
 
 
 def test_what_came_of_it() -> None:

@@ -10,7 +10,7 @@ from tests.covey.cli.answers import NARROW, WIDE
 ENTRY: dict[str, Any] = {
     "cursor": 7,
     "at": "2026-01-31T14:05:11.000Z",
-    "who": {"uid": 1000, "pid": 4711, "program": "covey", "transport": "unix", "subsystem": ""},
+    "who": {"uid": 1000, "pid": 4711, "program": "covey", "transport": "unix", "subsystem": "", "surface": "cli"},
     "operation": "send",
     "about": "api",
     "snapshot": {"ref": "host/api:1.0"},
@@ -21,7 +21,7 @@ ENTRY: dict[str, Any] = {
 
 
 def test_each_call_has_a_line() -> None:
-    inside = {"uid": None, "pid": None, "program": "", "transport": "internal", "subsystem": "policy"}
+    inside = {"uid": None, "pid": None, "program": "", "transport": "internal", "subsystem": "policy", "surface": ""}
     tcp = {**inside, "transport": "tcp", "subsystem": ""}
     items = [
         ENTRY,

@@ -99,6 +99,7 @@ async def test_an_action_is_recorded_with_who_what_and_what_came_of_it(tmp_path:
             "program": Path("/proc/self/comm").read_text().strip(),
             "transport": "unix",
             "subsystem": "",
+            "surface": "internal",
         }
         assert (entry["operation"], entry["about"], entry["status"], entry["error"]) == ("act", "api", "done", None)
         assert entry["outcome"].startswith("typed, and very")

@@ -46,7 +46,7 @@ class ClaudeApprovals(Approvals):
             folder=string(given.get("cwd")),
             helper=helper,
             hidden=helper,
-            suggestions=tuple(json_objects(given.get("permission_suggestions"))),
+            suggestions=tuple(filter(_is_rule, json_objects(given.get("permission_suggestions")))),
             questions=questions,
         )
 
@@ -67,6 +67,12 @@ class ClaudeApprovals(Approvals):
         texts = [question.text for question in request.questions]
         given = {**request.input, "answers": dict(zip(texts, answers, strict=True))}
         return envelope({"behavior": "allow", "updatedInput": given})
+
+
+def _is_rule(suggestion: dict[str, Any]) -> bool:
+    """Return whether a suggestion allows what is asked for and things like it; others change the agent's mode."""
+    kind = suggestion.get("type")
+    return kind == "addDirectories" or (kind == "addRules" and suggestion.get("behavior") == "allow")
 
 
 APPROVALS = ClaudeApprovals()

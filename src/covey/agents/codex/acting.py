@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from covey.agents.acting import Acting
 
-ACTING = Acting(folded=r"\[Pasted Content \d")
+ACTING = Acting(lists="@$", folded=r"\[Pasted Content \d")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from covey.cli.perform import agreed, ask, show
-from murli import AgentError, cancelled, user_error, writer
+from murli import EXIT_PARTIAL, AgentError, cancelled, user_error, writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def send(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         result["answer"] = await_answer(home, result["receipt"]["id"], params["timeout"] or "1h")
         result["receipt"] = result["answer"]["receipt"]
         code = exit_code(result["answer"])
+    elif result["receipt"] and result["receipt"]["rung"] == "typed" and not result["receipt"]["open"]:
+        code = EXIT_PARTIAL  # it is not known to be submitted, and may stand in the composer
     show(operation, result)
     return code
 

@@ -31,6 +31,8 @@ LOOK_S = 1.0
 SETTLES_S = 3.0
 """How long an agent rests before its turn counts as over without an answer: files are written a moment later, and a
 prompt that was queued begins its own turn."""
+ASKS_S = 1.0
+"""How long an agent must ask something before that ends the wait: a policy may answer at once."""
 STARTS_S = 10.0
 """How long an agent may take to begin a turn."""
 SLACK_S = 2.0
@@ -100,7 +102,7 @@ class Answer:
             return self._found("answered", row, reply=turn.reply)
         since = self._receipt.created_at
         has_worked = row.since >= since or self._clock.time() - self._receipt.updated_at > STARTS_S
-        if row.state in WAITING and row.since >= since:
+        if row.state in WAITING and row.since >= since and self._clock.time() - row.since >= ASKS_S:
             return self._found("asks", row, why=row.detail)
         if row.state not in REST or not has_worked:
             self._rests_since = None

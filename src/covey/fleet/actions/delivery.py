@@ -100,7 +100,7 @@ class Delivery:
                 continue
             self._pressed = True
             screen = await self._after_enter()
-            if left(screen, self._message, self._acting):
+            if left(screen):
                 await self._advance(SUBMITTED, "its composer holds the text no more")
                 return ""
             if not holds(screen, self._message, self._acting):
@@ -125,7 +125,7 @@ class Delivery:
         while True:
             await asyncio.sleep(LOOK_S)
             screen = await self._pane.screen()
-            if left(screen, self._message, self._acting) or self._clock.monotonic() >= until:
+            if left(screen) or self._clock.monotonic() >= until:
                 return screen
 
     async def _await_prompt(self, heard: Subscription) -> str:

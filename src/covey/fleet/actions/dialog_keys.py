@@ -75,7 +75,7 @@ async def open_dialog(pane: AgentPane, snapshot: Snapshot) -> OpenDialog:
         raise Refusal(
             SCREEN_NOT_UNDERSTOOD,
             f"the screen of {snapshot.ref} is not understood; nothing was typed",
-            f"Look at it: covey view {snapshot.runtime.pane_id}",
+            f"Look at it: covey view runtime:{snapshot.runtime.runtime_id}",
         )
     if not screen.reading.dialog:
         raise Refusal(
@@ -90,7 +90,7 @@ async def open_dialog(pane: AgentPane, snapshot: Snapshot) -> OpenDialog:
         DIALOG_NOT_UNDERSTOOD,
         f"no keys are known for this dialog of {snapshot.runtime.agent} ({screen.reading.evidence.pattern}); "
         "nothing was typed",
-        f"Answer it in its pane. Look at it: covey view {snapshot.runtime.pane_id}",
+        f"Answer it in its pane. Look at it: covey view runtime:{snapshot.runtime.runtime_id}",
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from covey.agents.prompts import prompt_digest
 from covey.fleet.actions.origin import stamped
-from covey.fleet.actions.refusal import TEXT_IS_COMMAND, Refusal
+from covey.fleet.actions.refusal import NOT_SUPPORTED, TEXT_IS_COMMAND, Refusal
 from murli import user_error
 
 if TYPE_CHECKING:
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 LONGEST_BYTES = 1_000_000
 """Of one message."""
-END = 20
-"""Characters at the end of a message by which it is recognised."""
+SHELL = "!"
 _BLANKS = re.compile(r"\s+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|[\ud800-\udfff]")
 
@@ -41,11 +40,18 @@ class Message:
                 "Put it into a file, and send the agent the name of the file.",
                 field="text",
             )
-        first = self.text.lstrip()[:1]
-        if first in acting.commands and not as_command and not stamp:
+        first, alone = self.text.lstrip()[:1], self.text.strip().lower()
+        if first == SHELL and as_command:
+            raise Refusal(
+                NOT_SUPPORTED,
+                "a command for the agent's shell is not sent: its composer does not show it as it was typed",
+                "Run it in a shell of your own, or ask the agent to run it.",
+            )
+        if (first in acting.commands or alone in acting.words) and not as_command and not stamp:
+            what = f"is {alone!r}" if alone in acting.words else f"begins with {first!r}"
             raise Refusal(
                 TEXT_IS_COMMAND,
-                f"a text that begins with {first!r} is run as a command, and is no message",
+                f"a text that {what} is run as a command, and is no message",
                 "Begin it with another character, or say that it is meant: --as-command",
             )
         if stamp and as_command:
@@ -56,7 +62,8 @@ class Message:
             )
         if stamp:
             self.text = stamped(self.text, stamp)
-        if acting.continues_at_backslash and self.text.endswith("\\"):
+        last = _BLANKS.split(self.text)[-1]
+        if (acting.continues_at_backslash and last.endswith("\\")) or last[:1] in tuple(acting.lists):
             self.text += " "
 
     @property
@@ -77,14 +84,8 @@ def holds(screen: Screen, message: Message, acting: Acting) -> bool:
     return bool(shown) and (wanted.endswith(shown) or re.search(acting.folded, screen.composer.text) is not None)
 
 
-def left(screen: Screen, message: Message, acting: Acting) -> bool:
-    """Return whether a message has left the composer. While a dialog hides the composer, that cannot be seen.
-
-    What stands in it may be the message with what somebody has typed after it.
-    """
+def left(screen: Screen) -> bool:
+    """Return whether a message has left the composer: it is empty, or gone. While a dialog hides it, nobody can see."""
     if screen.reading is None or screen.reading.dialog:
         return False
-    if screen.composer.free or screen.composer.state == "absent":
-        return True
-    shown, end = _BLANKS.sub("", screen.composer.text), _BLANKS.sub("", message.text)[-END:]
-    return end not in shown and re.search(acting.folded, screen.composer.text) is None
+    return screen.composer.free or screen.composer.state == "absent"

@@ -100,7 +100,7 @@ class AgentPane:
     def check_free(self, screen: Screen) -> None:
         """Raise Refusal unless a message can be written into the composer without touching anybody's words."""
         name, reading = self._snapshot.ref, screen.reading
-        look = f"Look at it: covey view {self._runtime.pane_id}"
+        look = f"Look at it: covey view runtime:{self._runtime.runtime_id}"
         if reading is None:
             raise Refusal(SCREEN_NOT_UNDERSTOOD, f"the screen of {name} is not understood; nothing was typed", look)
         if reading.dialog or reading.state in {"waiting_approval", "waiting_input"}:
@@ -108,7 +108,7 @@ class AgentPane:
             raise Refusal(
                 DIALOG_OPEN,
                 f"{self._runtime.agent} in {name} asks something, and a message would answer it{what}",
-                f"Answer it first: covey dialog show {self._runtime.pane_id}   or let the message wait: --when-ready",
+                f"Answer it first: covey dialog show runtime:{self._runtime.runtime_id}   or let it wait: --when-ready",
             )
         if screen.composer.state == "absent":
             raise Refusal(COMPOSER_NOT_FOUND, f"{name} shows no place to write a message in", look)
@@ -143,7 +143,7 @@ class AgentPane:
         except TmuxError as error:
             raise OutcomeUnknown(
                 f"the tmux server of {self._snapshot.ref} did not answer: {error}",
-                f"Look at the agent before you do it again: covey view {self._runtime.pane_id}",
+                f"Look at the agent before you do it again: covey view runtime:{self._runtime.runtime_id}",
             ) from error
 
     async def submit(self, screen: Screen) -> bool:
@@ -195,7 +195,7 @@ class AgentPane:
                 raise Refusal(
                     DIALOG_OPEN,
                     f"a dialog opened in {self._snapshot.ref}; nothing more was typed",
-                    f"Answer it first: covey dialog show {self._runtime.pane_id}",
+                    f"Answer it first: covey dialog show runtime:{self._runtime.runtime_id}",
                 )
             case typing.Difference(what="mode"):
                 raise Refusal(
@@ -207,7 +207,7 @@ class AgentPane:
                 raise Refusal(
                     NOT_IN_FOREGROUND,
                     f"{program!r} is in the foreground of {self._snapshot.ref}, not {self._runtime.agent}",
-                    f"See what is there: covey view {self._runtime.pane_id}",
+                    f"See what is there: covey view runtime:{self._runtime.runtime_id}",
                 )
         raise self._gone("is not in its pane any more")
 

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from covey.agents.claim import WAITING
+from covey.agents.claim import SURE, WAITING, Claim
 from covey.agents.registry import APPROVALS
 from covey.contract.fleet_events import AGENT_ENDED, AGENT_STATE
 from covey.contract.kernel_events import AUDIT_CALL
@@ -117,6 +117,7 @@ class Holding:
         approval = opened(self._fleet.new_id(), row, request, self._clock.time(), limit_s)
         printed = await self._by_policy(agent, approval)
         if printed is not None:
+            self._resume(approval)
             yield (Message(DECISION, printed),)
             return
         if request.hidden and (not self._is_away() or agent.allows_all(command_lines(delivery.pids))):
@@ -146,6 +147,7 @@ class Holding:
                     yield ()
             printed = held.outcome.result()
             if printed is not None:
+                self._resume(approval)
                 yield (Message(DECISION, printed),)
                 held.handed.set_result(True)
         finally:
@@ -306,6 +308,20 @@ class Holding:
 
     def _withdraw(self, held: Held, why: str, via: str = "") -> None:
         held.let_go(held.approval.closed(WITHDRAWN, self._clock.time(), via=via, why=why))
+
+    def _resume(self, approval: Approval) -> None:
+        """Have the fleet know that an agent goes on: its own hooks say so only when its tool has ended."""
+        now = self._fleet.states.now()
+        claim = Claim(
+            source=HOOK,
+            state="running",
+            at=now,
+            level=False,
+            strength=SURE,
+            reason="answered",
+            evidence="its request was answered through the hook",
+        )
+        self._fleet.states.apply(approval.runtime_id, HOOK, claim, self._fleet.new_id(), now)
 
     def _state(self, runtime_id: str) -> str:
         row = self._fleet.states.rows.get(runtime_id)

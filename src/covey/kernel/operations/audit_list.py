@@ -71,6 +71,7 @@ def _entry(event: Event, status: str) -> dict[str, Any]:
             "program": data.get("program", ""),
             "transport": data["transport"],
             "subsystem": data["subsystem"],
+            "surface": data.get("surface", ""),
         },
         "operation": event.subject,
         "about": data["about"],

@@ -64,12 +64,23 @@ def test_a_pane_in_a_mode_is_left_alone(composing: Composing) -> None:
     assert composing.send("x")["error"] == "pane_in_mode"
 
 
-@pytest.mark.parametrize("text", ["!rm -rf /", "/clear", "  /clear"])
+@pytest.mark.parametrize("text", ["/clear", "  /clear", "exit", " :Q "])
 def test_what_would_be_run_as_a_command_has_to_be_meant(composing: Composing, text: str) -> None:
     assert composing.send(text)["error"] == "text_is_command"
     assert composing.told == []
     assert composing.send(text, "--as-command")["rung"] == "submitted"
     assert composing.told == [{"message": text}]
+
+
+def test_a_command_for_the_shell_is_never_sent(composing: Composing) -> None:
+    assert composing.send("!rm -rf /")["error"] == "text_is_command"
+    assert composing.send("!rm -rf /", "--as-command")["error"] == "not_supported"
+    assert composing.told == []
+
+
+def test_a_blank_ends_a_word_for_which_agents_open_a_list(composing: Composing) -> None:
+    assert composing.send("look at @README.md")["rung"] == "submitted"
+    assert composing.told == [{"message": "look at @README.md "}]
 
 
 def test_nothing_is_not_sent(composing: Composing) -> None:

@@ -76,7 +76,8 @@ def test_a_refusal_has_a_message_and_a_rule_is_remembered_only_if_it_is_meant(as
     )
     assert claude.post("/v1/approve", ref=approval["id"], if_runtime=claude.runtime_id, always=True)[0] == 200
     assert decision(hook.printed) == {"behavior": "allow", "updatedPermissions": [RULE]}
-    hook, approval = claude.asked(claude_asks(permission_suggestions=[]))
+    mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+    hook, approval = claude.asked(claude_asks(permission_suggestions=[mode]))
     assert claude.post("/v1/approve", ref=approval["id"], always=True)[1]["error"] == "not_supported"
     assert not hook.ended
 
@@ -219,8 +220,23 @@ def test_an_agent_that_hides_its_dialog_is_held_only_while_the_person_is_away(as
     assert codex.post("/v1/approve", ref=codex.pane)[1]["error"] == "E_REF_AMBIGUOUS"
     assert codex.post("/v1/approve", ref=hooks[1][1]["id"])[0] == 200
     assert hooks[1][0].printed == ALLOWED
+    assert codex.fleet.row(codex.pane, "waiting_approval")["detail"] == "Bash: touch 0"
     assert codex.post("/v1/deny", ref=codex.pane, message="no")[0] == 200
     assert decision(hooks[0][0].printed) == {"behavior": "deny", "message": "no"}
+    assert codex.fleet.row(codex.pane, "running")["reason"] == "answered"
+
+
+def test_the_policy_answers_and_the_agent_goes_on(asking: Agents) -> None:
+    claude = asking("claude")
+    with (claude.covey.home / "config.toml").open("a") as config:
+        config.write('[[policy.rule]]\nname = "builds"\neffect = "allow"\ncommand = "rm -rf build/"\n')
+    hook = claude.hook(claude_asks())
+    assert hook.printed == ALLOWED
+    assert claude.fleet.row(claude.pane, "running")["reason"] == "answered"
+    (closed,) = [event["data"] for event in claude.fleet.events("approval.closed")]
+    assert (closed["via"], closed["by"], closed["decision"]) == ("policy", {"rule": "builds"}, "allow")
+    (entry,) = [one for one in claude.covey.run("audit").result["items"] if one["operation"] == "approve"]
+    assert (entry["who"]["subsystem"], entry["outcome"]) == ("policy", "allow by the rule 'builds'")
 
 
 def test_a_question_of_codex_is_answered_before_it_is_shown(asking: Agents) -> None:
