@@ -216,7 +216,7 @@ def marked_processes(run_id: str) -> list[int]:
     if sys.platform != "linux":
         return []
     mark = f"{MARK}={run_id}".encode()
-    pids = (int(process.name) for process in os.scandir("/proc") if process.name.isdigit())
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - only their names
     return [pid for pid in pids if mark in _environment(pid).split(b"\0") and birth(pid)]
 
 

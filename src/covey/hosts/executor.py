@@ -212,7 +212,14 @@ async def _bounded(executor: Executor, stream: asyncio.StreamReader | None) -> b
 async def kill(process: Process) -> None:
     """Kill a process of ours and close its pipes first: a tmux server that hangs may hold their other ends."""
     process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001 - kills it too; asyncio has no public way to let go of the pipes
-    await process.wait()
+    ended, cancelled = asyncio.ensure_future(process.wait()), False
+    while not ended.done():  # a killed process ends at once; left alone, it would be collected before that is noticed
+        try:
+            await asyncio.shield(ended)
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError
 
 
 async def _start(argv: Sequence[str], environment: dict[str, str]) -> Process:

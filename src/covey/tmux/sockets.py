@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import stat
@@ -104,10 +105,14 @@ def _sockets_of_servers() -> set[bytes]:
         try:
             if (process / "comm").read_bytes() != SERVER:
                 continue
-            links = [os.readlink(entry) for entry in os.scandir(process / "fd")]  # noqa: PTH115 - not always a path
+            descriptors = os.listdir(process / "fd")  # noqa: PTH208 - only their names
         except OSError:  # it has ended, or belongs to another user
             continue
-        found.update(link[len("socket:[") : -1].encode() for link in links if link.startswith("socket:["))
+        for descriptor in descriptors:
+            with contextlib.suppress(OSError):  # closed meanwhile; the others still count
+                link = os.readlink(process / "fd" / descriptor)  # noqa: PTH115 - not always a path
+                if link.startswith("socket:["):
+                    found.add(link[len("socket:[") : -1].encode())
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from covey.hosts import executor as module
 from covey.hosts.errors import HostTimeoutError, HostUnreachableError
-from covey.hosts.executor import Executor, Local, Ssh, run
+from covey.hosts.executor import Executor, Local, Ssh, kill, run
 from covey.hosts.shell import Shell
 from covey.tmux.sockets import remote_sockets
 from lab.sshd import Sshd
@@ -35,6 +35,18 @@ async def test_a_program_that_does_not_end_is_ended(tmp_path: Path) -> None:
         await run(Local(), ["sh", "-c", f"echo $$ > {pid}; exec sleep 1000"], deadline_s=0.5)
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
+
+
+async def test_a_process_that_is_killed_is_waited_for_even_if_that_is_cancelled_twice() -> None:
+    """Else it would be collected before its end is noticed."""
+    process = await Local().spawn(["sleep", "1000"])
+    killing = asyncio.create_task(kill(process))
+    for _ in range(2):
+        await asyncio.sleep(0)
+        killing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await killing
+    assert process.returncode == -signal.SIGKILL
 
 
 async def test_a_daemon_inside_tmux_does_not_hand_its_own_server_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,6 +92,22 @@ def test_a_server_at_an_odd_path_is_found_if_it_is_to_be(tmux: Tmux) -> None:
         until_now(lambda: tmux.socket not in anywhere.live(Local()))
 
 
+def test_a_server_that_closes_a_file_while_it_is_looked_at_is_found(
+    tmux: Tmux, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pid, readlink, closed = tmux.start(), os.readlink, []
+
+    def first_is_closed(path: Path) -> str:
+        if str(path).startswith(f"/proc/{pid}/") and not closed:
+            closed.append(path)
+            raise FileNotFoundError(path)
+        return readlink(path)
+
+    monkeypatch.setattr("os.readlink", first_is_closed)
+    assert tmux.socket in Sockets([], anywhere=True).live(Local())
+    assert closed
+
+
 def test_a_server_that_the_system_lists_is_not_connected_to(tmux: Tmux) -> None:
     """It would run, and seem to have changed."""
 

@@ -137,9 +137,10 @@ def remove_tree(root: Path) -> None:
     def open_up(directory: Path) -> None:
         with contextlib.suppress(OSError):
             directory.chmod(0o700)
-            for entry in os.scandir(directory):
-                if entry.is_dir(follow_symlinks=False):
-                    open_up(Path(entry.path))
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        open_up(Path(entry.path))
 
     open_up(root)
     shutil.rmtree(root, ignore_errors=True)
