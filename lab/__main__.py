@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import json
-import random
-import signal
-import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from covey import __version__
-from lab import agents, drift, figures, live, show, tmux_versions
+from lab import agents, drift, figures, live, show
 from lab import report as tables
 from lab.bench import JOBS, Play, bench, play_all
 from lab.capture import FOLDER, Capturer
+from lab.chosen_agents import find, installed, to_the_end
 from lab.inspector import INSPECTOR
-from lab.install import InstallError, install, lab_folder, program_of
+from lab.install import InstallError, lab_folder, program_of
 from lab.measure import measure, report
 from lab.observer import BASELINE, COVEY, Observer, ObserverError
 from lab.play import PlayError
-from lab.races import report as races_report
-from lab.races.kinds import KINDS
-from lab.races.run import JOBS as RACE_JOBS
-from lab.races.run import hold_all
-from lab.races.run import plan as race_plan
-from lab.races.subjects import STAND_IN
+from lab.races.command import add_races
 from lab.scenario import load, names
 from lab.script import ScriptError
 from lab.size import DEFAULT, MEASURED, Size
@@ -36,16 +28,13 @@ from murli import EXIT_PARTIAL, ArgumentMetadata, Example, Metadata, tool_error,
 from murli.argparse import annotate, run
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Sequence
 
     from lab.agents.agent import Agent
     from lab.install import Package
     from lab.play import Run
-    from lab.races.run import Result as RaceResult
 
-EXIT_BROKEN = 1
 RELATIVE = "lab/figures"
-T = TypeVar("T")
 
 AGENT = [
     ArgumentMetadata(
@@ -226,53 +215,8 @@ def parser() -> argparse.ArgumentParser:
         "--size", metavar="SIZE", help="Size of the terminal, e.g. 80x24 (default: that of whoever attaches)."
     )
     command.set_defaults(func=lambda args: play_live(args.agent, args.size))
-    annotate_races(commands.add_parser("races", help="Race against messages, and count broken promises."))
+    add_races(commands.add_parser("races", help="Race against messages, and count broken promises."))
     return root
-
-
-def annotate_races(command: argparse.ArgumentParser) -> None:
-    about = Metadata(
-        agent_description=(
-            "Sends messages to agents while something happens to them at a random moment, and checks from outside that "
-            "nothing was typed where it should not be, and nothing lost or doubled without a mark in its receipt. Ends "
-            f"with exit code {EXIT_BROKEN} when a promise was broken, {EXIT_PARTIAL} when a race could not be held."
-        ),
-        examples=[
-            Example(command="./run lab races --agents stand-in --count 1000", description="Quick: no real agent"),
-            Example(
-                command="./run lab races --agents claude codex --kinds dialog person --count 200 --seed 7",
-                description="Two kinds on two real agents",
-            ),
-            Example(command="./run lab races --tmux all", description="On every version of tmux that can be had"),
-        ],
-    )
-    annotate(command, about)
-    command.add_argument("--count", type=int, default=1000, help="How many races.")
-    command.add_argument(
-        "--agents",
-        nargs="+",
-        default=[],
-        metavar="AGENT",
-        help=f"Which agents, as NAME or NAME@VERSION, or {STAND_IN} (default: {STAND_IN} and all that are installed).",
-    )
-    command.add_argument(
-        "--kinds",
-        nargs="+",
-        default=list(KINDS),
-        metavar="KIND",
-        help=f"Which kinds: {' '.join(KINDS)} (default: all).",
-    )
-    command.add_argument("--seed", type=int, default=None, help="Repeats the races of a seed (default: a new one).")
-    command.add_argument("--first", type=int, default=0, help="The number of the first race.")
-    command.add_argument("--jobs", type=int, default=RACE_JOBS, help="How many agents are raced at once.")
-    command.add_argument(
-        "--tmux",
-        nargs="+",
-        default=[],
-        metavar="VERSION",
-        help="Which versions of tmux, or all (default: the one that is installed).",
-    )
-    command.set_defaults(func=hold_races)
 
 
 def add_sizes(command: argparse.ArgumentParser) -> None:
@@ -426,69 +370,6 @@ def find_drift(args: argparse.Namespace) -> int:
     return EXIT_PARTIAL if any(one.broken for one in found) else 0
 
 
-def hold_races(args: argparse.Namespace) -> int:
-    if unknown := [kind for kind in args.kinds if kind not in KINDS]:
-        raise user_error(f"there is no kind of race {unknown[0]!r}", field="kinds", valid_values=list(KINDS))
-    if args.count < 1 or args.jobs < 1 or args.first < 0:
-        raise user_error("--count and --jobs are at least 1, and --first is not negative")
-    contestants = args.agents or [
-        STAND_IN,
-        *(name for name in agents.NAMES if not agents.find(name).stand_in and program_of(agents.find(name)).exists()),
-    ]
-    for agent in find([name for name in contestants if name != STAND_IN]) if set(contestants) != {STAND_IN} else []:
-        installed(agent)
-    seed = random.SystemRandom().randrange(1_000_000) if args.seed is None else args.seed
-    paths = tmux_paths(args.tmux)
-    planned = race_plan(range(args.first, args.first + args.count), contestants, args.kinds, list(paths), seed)
-    if not planned:
-        raise user_error("none of these kinds is for any of these agents", f"Add {STAND_IN} to --agents.")
-    results: list[RaceResult] = []
-
-    def done(result: RaceResult) -> None:
-        results.append(result)
-        number = len(results)
-        what = "; ".join(("broken", *result.verdict.broken)) if result.verdict.broken else result.verdict.outcome
-        if not result.held:
-            what = f"not held: {result.told.partition(chr(10))[0]}"
-        writer().progress(
-            f"race {result.race.number}, {result.race.kind} {result.race.agent}: {what}",
-            stage="race",
-            current=number,
-            total=len(planned),
-            percent=100 * number / len(planned),
-        )
-
-    began = time.monotonic()
-    with contextlib.suppress(KeyboardInterrupt):  # then those that were held are reported
-        to_the_end(hold_all(planned, paths, jobs=args.jobs, done=done))
-    found = races_report.result(results, time.monotonic() - began, seed)
-    writer().success(races_report.text(found), found)
-    return EXIT_BROKEN if found["broken"] else EXIT_PARTIAL if found["races"] < len(planned) else 0
-
-
-def tmux_paths(wanted: Sequence[str]) -> dict[str, str]:
-    """Return the versions of tmux to race on, each with the folder to put in front of PATH; empty for the installed."""
-    installed_one = tmux_versions.installed_version()
-    if not wanted or set(wanted) == {installed_one}:
-        return {installed_one: ""}
-    there = {installed_one: "", **{version: str(folder) for version, folder in tmux_versions.available().items()}}
-    if "all" in wanted:
-        return there
-    if unknown := [version for version in wanted if version not in there]:
-        raise user_error(f"tmux {unknown[0]} cannot be had here", field="tmux", valid_values=["all", *there])
-    return {version: there[version] for version in wanted}
-
-
-def to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine and return its result.
-
-    SIGTERM ends it as SIGINT does, also where SIGINT is ignored: agents, servers and folders are cleared away.
-    """
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    return asyncio.run(work)
-
-
 def play_live(name: str, size: str | None) -> None:
     agent = find([name])[0]
     wanted = sizes_of([size])[0] if size else None
@@ -513,13 +394,6 @@ def tell(instructions: str) -> None:
             writer().line(line)
     else:
         writer().progress(instructions, stage="play")
-
-
-def find(wanted: Sequence[str]) -> list[type[Agent]]:
-    try:
-        return agents.chosen(wanted)
-    except LookupError as error:
-        raise user_error(str(error), "Run `./run lab list` to see the agents.", valid_values=agents.NAMES) from error
 
 
 def sizes_of(texts: Sequence[str]) -> list[Size]:
@@ -551,13 +425,6 @@ def plays(chosen: Sequence[type[Agent]], scenarios: Sequence[str], sizes: Sequen
             "none of these scenarios fits any of these agents", "Run `./run lab list` to see what plays where."
         )
     return found
-
-
-def installed(agent: Package) -> Any:
-    try:
-        return install(agent)
-    except InstallError as error:
-        raise tool_error(str(error)) from error
 
 
 def report_progress(result: Run | PlayError, count: int, total: int) -> None:

@@ -15,11 +15,11 @@ from covey.agents.screens.registry import load
 from covey.fleet.agent_sources import BLIND_S, STARTING_S, AgentSources
 from covey.fleet.state.judge import Rules, horizon, judge
 from covey.fleet.state.model import Claim, Verdict
-from covey.fleet.watch.runtimes import Runtime
 from covey.kernel.clock import ManualClock
 from covey.kernel.metrics import Metrics
 from covey.kernel.tasks import Tasks
 from tests.covey.fleet.living import TOY
+from tests.covey.fleet.samples import sample_runtime
 
 STRANGE = "A dialog that no rule knows. Continue (y/n)"
 
@@ -31,18 +31,7 @@ class Desk:
         self.clock = ManualClock()
         self.claims: dict[str, Claim] = {}
         self.told: list[tuple[str, str]] = []
-        runtime = Runtime(
-            runtime_id="r",
-            target="host",
-            socket="/s",
-            window_id="@1",
-            pane_id="%1",
-            pane_epoch="",
-            agent="toy",
-            pid=1,
-            process_started=1,
-            started_at=self.clock.time() - age,
-        )
+        runtime = sample_runtime(self.clock.time() - age)
         self.sources = AgentSources(
             runtime,
             load(TOY.parent).adapters["toy"],

@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.covey.kernel.patient import Patient
 from tests.covey.kernel.scripted_server import Server
 
 
@@ -18,3 +20,8 @@ def server() -> Iterator[Server]:
     yield serving
     serving.close()
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def patient(tmp_path: Path) -> Patient:
+    return Patient(tmp_path)

@@ -95,7 +95,8 @@ def test_a_server_at_an_odd_path_is_found_if_it_is_to_be(tmux: Tmux) -> None:
 def test_a_server_that_closes_a_file_while_it_is_looked_at_is_found(
     tmux: Tmux, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pid, readlink, closed = tmux.start(), os.readlink, []
+    pid, readlink = tmux.start(), os.readlink
+    closed: list[Path] = []
 
     def first_is_closed(path: Path) -> str:
         if str(path).startswith(f"/proc/{pid}/") and not closed:

@@ -6,22 +6,11 @@ import pytest
 
 from covey.fleet.actions.refusal import Refusal
 from covey.fleet.actions.snapshot import EXPIRES_S, Snapshot
-from covey.fleet.watch.runtimes import Runtime
+from tests.covey.fleet.samples import sample_runtime
 
 
 def test_an_action_that_waited_too_long_is_not_done_any_more() -> None:
-    runtime = Runtime(
-        runtime_id="r",
-        target="host",
-        socket="/s",
-        window_id="@1",
-        pane_id="%1",
-        pane_epoch="",
-        agent="toy",
-        pid=1,
-        process_started=1,
-        started_at=0.0,
-    )
+    runtime = sample_runtime()
     snapshot = Snapshot(
         action_id="A", runtime=runtime, ref="api", state="idle", state_version=1, observed_at=100.0, taken_at=100.0
     )

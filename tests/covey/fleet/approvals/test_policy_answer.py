@@ -10,6 +10,7 @@ from covey.fleet.approvals.approval import Approval
 from covey.fleet.approvals.policy_answer import policy_says
 from covey.fleet.policy.policy import Policy
 from tests.covey.fleet.approvals.conftest import claude_asks, claude_question
+from tests.covey.fleet.samples import sample_approval
 
 pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
@@ -27,17 +28,7 @@ class Written:
 def approval(payload: dict[str, Any]) -> Approval:
     request = APPROVALS["claude"].read(payload)
     assert isinstance(request, PermissionRequest)
-    return Approval(
-        id="1",
-        runtime_id="r",
-        ref="p",
-        target="host",
-        agent="claude",
-        pid=1,
-        request=request,
-        opened_at=0,
-        expires_at=1,
-    )
+    return sample_approval(request)
 
 
 async def says(policy: Written, payload: dict[str, Any]) -> tuple[str, str] | None:

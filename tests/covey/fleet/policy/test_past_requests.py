@@ -15,6 +15,7 @@ from covey.fleet.policy.policy import Policy
 from covey.kernel.events.event import Kinds
 from covey.kernel.events.events import Events
 from covey.kernel.store.store import Store
+from tests.covey.fleet.samples import sample_approval
 
 pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
@@ -23,17 +24,7 @@ def approval(number: int, command: str) -> Approval:
     request = PermissionRequest(
         kind="approval", tool="Bash", input={"command": command}, command=command, folder="/w", hidden=False
     )
-    return Approval(
-        id=str(number),
-        runtime_id="r",
-        ref="a",
-        target="host",
-        agent="claude",
-        pid=1,
-        request=request,
-        opened_at=0,
-        expires_at=1,
-    )
+    return sample_approval(request, str(number))
 
 
 async def journal(folder: Path, *requests: tuple[str, str, str]) -> list[PastRequest]:

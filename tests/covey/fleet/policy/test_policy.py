@@ -25,7 +25,7 @@ def rule(effect: str, **conditions: str) -> dict[str, Any]:
 
 
 def decided(rules: list[dict[str, Any]], **request: Any) -> str:
-    asked = PolicyRequest(**{"agent": "claude", "tool": "Bash", "target": "host", "folder": "/work", **request})
+    asked = PolicyRequest(**{"agent": "claude", "tool": "Bash", "target": "host", "folder": "/srv", **request})
     return Policy(rules, home=HOME).decide(asked).effect
 
 
@@ -40,7 +40,7 @@ conditions = st.fixed_dictionaries(
         "command": st.sampled_from(["git *", "git status*", "*", "rm *", "*rm*", "git push"]),
         "path": st.sampled_from(["src/**", "~/.ssh/", "*.py", "/", ".env"]),
         "target": st.sampled_from(["host", "*", "far"]),
-        "folder": st.sampled_from(["/work", "~/x", "/"]),
+        "folder": st.sampled_from(["/srv", "~/x", "/"]),
     },
 )
 rules = st.builds(lambda effect, found: rule(effect, **found), st.sampled_from(["allow", "deny", "ask"]), conditions)
@@ -52,7 +52,7 @@ requests = st.builds(
     command=st.just("") | commands,
     paths=st.lists(st.sampled_from(["src/a.py", "/etc/x", "~/.ssh/id", ".env", "src/../x"]), max_size=3).map(tuple),
     target=st.sampled_from(["host", "far", ""]),
-    folder=st.sampled_from(["/work", "/home/me/x", ""]),
+    folder=st.sampled_from(["/srv", "/home/me/x", ""]),
 )
 
 
@@ -176,7 +176,7 @@ def test_the_narrowest_wins_and_ask_if_they_are_equally_narrow(others: list[dict
     ],
 )
 def test_what_a_deny_may_cover_is_not_allowed(command: str, expected: str) -> None:
-    tables = [rule("allow", folder="/work"), rule("deny", command="rm *")]
+    tables = [rule("allow", folder="/srv"), rule("deny", command="rm *")]
     assert decided(tables, command=command) == expected
 
 
@@ -210,7 +210,7 @@ def test_a_request_with_very_many_paths_is_not_allowed() -> None:
 
 
 def test_what_is_not_known_of_a_request_may_be_denied() -> None:
-    tables = [rule("allow", tool="Edit"), rule("deny", folder="/work/secret")]
+    tables = [rule("allow", tool="Edit"), rule("deny", folder="/srv/secret")]
     assert decided(tables, tool="Edit", paths=("a",)) == "allow"
     assert decided(tables, tool="Edit", paths=("a",), folder="") == "ask"
 
