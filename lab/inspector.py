@@ -110,8 +110,12 @@ class Inspection:
 
 
 def stdio_server(command: Sequence[str], env: Mapping[str, str]) -> list[str]:
-    """Return the words for a server that is a command. The Inspector passes on no variables unless they are named."""
-    return [*(word for name, value in env.items() if name != "PATH" for word in ("-e", f"{name}={value}")), *command]
+    """Return the words for a server that is a command.
+
+    The Inspector passes on no variables unless they are named, and takes none that are empty.
+    """
+    named = [f"{name}={value}" for name, value in env.items() if name != "PATH" and value]
+    return [*(word for one in named for word in ("-e", one)), *command]
 
 
 def arguments_of(tool: Mapping[str, Any]) -> dict[str, str]:

@@ -40,7 +40,7 @@ meaning, not for its form."""
 
 BLIND = [operation for operation in OPERATIONS if operation.route and operation.name not in {"down", "signals"}]
 """Not what ends the daemon, nor what has no end itself."""
-EXAMPLES = 25
+EXAMPLES = 12
 LONGEST_DEADLINE_MS = 999_999_999
 VOLATILE = {"backup": 1}  # the first call makes the file, the second finds it
 

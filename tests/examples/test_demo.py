@@ -181,6 +181,7 @@ def test_a_pretended_agent_that_is_not_seen_fails_the_demo(folder: Path) -> None
     assert left_behind(folder) == []
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted_it_leaves_nothing_behind_either(folder: Path, number: signal.Signals, code: int) -> None:
     with subprocess.Popen(COMMAND, env=environment(folder), stdout=subprocess.PIPE, text=True) as demo:

@@ -10,6 +10,8 @@ import contextlib
 import shutil
 from pathlib import Path
 
+import pytest
+
 from covey.fleet.operations import FLEET
 from covey.kernel.config.config import set_value
 from covey.kernel.daemon import Daemon
@@ -22,6 +24,8 @@ from tests.covey.attention.rooms import until as until_true
 from tests.covey.fleet.living import AGENT, TOY
 from tests.covey.fleet.room import room
 from tests.covey.kinds import kind
+
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
 
 async def test_an_agent_that_began_while_the_disk_was_full_is_told_when_there_is_room_again() -> None:

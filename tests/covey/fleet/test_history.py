@@ -34,6 +34,8 @@ from tests.covey.fleet.recorded import RULES, Recorded
 from tests.covey.fleet.room import Room, TmuxPane, until
 from tests.covey.kinds import kind
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 LIMIT_S = 60
 ASKED: dict[str, Any] = {"at": None, "check": False, "since": None}
 TOY = Path(__file__).parents[1] / "agents" / "screens" / "data" / "toy.toml"

@@ -21,6 +21,8 @@ from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living
 from tests.covey.fleet.room import until
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 FLOOD = 10_000
 AGENTS = 5
 
@@ -116,7 +118,6 @@ class Asking:
             self.answers += 1
 
 
-@pytest.mark.once
 def test_a_flood_of_hooks_is_taken_in_whole_and_in_order_while_others_are_answered(fleet: Fleet) -> None:
     panes = [fleet.agent("cursor-agent") for _ in range(AGENTS)]
     fleet.up()
@@ -151,7 +152,6 @@ def test_a_flood_of_hooks_is_taken_in_whole_and_in_order_while_others_are_answer
         assert fleet.row(pane, "running")["detail"] == mine[-1]
 
 
-@pytest.mark.once
 def test_a_spool_full_of_hooks_is_read_whole_and_in_order_while_others_are_answered(fleet: Fleet, pid: int) -> None:
     fleet.kill()
     began = time.time_ns() - FLOOD * 1_000
@@ -235,7 +235,6 @@ def test_two_hooks_that_say_the_same_at_the_same_time_are_two(fleet: Fleet, pid:
     assert fleet.heard() == wanted(1) * 2
 
 
-@pytest.mark.once
 def test_whenever_the_daemon_is_killed_every_hook_is_heard_once(fleet: Fleet, pid: int) -> None:
     chance, began, count, kills = random.Random(5), time.time_ns(), 0, 8
     for _ in range(kills):
@@ -367,7 +366,6 @@ HEADERS = [
 ]
 
 
-@pytest.mark.once
 def test_hooks_with_garbage_are_answered_and_told_of_once(fleet: Fleet, pid: int) -> None:
     daemon = fleet.covey.pid
     for number, body in enumerate(GARBAGE):

@@ -66,6 +66,7 @@ def test_each_agent_is_read_with_the_patterns_of_its_version(fleet: Fleet) -> No
     fleet.row(panes["0.61.0"], "unknown")
 
 
+@pytest.mark.once
 def test_a_version_that_was_never_measured_is_said_and_believed_less(fleet: Fleet) -> None:
     pane = fleet.agent(installed(fleet, "9.0.0"))
     fleet.up()
@@ -81,6 +82,7 @@ def test_a_version_that_was_never_measured_is_said_and_believed_less(fleet: Flee
     assert "0.61.0" in listed["tested"]
 
 
+@pytest.mark.once
 def test_a_running_agent_is_explained_as_a_report(fleet: Fleet) -> None:
     pane = fleet.agent(installed(fleet, "9.0.0"))
     fleet.up()
@@ -108,6 +110,7 @@ def test_a_running_agent_is_explained_as_a_report(fleet: Fleet) -> None:
     assert fleet.covey.run("adapters", "explain").code == 1
 
 
+@pytest.mark.once
 def test_a_version_whose_screens_cannot_be_read_is_asked_about_once_and_listed(fleet: Fleet) -> None:
     pane = fleet.agent(installed(fleet, "0.61.0"))
     fleet.up()

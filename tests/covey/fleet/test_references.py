@@ -8,6 +8,8 @@ from covey.fleet.answers.references import ReferenceAmbiguous, ReferenceNotFound
 from covey.fleet.answers.view import Row, TargetStatus, with_servers
 from tests.covey.fleet.fleets import ROWS, row, sketch
 
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
+
 
 @pytest.mark.parametrize(
     "reference",

@@ -75,6 +75,7 @@ def test_what_a_hook_tells_a_far_node_is_evidence_here(fleet: Fleet, a: Far) -> 
     assert [target["node"] for target in fleet.ask("status")["fleet"]["targets"]] == [f"ok {__version__}"] * 2
 
 
+@pytest.mark.once
 def test_what_a_far_node_was_told_before_is_known_when_it_is_met(covey: Covey, a: Far) -> None:
     _, pid = a.quiet_agent("work")
     assert a.covey.run("up").code == 0
@@ -89,6 +90,7 @@ def test_what_a_far_node_was_told_before_is_known_when_it_is_met(covey: Covey, a
     assert row["runtime_id"] != there["runtime_id"]
 
 
+@pytest.mark.once
 def test_a_cut_connection_loses_and_doubles_nothing(fleet: Fleet, a: Far) -> None:
     pid = pid_of(a)
     a.hook(pid, "beforeSubmitPrompt", prompt="0")
@@ -130,6 +132,7 @@ def running(fleet: Fleet) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.once
 def test_a_far_node_that_hangs_harms_nobody(fleet: Fleet, a: Far) -> None:
     os.kill(a.covey.pid, signal.SIGSTOP)
     try:

@@ -6,6 +6,7 @@ from dataclasses import replace as altered
 from random import Random
 from typing import NamedTuple
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from covey.fleet.state.model import DERIVED, SEEN, STATES, SURE, State
 from covey.kernel.events.event import Event
 from tests.covey.fleet.fleets import ROWS
 from tests.covey.fleet.recorded import RULES, Recorded, rederive
+
+pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
 SOURCES = {
     "hook": (False, SURE),

@@ -92,6 +92,7 @@ def test_agents_of_a_server_that_was_ended_meanwhile_are_told_to_have_ended(flee
     assert fleet.rows() == []
 
 
+@pytest.mark.once
 def test_a_state_has_a_version_that_goes_on_after_a_restart(fleet: Fleet) -> None:
     pane = fleet.agent()
     fleet.up()

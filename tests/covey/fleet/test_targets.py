@@ -90,6 +90,7 @@ def test_an_agent_on_another_host_is_seen_by_its_process_and_its_screen(covey: C
     assert [row["identity"]["target"] for row in fleet.rows()] == ["b"]
 
 
+@pytest.mark.once
 def test_a_host_that_hangs_is_down_within_seconds_and_delays_nobody(covey: Covey, a: Far, b: Far) -> None:
     a.agent("work")
     b.agent("work")
@@ -120,6 +121,7 @@ def test_a_host_that_hangs_is_down_within_seconds_and_delays_nobody(covey: Covey
     assert told[-2:] == ["down", "ok"]
 
 
+@pytest.mark.once
 def test_a_daemon_is_stopped_in_time_although_a_target_hangs(covey: Covey, a: Far) -> None:
     a.agent("work")
     fleet = Fleet(covey, a)
@@ -133,6 +135,7 @@ def test_a_daemon_is_stopped_in_time_although_a_target_hangs(covey: Covey, a: Fa
     a.go_on()
 
 
+@pytest.mark.once
 def test_a_host_that_cannot_be_reached_says_why(covey: Covey) -> None:
     fleet = Fleet(covey)
     added = fleet.ask("target", "add", "vm1", "--kind", "ssh", "--ssh-target", "nobody")
@@ -161,6 +164,7 @@ def test_removing_a_target_forgets_its_rows_and_leaves_its_agents_alone(covey: C
     fleet.row("a", "waiting_approval")
 
 
+@pytest.mark.once
 def test_targets_outlive_the_daemon_and_this_machine_may_have_another_name(covey: Covey, a: Far) -> None:
     a.agent("work")
     fleet = Fleet(covey, a)
@@ -187,6 +191,7 @@ def test_targets_outlive_the_daemon_and_this_machine_may_have_another_name(covey
         subprocess.run(["tmux", "kill-server"], env=covey.environment(), check=True, timeout=30)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [
@@ -229,6 +234,7 @@ def known() -> Iterator[Fleet]:
     shutil.rmtree(covey.folder, ignore_errors=True)
 
 
+@pytest.mark.once
 def test_nothing_but_the_alias_is_stored(covey: Covey, a: Far) -> None:
     fleet = Fleet(covey, a)
     fleet.connected("a")
