@@ -220,7 +220,10 @@ def tell(demo: Demo) -> None:
     heading("A message to it now would answer its question with Enter. So it is refused, and nothing is typed.")
     demo.show("send api:0 --text 'and then run the tests'", expected=REFUSED)
 
-    heading("Leave a table open, and answer the agent where it is: with y, in its own pane.")
+    heading("What it asks can be answered from here. First as it is on its screen:")
+    demo.show("dialog show api:0")
+
+    heading("Leave a table open on one terminal, and answer from a second one.")
     typed("covey watch")
     watch(demo)
 
@@ -250,8 +253,7 @@ def watch(demo: Demo) -> None:
     with Live([COVEY, "watch"], demo.folder, demo.environment, columns=demo.columns, rows=ROWS) as live:
         shown(live.until(partial(_is_in, " api:", "waiting_approval"), PATIENCE))
         say("")
-        typed("tmux send-keys -t api y Enter")
-        demo.tmux("send-keys", "-t", "api", "y", "Enter")
+        demo.show("dialog answer api:0 --choice once")
         answered = time.monotonic()
         for state in ("running", "completed"):
             picture = live.until(partial(_is_in, " api:", state), PATIENCE)

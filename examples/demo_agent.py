@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import sys
+import termios
 import time
+import tty
 
 NAME = "demo-agent"
 
@@ -35,8 +38,7 @@ def answer(prompt: str, seconds: float) -> None:
     verb, _, rest = prompt.partition(" ")
     if verb == "delete":
         title("asks")
-        say(f"Shell: rm -rf {rest}\n")
-        if input("Allow? [y/n] ").strip() != "y":
+        if not allowed(f"Shell: rm -rf {rest}"):
             say("Left as it was.\n")
             return
     elif verb == "choose":
@@ -44,6 +46,21 @@ def answer(prompt: str, seconds: float) -> None:
         say(f"Question: which of {rest}?\n")
         prompt = f"{input('Your answer: ').strip()} it is"
     work(prompt, seconds)
+
+
+def allowed(what: str) -> bool:
+    """Ask whether to do something, and clear the dialog away when a key has answered it."""
+    say(f"{what}\nAllow?\n  1. Yes\n  2. No\n")
+    before = termios.tcgetattr(sys.stdin)
+    tty.setcbreak(sys.stdin, termios.TCSADRAIN)
+    try:
+        while (key := os.read(sys.stdin.fileno(), 1)) not in {b"1", b"2"}:
+            if not key:
+                raise EOFError
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+    say("\x1b[4A\x1b[J")
+    return key == b"1"
 
 
 def work(prompt: str, seconds: float) -> None:

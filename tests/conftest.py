@@ -1,4 +1,4 @@
-"""Runs tests that are `async def`, and gives every test the signals that a terminal gives.
+"""Runs tests that are `async def`, begins with those that take long, and gives each the signals that a terminal gives.
 
 A suite that was started with `nohup ./run test &` ignores SIGINT and SIGHUP, every child inherits that, and tests that
 interrupt a program would wait for ever.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import signal
 
 import pytest
@@ -20,6 +21,20 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "once: takes long; runs on the installed tmux only, not on its other releases too"
     )
+    config.addinivalue_line(
+        "markers", "first: takes long; a worker begins with it, so that none is left with it at the end"
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the tests that are marked `first`: xdist gives every worker one stretch of the list to begin with."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long = [item for item in items if item.get_closest_marker("first")]
+    short = [item for item in items if not item.get_closest_marker("first")]
+    ends = [len(short) * worker // workers for worker in range(workers + 1)]
+    items[:] = [
+        item for worker in range(workers) for item in (*long[worker::workers], *short[ends[worker] : ends[worker + 1]])
+    ]
 
 
 @pytest.hookimpl(tryfirst=True)

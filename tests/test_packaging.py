@@ -117,6 +117,7 @@ def test_the_source_distribution_holds_what_the_package_is_made_of_and_nothing_e
     assert not [name for name in names if "__pycache__" in name or name[-1].endswith((".log", ".out"))]
 
 
+@pytest.mark.first
 def test_murli_alone_and_then_covey_work_in_a_clean_environment(tmp_path: Path) -> None:
     clean = Clean(tmp_path / "clean")
     clean.install(wheel(MURLI, tmp_path / "murli"))

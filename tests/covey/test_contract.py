@@ -12,6 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from covey.beats.offline import OFFLINE as BEATS_OFFLINE
 from covey.contract import GROUPS, OPERATIONS, Operation, Parameter
 from covey.contract.events import EVENTS
@@ -126,6 +128,7 @@ def test_asking_the_daemon_loads_nothing_heavy() -> None:
     assert ended.stdout.strip() == ""
 
 
+@pytest.mark.first
 def test_the_installed_command_passes_the_conformance_kit() -> None:
     report = assert_conforms([COMMAND])
     assert report.counts["passed"] > 40

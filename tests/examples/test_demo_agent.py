@@ -66,7 +66,8 @@ def test_an_agent_described_by_data_alone_is_seen_in_every_state(stage: Stage) -
     stage.says("delete build/")
     assert (asked := stage.seen("waiting_approval"))["detail"] == "Shell: rm -rf build/"
     assert (asked["reason"], asked["confidence"], asked["needs_action"]) == ("permission", "high", True)
-    stage.says("n")
+    answered = stage.run("dialog", "answer", "work:0", "--choice", "deny", "--yes").result
+    assert (answered["option"]["label"], answered["gone"]) == ("No", True)
     stage.seen("idle")
     stage.says("choose red or blue")
     assert stage.seen("waiting_input")["detail"] == "which of red or blue?"
@@ -83,7 +84,7 @@ def test_its_screens_can_be_explained(stage: Stage) -> None:
         "demo-agent",
         "--screen",
         "-",
-        stdin="> delete build/\nShell: rm -rf build/\nAllow? [y/n]\n\n",
+        stdin="> delete build/\nShell: rm -rf build/\nAllow?\n  1. Yes\n  2. No\n\n",
     ).result
     assert (told["state"], told["rule"], told["detail"]) == ("waiting_approval", "permission", "Shell: rm -rf build/")
     told = stage.run("adapters", "explain", "demo-agent", "--screen", "-", stdin="Segmentation fault\n").result

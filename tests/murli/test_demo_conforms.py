@@ -10,6 +10,7 @@ from murli.conformance import assert_conforms
 from tests.murli.conftest import EXAMPLES, FRAMEWORKS
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_the_demo_tool_conforms_in_every_respect(framework: str) -> None:
     report = assert_conforms([sys.executable, str(EXAMPLES / f"roost_{framework}.py")])

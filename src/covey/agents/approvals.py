@@ -52,6 +52,8 @@ class PermissionRequest(Struct, frozen=True, kw_only=True):
     suggestions: tuple[dict[str, Any], ...] = ()
     """The rules that the agent offers to remember."""
     questions: tuple[Question, ...] = ()
+    call_id: str = ""
+    """The agent's own name of the request, where it has one."""
 
     @property
     def shell_command(self) -> str:
@@ -61,8 +63,8 @@ class PermissionRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def call(self) -> bytes:
-        """What a call of the same tool with the same input has in common with it: requests do not name their call."""
-        return call_key(self.tool, self.input)
+        """Which call it is about: by its id, or else by the tool and its input, for most requests do not name it."""
+        return self.call_id.encode() or call_key(self.tool, self.input)
 
 
 class Approvals:
@@ -70,6 +72,8 @@ class Approvals:
 
     always_refused = "it remembers no rules that a hook gives it"
     """Why `allow` cannot be for always; empty if it can."""
+    one_dialog = True
+    """Whether a request on the screen shows that the one before it was answered."""
 
     def read(self, payload: object) -> PermissionRequest | None:
         """Return what a payload asks for; None if it asks for nothing that the hook could answer."""
@@ -138,7 +142,7 @@ def questions_in(given: dict[str, Any]) -> tuple[Question, ...]:
         Question(
             text=string(one.get("question")),
             options=tuple(string(option.get("label")) for option in json_objects(one.get("options"))),
-            several=one.get("multiSelect") is True,
+            several=one.get("multiSelect") is True or one.get("multiple") is True,
         )
         for one in json_objects(given.get("questions"))
     )

@@ -1,7 +1,7 @@
 """How the dialogs of an agent are drawn, what their options mean, and which keys choose them.
 
-It is data: `agents/<name>/dialogs.py` defines DIALOGS. Patterns are regular expressions. What they do not fit is not
-answered.
+It is data: `agents/<name>/dialogs.py` defines DIALOGS, and an adapter of the user's own has it in `[[dialogs]]`.
+Patterns are regular expressions. What they do not fit is not answered.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ NUMBERED = r" *(?P<mark>[❯›●] *)?(?P<number>\d+)\. +(?P<label>\S.*?)"
 """A row such as `❯ 1. Yes`."""
 
 
-class DialogShape(Struct, frozen=True, kw_only=True):
+class DialogShape(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One kind of dialog."""
 
     rules: tuple[str, ...]

@@ -19,12 +19,32 @@ def listed(result: dict[str, Any], paint: Paint) -> str:
     lines: list[str] = []
     for item in result["items"]:
         lines += [*request(item, paint), paint(cut(f"    {_next(item)}", paint.columns), DIM), ""]
-    lines.append(f"{many(result['open'], 'request')} to answer" if result["open"] else "Nothing is asked")
+    for other in result["others"]:
+        lines += _other(other, paint)
+    lines.append(_summary(result))
     if result["presence"]["away"]:
         lines.append(presence(result["presence"], paint))
     if not result["items"]:
         lines += [paint(line, DIM) for line in hint("covey approvals --all", "shows what was", paint.columns)]
     return "\n".join(lines)
+
+
+def _summary(result: dict[str, Any]) -> str:
+    asked = f"{many(result['open'], 'request')} to answer" if result["open"] else "Nothing is asked through a hook"
+    others = len(result["others"])
+    if not others:
+        return asked if result["open"] else "Nothing is asked"
+    return f"{asked} · {many(others, 'agent')} to answer with keys"
+
+
+def _other(other: dict[str, Any], paint: Paint) -> list[str]:
+    """Return an agent that waits for an answer that no hook can give, with the command that shows its dialog."""
+    head = f"{other['agent']}  {clean(other['ref'])}  {clean(other['detail'] or other['state'])}"
+    return [
+        f"{paint('▲', YELLOW)} {cut(head, paint.columns - 2)}",
+        paint(cut(f"    {other['command']}", paint.columns), DIM),
+        "",
+    ]
 
 
 def request(item: dict[str, Any], paint: Paint) -> list[str]:
@@ -55,13 +75,10 @@ def covers(suggestions: list[dict[str, Any]]) -> str:
 
 def _next(item: dict[str, Any]) -> str:
     """Return the commands that settle a request, or what came of it."""
-    own = item["id"][-ID_END:]
     if item["status"] != "open":
         return outcome(item)
-    if item["questions"]:
-        return f"covey answer {own} --option …"
-    always = f" · covey approve {own} --always" if item["suggestions"] else ""
-    return f"covey approve {own} · covey deny {own}{always}"
+    always = [f"{item['commands'][0]} --always"] if item["suggestions"] and not item["questions"] else []
+    return " · ".join([*item["commands"], *always])
 
 
 def outcome(item: dict[str, Any]) -> str:

@@ -41,6 +41,17 @@ APPROVAL = shape(
     input={"type": "object", "description": "The input of the tool, as the agent gave it."},
     suggestions=array({"type": "object", "description": "A rule that the agent offers to remember."}),
     age_ms={"type": "integer", "minimum": 0},
+    commands={"type": "array", "items": {"type": "string"}, "description": "What settles it, while it is open."},
+)
+WAITING_AGENT = shape(
+    "WaitingAgent",
+    runtime_id="string",
+    ref="string",
+    target="string",
+    agent="string",
+    state="string",
+    detail="string",
+    command={"type": "string", "description": "What shows the dialog."},
 )
 PRESENCE_FIELDS = {"away": "boolean", "since": "string", "until": optional("string")}
 PRESENCE = shape("Presence", **PRESENCE_FIELDS)
@@ -63,13 +74,16 @@ OPERATIONS = (
         cli=["approvals"],
         route="/v1/approvals",
         description="Agents that are integrated ask through their hooks: Claude Code always, Codex, Copilot CLI and "
-        "helpers while you are away, because they would not show a dialog meanwhile.",
+        "helpers while you are away, because they would not show a dialog meanwhile. Those on other hosts are asked "
+        "for if a Covey runs there. `others` are agents that wait for an answer that no hook can give.",
         when_to_use="Call it to see what agents ask for, in full, before you approve or deny anything.",
         parameters=[
             Parameter("all", "Closed ones too, the latest first.", type="bool", default=False),
             Parameter("limit", "How many.", type="int", default=50, minimum=1, maximum=1000),
         ],
-        result=shape("ApprovalList", open="integer", presence=PRESENCE, items=array(APPROVAL)),
+        result=shape(
+            "ApprovalList", open="integer", presence=PRESENCE, items=array(APPROVAL), others=array(WAITING_AGENT)
+        ),
         idempotent=True,
     ),
     Operation(

@@ -31,8 +31,44 @@ def requests(agent: str) -> list[PermissionRequest]:
     return [request for request in found if request is not None]
 
 
-def test_claude_codex_and_copilot_can_be_answered() -> None:
-    assert set(APPROVALS) == {"claude", "codex", "copilot"}
+def test_claude_codex_copilot_and_opencode_can_be_answered() -> None:
+    assert set(APPROVALS) == {"claude", "codex", "copilot", "opencode"}
+
+
+def opencode(version: str) -> list[PermissionRequest]:
+    """The requests of real sessions of opencode, as our plugin asks for a decision about them."""
+    files: list[Path] = sorted(FOLDER.glob(f"opencode/{version}/*/hooks.jsonl"))
+    events = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    given = [{**event, "hook_event_name": "PermissionRequest", "cwd": "/lab/project"} for event in events]
+    return [found for one in given if (found := APPROVALS["opencode"].read(one)) is not None]
+
+
+def test_requests_of_opencode_are_read_whole_and_answered_by_calls_of_its_api() -> None:
+    found = opencode("1.18.33")
+    shell = next(one for one in found if "marker" in one.command)
+    edit, question = (next(one for one in found if one.tool == tool) for tool in ("edit", "question"))
+    assert (shell.command, shell.shell_command) == ("touch marker && sleep 3",) * 2
+    assert "+written by the lab" in edit.command
+    assert edit.paths == ("/lab/project/notes.txt",)
+    assert question.command.splitlines()[1:] == ["  1. First", "  2. Second"]
+    agent, url = APPROVALS["opencode"], f"/permission/{shell.call_id}/reply"
+    assert agent.allow(shell, always=False) == {"url": url, "body": {"reply": "once"}}
+    assert agent.allow(shell, always=True) == {"url": url, "body": {"reply": "always"}}
+    assert agent.deny(shell, "no") == {"url": url, "body": {"reply": "reject", "message": "no"}}
+    assert [rule["ruleContent"] for rule in shell.suggestions[0]["rules"]] == ["touch *", "sleep *"]
+    assert agent.answer(question, ["Second"])["body"] == {"answers": [["Second"]]}
+    replied = {"hook_event_name": "event", "type": "permission.replied", "properties": {"requestID": shell.call_id}}
+    assert agent.ended_call(replied) == shell.call
+
+
+def test_a_shell_command_that_opencode_does_not_tell_whole_is_left_to_the_terminal() -> None:
+    assert {one.tool for one in opencode("1.1.65")} & {"bash"} == set()
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", None, 5])
+def test_an_id_of_opencode_that_could_be_another_path_is_no_request(name: object) -> None:
+    asked = {"hook_event_name": "PermissionRequest", "type": "permission.asked", "properties": {"id": name}}
+    assert APPROVALS["opencode"].read(asked) is None
 
 
 @pytest.mark.parametrize("agent", ASKED)

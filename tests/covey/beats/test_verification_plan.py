@@ -119,6 +119,7 @@ def test_the_verification_plan_of_the_document_holds_step_by_step(scene: Scene) 
     until(lambda: not birth(status["pid"]), "its end")
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(
     ("scene", "way"),
     [

@@ -98,16 +98,27 @@ def test_a_command_that_comes_later_or_is_lost_is_the_same_question() -> None:
     assert agent.titles == [(ASKS, True), (f"{ASKS}: make", False)]
 
 
+def test_a_command_that_one_source_cuts_off_or_wraps_is_the_same_question() -> None:
+    agent = Agent()
+    agent.shows("waiting_approval", "Bash: rm -rf build/ && ma…")
+    agent.shows("waiting_approval", "Bash: rm -rf build/ &&  make dist")
+    agent.shows("waiting_approval", "Bash: rm -rf build/ && ma…")
+    assert agent.titles == [
+        (f"{ASKS}: Bash: rm -rf build/ && ma…", True),
+        (f"{ASKS}: Bash: rm -rf build/ &&  make dist", False),
+    ]
+
+
 def test_another_command_another_state_and_a_second_wait_are_new_questions() -> None:
     agent = Agent()
     agent.shows("waiting_approval", "make")
     agent.shows("waiting_approval")
-    agent.shows("waiting_approval", "make install")
+    agent.shows("waiting_approval", "ninja install")
     agent.shows("waiting_input")
     agent.shows("running")
     agent.shows("waiting_input")
     has = "claude host/api:0.0 has a question"
-    assert agent.titles == [(f"{ASKS}: make", True), (f"{ASKS}: make install", True), (has, True), (has, True)]
+    assert agent.titles == [(f"{ASKS}: make", True), (f"{ASKS}: ninja install", True), (has, True), (has, True)]
     assert [kind for kind, _ in agent.questions][-2:] == ["attention.settled", "attention.asked"]
 
 

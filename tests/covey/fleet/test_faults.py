@@ -69,6 +69,7 @@ def test_a_tmux_server_that_stands_still_is_told_of_at_once_and_seen_again_when_
     assert fleet.row(pane, "waiting_approval")["runtime_id"] == before["runtime_id"]
 
 
+@pytest.mark.first
 @pytest.mark.once
 def test_a_thousand_panes_that_come_and_go_leave_what_is_there(fleet: Fleet) -> None:
     pane = fleet.agent()

@@ -118,6 +118,7 @@ class Asking:
             self.answers += 1
 
 
+@pytest.mark.first
 def test_a_flood_of_hooks_is_taken_in_whole_and_in_order_while_others_are_answered(fleet: Fleet) -> None:
     panes = [fleet.agent("cursor-agent") for _ in range(AGENTS)]
     fleet.up()

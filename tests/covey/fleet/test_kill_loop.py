@@ -143,6 +143,7 @@ class Poster(threading.Thread):
             time.sleep(0.05)
 
 
+@pytest.mark.first
 @pytest.mark.once
 @pytest.mark.timeout(900)
 def test_no_word_is_lost_in_eighty_kills(fleet: Fleet) -> None:

@@ -12,6 +12,7 @@ from tests.covey.conftest import COMMAND, Covey
 from tests.covey.mcp.conftest import address_of
 
 
+@pytest.mark.first
 async def test_the_inspector_accepts_schemas_results_and_refusals(covey: Covey) -> None:
     if shutil.which("npm") is None:
         pytest.skip("npm is not to be had here")

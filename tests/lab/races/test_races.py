@@ -28,7 +28,7 @@ def races(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "HOME": str(home),
         "PATH": os.environ["PATH"],
         "COVEY_LAB_DIR": str(lab_folder()),
-        "PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT)),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
     }
     command = [sys.executable, "-m", "lab", "races", *words]
     return subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=300, check=False)

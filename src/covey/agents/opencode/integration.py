@@ -21,6 +21,7 @@ PLUGIN = """\
 import { spawn } from "node:child_process"
 const HOOK = %s
 const EVENTS = /^(session\\.(created|deleted|status|idle|error|compacted)|permission\\..*|question\\..*)$/
+const ASKS = /^(permission|question)\\.asked$/
 let last = Promise.resolve()
 // One after the other, so that they arrive in order; opencode itself does not wait for any of them.
 const tell = (name, payload) => {
@@ -33,8 +34,26 @@ const tell = (name, payload) => {
     hook.stdin.end(body)
   })).catch(() => {})
 }
-export const Covey = async () => ({
-  event: async ({ event }) => { if (EVENTS.test(event.type)) tell("event", event) },
+// Waits beside the dialog for what is decided elsewhere, and hands it to opencode. Whoever answers first decides.
+const ask = (client, cwd, event) => {
+  const hook = spawn(HOOK, ["opencode"], { stdio: ["pipe", "pipe", "ignore"] })
+  let decided = ""
+  hook.on("error", () => {})
+  hook.stdin.on("error", () => {})
+  hook.stdout.on("data", (part) => { decided += part })
+  hook.on("close", async () => {
+    try {
+      const { url, body } = JSON.parse(decided)
+      await client._client.post({ url, body, headers: { "Content-Type": "application/json" } })
+    } catch {}
+  })
+  hook.stdin.end(JSON.stringify({ ...event, hook_event_name: "PermissionRequest", cwd }))
+}
+export const Covey = async ({ client, directory }) => ({
+  event: async ({ event }) => {
+    if (EVENTS.test(event.type)) tell("event", event)
+    if (ASKS.test(event.type)) last = last.then(() => ask(client, directory, event)).catch(() => {})
+  },
   "chat.message": async (input) => tell("chat.message", { input }),
   "tool.execute.before": async (input) => tell("tool.execute.before", { input }),
   "tool.execute.after": async (input) => tell("tool.execute.after", { input }),

@@ -45,7 +45,7 @@ class OpencodeHooks:
         event = safe_id(payload.get("type")) if hook == "event" else hook
         about = json_object(payload.get("properties")) or json_object(payload.get("input"))
         session = safe_id(about.get("sessionID"))
-        if not event or not session:
+        if not event or not session or hook == "PermissionRequest":  # told as an event as well
             return []
         own = string(payload.get("id")) or string(about.get("callID"))
         notice = Notice(

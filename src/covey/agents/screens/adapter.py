@@ -18,6 +18,7 @@ from covey.agents.versions import text as version_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from covey.agents.dialogs import DialogShape
     from covey.agents.screens.patterns import Patterns, Reading
     from covey.agents.versions import Version
 
@@ -98,6 +99,8 @@ class Adapter(Struct, frozen=True, kw_only=True):
     """Why the patterns may not fit the version at hand; every reading repeats it."""
     origin: str = "built-in"
     """Where it is described."""
+    dialogs: tuple[DialogShape, ...] = ()
+    """Beside those of `agents/<name>/dialogs.py`."""
 
     def at(self, text: str) -> Adapter:
         """This adapter for one version of the agent, with the rules of that version.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import asdict, replace
 
@@ -21,6 +21,9 @@ from covey.agents.screens.description import (
 )
 from covey.agents.screens.patterns import Patterns, Rule
 from covey.agents.screens.toml_lines import line_of
+
+if TYPE_CHECKING:
+    from covey.agents.dialogs import DialogShape
 
 _AnyRule = TypeVar("_AnyRule", bound=TitleRule)
 
@@ -46,6 +49,7 @@ def extended(base: Description, more: Description) -> Description:
         sidebar=more.sidebar or base.sidebar,
         screens=_rules(more.screens, base.screens),
         titles=_rules(more.titles, base.titles),
+        dialogs=[*more.dialogs, *base.dialogs],
     )
 
 
@@ -67,6 +71,8 @@ def build(description: Description, source: str = "", text: str = "", origin: st
     patterns = sorted(
         (_patterns(block, source, text) for block in blocks), key=lambda one: one.when.start, reverse=True
     )
+    for shape in description.dialogs:
+        _check_dialog(shape, {rule.name for block in blocks for rule in block.screens}, source, text)
     return Adapter(
         name=description.name,
         title=description.title or description.name,
@@ -75,7 +81,25 @@ def build(description: Description, source: str = "", text: str = "", origin: st
         versions=tuple(patterns),
         patterns=patterns[0].at(patterns[0].newest),
         origin=origin,
+        dialogs=tuple(description.dialogs),
     )
+
+
+def _check_dialog(shape: DialogShape, rules: set[str], source: str, text: str) -> None:
+    """Raise DescriptionError if a dialog belongs to no rule, or one of its patterns is wrong."""
+    compiled = _Compiler(source, text)
+    if not shape.rules or not shape.begins:
+        raise DescriptionError(
+            source, line_of(text, "dialogs"), "a dialog has no rule or no beginning", "Fill `rules` and `begins`."
+        )
+    if unknown := [name for name in shape.rules if name not in rules]:
+        message = f"the dialog names a rule {unknown[0]!r} that is not among the screens"
+        raise DescriptionError(source, compiled.line(unknown[0]), message, f"One of: {', '.join(sorted(rules))}.")
+    compiled.all("dialogs", list(shape.begins))
+    compiled.pattern("dialogs", shape.row, "text")
+    compiled.pattern("dialogs", shape.option, "label")
+    for pattern in (shape.ends, shape.several, shape.once, shape.always, shape.deny, shape.free):
+        compiled.optional("dialogs", pattern)
 
 
 def _block_extended(base: VersionBlock, more: VersionBlock) -> VersionBlock:

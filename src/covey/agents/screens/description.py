@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from covey.agents.claim import State  # noqa: TC001 - a Struct reads its annotations
+from covey.agents.dialogs import DialogShape
 from covey.agents.screens.adapter import CONTRACT_VERSION
 from covey.agents.screens.toml_lines import line_of
 
@@ -112,6 +113,7 @@ class Description(Looks, kw_only=True, forbid_unknown_fields=True):
     process: ProcessTable = ProcessTable()
     capabilities: CapabilitiesTable = CapabilitiesTable()
     versions: list[VersionBlock] = []
+    dialogs: list[DialogShape] = []
 
 
 TABLES: dict[str, type[Struct]] = {
@@ -122,6 +124,7 @@ TABLES: dict[str, type[Struct]] = {
     "titles": TitleRule,
     "process": ProcessTable,
     "capabilities": CapabilitiesTable,
+    "dialogs": DialogShape,
 }
 """What stands under each name."""
 

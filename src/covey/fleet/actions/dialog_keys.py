@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from covey.agents.registry import DIALOGS
 from covey.fleet.actions.dialog_answer import Choice, Dialog, choose, find_dialog, next_keys
 from covey.fleet.actions.refusal import (
     DIALOG_CHANGED,
@@ -83,7 +82,7 @@ async def open_dialog(pane: AgentPane, snapshot: Snapshot) -> OpenDialog:
             f"{snapshot.ref} asks nothing now: it is {screen.reading.state}; nothing was typed",
             f"See why: covey why runtime:{snapshot.runtime.runtime_id}",
         )
-    for shape in DIALOGS.get(snapshot.runtime.agent, ()):
+    for shape in screen.dialogs:
         if screen.reading.evidence.pattern in shape.rules:
             return OpenDialog(find_dialog(shape, screen.lines, screen.coloured), screen.reading)
     raise Refusal(

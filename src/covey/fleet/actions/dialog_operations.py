@@ -58,17 +58,6 @@ class DialogOperations:
                 error="argument_error",
                 field="choice",
             )
-        return await self._answer(call, choice)
-
-    async def approve_by_keys(self, call: Call, *, always: bool) -> dict[str, Any]:
-        """Allow what the agent of a call asks, once or from now on. The parameters are those of `dialog.answer`."""
-        return await self._answer(call, Choice("always" if always else "once"))
-
-    async def deny_by_keys(self, call: Call) -> dict[str, Any]:
-        """Deny what the agent of a call asks."""
-        return await self._answer(call, Choice("deny"))
-
-    async def _answer(self, call: Call, choice: Choice) -> dict[str, Any]:
         snapshot = await begin(self._fleet, call, self._clock.time())
         turn = self._turns.setdefault(snapshot.runtime.runtime_id, asyncio.Lock())
         async with turn:

@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from covey.agents.acting import DEFAULT
-from covey.agents.registry import ACTING
+from covey.agents.dialogs import DialogShape  # noqa: TC001 - a Struct reads its annotations
+from covey.agents.registry import ACTING, DIALOGS
 from covey.agents.screens.composer import ABSENT
 from covey.fleet.actions.refusal import (
     COMPOSER_HOLDS_DRAFT,
@@ -58,6 +59,8 @@ class Screen(Struct, frozen=True):
     lines: list[str]
     coloured: list[str]
     reading: Reading | None
+    dialogs: tuple[DialogShape, ...] = ()
+    """How the dialogs of this agent are drawn."""
 
     @property
     def composer(self) -> Composer:
@@ -95,7 +98,8 @@ class AgentPane:
         escapes = "\n".join(lines)
         plain = without_escapes(escapes)
         reading = source.adapter.read_screen(plain, escapes, pane.title if pane else "")
-        return Screen([line.rstrip(" ") for line in plain.split("\n")], lines, reading)
+        dialogs = (*source.adapter.dialogs, *DIALOGS.get(self._runtime.agent, ()))
+        return Screen([line.rstrip(" ") for line in plain.split("\n")], lines, reading, dialogs)
 
     def check_free(self, screen: Screen) -> None:
         """Raise Refusal unless a message can be written into the composer without touching anybody's words."""

@@ -54,9 +54,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     @property
     def commands(self) -> list[str]:
         """The commands that settle it."""
-        if self.request.questions:
-            return [f"covey answer {self.short_id} --option …"]
-        return [f"covey approve {self.short_id}", f"covey deny {self.short_id}"]
+        return settling(self.short_id, question=bool(self.request.questions))
 
     def closed(self, status: Literal["answered", "withdrawn", "expired"], now: float, **changes: Any) -> Approval:
         """Return it as it is after its end."""
@@ -86,6 +84,7 @@ class Approval(Struct, frozen=True, kw_only=True):
             "input": self.request.input,
             "suggestions": list(self.request.suggestions),
             "age_ms": max(0, round(age * 1000)),
+            "commands": self.commands if self.status == OPEN else [],
         }
 
     def _fields(self) -> dict[str, Any]:
@@ -101,6 +100,11 @@ class Approval(Struct, frozen=True, kw_only=True):
             "expires_at": timestamp(self.expires_at),
             "closed_at": None if self.closed_at is None else timestamp(self.closed_at),
         }
+
+
+def settling(name: str, *, question: bool) -> list[str]:
+    """Return the commands that settle an approval of this name."""
+    return [f"covey answer {name} --option …"] if question else [f"covey approve {name}", f"covey deny {name}"]
 
 
 def opened(id_: str, row: Row, request: PermissionRequest, now: float, limit_s: float) -> Approval:

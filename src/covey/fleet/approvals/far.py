@@ -1,18 +1,20 @@
-"""An approval of an agent on another machine, settled by the Covey of that machine, over the connection to it."""
+"""Approvals of agents on other machines: listed and settled by the Covey of that machine, over the connection to it."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
 from covey.fleet.actions.refusal import NOT_SUPPORTED, TARGET_UNREACHABLE, Refusal
+from covey.fleet.approvals.approval import OPEN, settling
 from covey.fleet.approvals.refusal import NOTHING_ASKED
 from covey.hosts.errors import HostError
 from covey.hosts.executor import run
 from murli import AgentError, tool_error, user_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from covey.fleet.answers.view import Row
     from covey.fleet.fleet import Fleet
@@ -20,8 +22,53 @@ if TYPE_CHECKING:
 
 LIMIT_S = 12.0
 """For one command there."""
+LIST_S = 4.0
+"""For a list: a host that hangs does not hide what is asked elsewhere."""
 # As for the feed of that node: the path of a command over ssh is a short one.
 _START = 'PATH="$PATH:$HOME/.local/bin"; export PATH; exec covey "$@"'
+
+
+async def listed(fleet: Fleet, agents: Iterable[Row]) -> list[dict[str, Any]]:
+    """Return what those of the agents that are on other machines ask there, in our names for them.
+
+    A machine without a Covey, and one that does not answer in time, adds nothing.
+    """
+    rows: dict[str, list[Row]] = {}
+    for row in agents:
+        if _node_of(fleet, row) is not None:
+            rows.setdefault(row.target, []).append(row)
+    found = await asyncio.gather(*(_listed(fleet, there) for there in rows.values()))
+    return [one for there in found for one in there]
+
+
+async def _listed(fleet: Fleet, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    executor = _node_of(fleet, rows[0])
+    assert executor
+    try:
+        asked = (await _covey(executor, rows[0].target, ["approvals"], LIST_S))["items"]
+        by_process = {(row.pid, row.agent): row for row in rows}
+        return [
+            _in_our_names(one, row) for one in asked if (row := by_process.get((one["pid"], one["agent"]))) is not None
+        ]
+    except (AgentError, KeyError, TypeError):
+        return []
+
+
+def _node_of(fleet: Fleet, row: Row) -> Executor | None:
+    """Return the machine of an agent if it is another one and a Covey runs there."""
+    watch = fleet.watches[row.target]
+    return watch.executor if watch.status.node.startswith("ok") else None
+
+
+def _in_our_names(approval: dict[str, Any], row: Row) -> dict[str, Any]:
+    commands = settling(f"runtime:{row.runtime_id}", question=bool(approval["questions"]))
+    return {
+        **approval,
+        "runtime_id": row.runtime_id,
+        "ref": row.ref,
+        "target": row.target,
+        "commands": commands if approval["status"] == OPEN else [],
+    }
 
 
 async def settle(fleet: Fleet, row: Row, verb: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,15 +76,15 @@ async def settle(fleet: Fleet, row: Row, verb: str, params: Mapping[str, Any]) -
 
     Raises Refusal if there is no Covey there or the agent asks nothing, and the AgentError of that Covey.
     """
-    watch = fleet.watches[row.target]
-    if watch.executor is None or not watch.status.node.startswith("ok"):
+    executor = _node_of(fleet, row)
+    if executor is None:
         raise Refusal(
             NOT_SUPPORTED,
             f"{row.ref} is on {row.target}, where no Covey takes the requests of its hooks",
             f"Answer it in its pane, or run Covey there: ssh {row.target} covey up",
         )
-    listed = await _covey(watch.executor, row, ["approvals"])
-    asked = [one for one in listed["items"] if one["pid"] == row.pid and one["agent"] == row.agent]
+    there = await _covey(executor, row.target, ["approvals"])
+    asked = [one for one in there["items"] if one["pid"] == row.pid and one["agent"] == row.agent]
     if not asked:
         raise Refusal(
             NOTHING_ASKED,
@@ -53,8 +100,7 @@ async def settle(fleet: Fleet, row: Row, verb: str, params: Mapping[str, Any]) -
             field="ref",
         )
     words = [verb, asked[0]["id"], "--yes", f"--if-runtime={asked[0]['runtime_id']}", *_flags(params)]
-    settled: dict[str, Any] = await _covey(watch.executor, row, words)
-    return {**settled, "runtime_id": row.runtime_id, "ref": row.ref, "target": row.target}
+    return _in_our_names(await _covey(executor, row.target, words), row)
 
 
 def _flags(params: Mapping[str, Any]) -> list[str]:
@@ -63,17 +109,17 @@ def _flags(params: Mapping[str, Any]) -> list[str]:
     return [*flags, *(["--always"] if params.get("always") else [])]
 
 
-async def _covey(executor: Executor, row: Row, words: list[str]) -> Any:
+async def _covey(executor: Executor, target: str, words: list[str], limit_s: float = LIMIT_S) -> Any:
     """Run covey on another machine and return its result. Raises its AgentError."""
     try:
         code, out, complaints = await run(
-            executor, ["sh", "-c", _START, "covey", *words, "--output", "json"], deadline_s=LIMIT_S
+            executor, ["sh", "-c", _START, "covey", *words, "--output", "json"], deadline_s=limit_s
         )
     except HostError as error:
         raise Refusal(
             TARGET_UNREACHABLE,
-            f"{row.target} cannot be asked: {error}",
-            f"Look at it: covey target connect {row.target}",
+            f"{target} cannot be asked: {error}",
+            f"Look at it: covey target connect {target}",
         ) from error
     try:
         if code == 0:
@@ -81,8 +127,8 @@ async def _covey(executor: Executor, row: Row, words: list[str]) -> Any:
         raise AgentError.from_envelope(_document(complaints))
     except (ValueError, KeyError, TypeError):
         raise tool_error(
-            f"the Covey on {row.target} gave no answer that could be read (exit code {code})",
-            f"Try it there: ssh {row.target} covey {words[0]}",
+            f"the Covey on {target} gave no answer that could be read (exit code {code})",
+            f"Try it there: ssh {target} covey {words[0]}",
         ) from None
 
 

@@ -130,7 +130,7 @@ class Holding:
         until = self._clock.monotonic() + limit_s
         held = Held(approval)
         held.waited = self._state(approval.runtime_id) in WAITING
-        if not approval.request.hidden:
+        if not approval.request.hidden and APPROVALS[approval.agent].one_dialog:
             self._supersede(approval)
         self._held[approval.id] = held
         try:

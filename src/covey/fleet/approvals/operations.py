@@ -16,6 +16,7 @@ from covey.fleet.approvals.holding import LONGEST_S, Holding
 from covey.fleet.approvals.pending import PendingApprovals
 from covey.fleet.approvals.presence import Presence
 from covey.fleet.approvals.refusal import NOTHING_ASKED, too_late
+from covey.fleet.state.model import WAITING
 from covey.kernel.http.request import read_deadline
 from covey.kernel.moments import seconds
 from murli import AgentError, not_found, user_error
@@ -86,10 +87,15 @@ class ApprovalOperations:
         if call.params["all"]:
             found += [one for one in await self._pending.latest(limit) if one.status != OPEN][: limit - len(found)]
         now = self._clock.time()
+        rows = self._fleet.rows()
+        there = await far.listed(self._fleet, rows)
+        asking = {one.runtime_id for one in self._pending.open.values()} | {one["runtime_id"] for one in there}
         return {
-            "open": len(self._pending.open),
+            "open": len(self._pending.open) + len(there),
             "presence": self._presence(),
-            "items": [one.as_dict(now) for one in found],
+            "items": ([one.as_dict(now) for one in found if one.status == OPEN] + there)[:limit]
+            + [one.as_dict(now) for one in found if one.status != OPEN],
+            "others": [_other(row) for row in rows if row.state in WAITING and row.runtime_id not in asking][:limit],
         }
 
     async def approve(self, call: Call) -> dict[str, Any]:
@@ -215,6 +221,19 @@ class ApprovalOperations:
 
     def _presence(self) -> dict[str, Any]:
         return {**self.presence.state.as_dict(), "away": self.presence.away}
+
+
+def _other(row: Row) -> dict[str, Any]:
+    """Return an agent that waits for an answer that no hook can give."""
+    return {
+        "runtime_id": row.runtime_id,
+        "ref": row.ref,
+        "target": row.target,
+        "agent": row.agent,
+        "state": row.state,
+        "detail": row.detail,
+        "command": f"covey dialog show runtime:{row.runtime_id}",
+    }
 
 
 async def _nothing() -> AsyncGenerator[Batch, None]:

@@ -57,8 +57,14 @@ def same_question(before: Row, row: Row) -> Row | None:
     Returns None if the row asks another question.
 
     The command comes from one source, sometimes later than the state from another one, and its dialog may close before
-    the state changes: no detail is not another question.
+    the state changes: no detail is not another question. Nor is one that a source cuts off or wraps.
     """
-    if row.state != before.state or (before.detail and row.detail and before.detail != row.detail):
+    own, other = _squeezed(row.detail), _squeezed(before.detail)
+    if row.state != before.state or not (own.startswith(other) or other.startswith(own)):
         return None
-    return row if row.detail else replace(row, detail=before.detail)
+    return row if len(own) >= len(other) else replace(row, detail=before.detail)
+
+
+def _squeezed(detail: str) -> str:
+    """Return a detail without what differs between sources that show the same."""
+    return "".join(detail.split()).removesuffix("…")

@@ -61,19 +61,21 @@ def test_screens_that_lie_are_still_there_and_still_lie() -> None:
         assert reading.state == "running"
 
 
-@pytest.mark.parametrize("capture", LIVE, ids=str)
-def test_a_screen_under_copy_mode_is_not_read(capture: Capture) -> None:
-    assert REGISTRY.adapters[capture.about["agent"]].read_screen(capture.screen, capture.escapes, in_mode=True) is None
+def test_a_screen_under_copy_mode_is_not_read() -> None:
+    for capture in LIVE:
+        adapter = REGISTRY.adapters[capture.about["agent"]]
+        assert adapter.read_screen(capture.screen, capture.escapes, in_mode=True) is None, capture
 
 
-@pytest.mark.parametrize("capture", LIVE, ids=str)
-def test_an_agent_is_found_among_the_processes_of_its_pane(capture: Capture) -> None:
-    assert {REGISTRY.identify(process) for process in processes(capture)} - {None} == {capture.about["agent"]}
+def test_an_agent_is_found_among_the_processes_of_its_pane() -> None:
+    for capture in LIVE:
+        found = {REGISTRY.identify(process) for process in processes(capture)} - {None}
+        assert found == {capture.about["agent"]}, capture
 
 
-@pytest.mark.parametrize("capture", [capture for capture in ALL if capture.state == "gone"], ids=str)
-def test_no_process_is_an_agent_once_it_is_gone(capture: Capture) -> None:
-    assert {REGISTRY.identify(process) for process in processes(capture)} == {None}
+def test_no_process_is_an_agent_once_it_is_gone() -> None:
+    for capture in [one for one in ALL if one.state == "gone"]:
+        assert {REGISTRY.identify(process) for process in processes(capture)} == {None}, capture
 
 
 @pytest.mark.parametrize(
@@ -95,11 +97,9 @@ def test_a_title_that_tells_a_state_tells_the_true_one(capture: Capture) -> None
         assert capture.state != "running" or capture.about["version"] == "0.101.0", "only older releases set no title"
 
 
-@pytest.mark.parametrize(
-    "capture", [capture for capture in LIVE if capture.about["agent"] not in {"codex", "gemini"}], ids=str
-)
-def test_other_titles_tell_nothing(capture: Capture) -> None:
-    assert REGISTRY.adapters[capture.about["agent"]].read_title(capture.pane["pane_title"]) is None
+def test_other_titles_tell_nothing() -> None:
+    for capture in [one for one in LIVE if one.about["agent"] not in {"codex", "gemini"}]:
+        assert REGISTRY.adapters[capture.about["agent"]].read_title(capture.pane["pane_title"]) is None, capture
 
 
 @pytest.mark.parametrize("capture", LIVE, ids=str)
@@ -159,15 +159,16 @@ def test_an_error_is_told_in_the_words_of_the_agent(capture: Capture) -> None:
 @pytest.mark.parametrize(
     "capture", [one for one in LIVE if str(one) not in LYING_SCREENS and one.about["case"] != "picker"], ids=str
 )
-@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (80, 40), (120, 24), (60, 15)])
-def test_a_screen_that_is_cut_is_read_rightly_or_not_at_all(capture: Capture, columns: int, rows: int) -> None:
+def test_a_screen_that_is_cut_is_read_rightly_or_not_at_all(capture: Capture) -> None:
     squeezed = re.sub(
         r"\n{3,}", "\n\n", capture.screen.rstrip()
     )  # a smaller screen has less room between what was said and the composer
-    cut = "\n".join(line[:columns] for line in squeezed.split("\n")[-rows:])
-    reading = read(capture, cut, "")
     out_of_sight = {"idle"} if capture.state == "error" else set()  # at rest it is in any case
-    assert reading is None or at_rest(reading.state) in {at_rest(capture.state), *out_of_sight}, reading
+    for columns, rows in [(80, 24), (80, 40), (120, 24), (60, 15)]:
+        cut = "\n".join(line[:columns] for line in squeezed.split("\n")[-rows:])
+        reading = read(capture, cut, "")
+        right = {at_rest(capture.state), *out_of_sight}
+        assert reading is None or at_rest(reading.state) in right, (columns, rows, reading)
 
 
 @pytest.mark.parametrize("capture", [capture for capture in LIVE if str(capture) not in LYING_SCREENS], ids=str)

@@ -145,6 +145,27 @@ def test_patterns_for_other_versions_join_the_known_ones_newest_first(tmp_path: 
             "(?P<detail>",
         ),
         ('name = "x"\n[process]\nnames = ["x"]\n[[versions]]\nwhen = "~2"\n', 5, "'~2' is no version range", "range"),
+        (
+            'name = "x"\n[process]\nnames = ["x"]\n[[dialogs]]\nrules = ["ask"]\nbegins = ["^x"]\n',
+            5,
+            "names a rule 'ask' that is not among the screens",
+            "One of",
+        ),
+        (
+            (
+                'name = "x"\n[process]\nnames = ["x"]\n[[screens]]\nname = "ask"\nstate = "idle"\n'
+                '[[dialogs]]\nrules = ["ask"]\nbegins = ["^x"]\noption = "[0-9]"\n'
+            ),
+            10,
+            "no group named 'label'",
+            "(?P<label>",
+        ),
+        (
+            'name = "x"\n[[dialogs]]\nrules = ["ask"]\nbegins = ["^x"]\nonse = "Yes"\n',
+            5,
+            "'onse' is not known here",
+            "Did you mean 'once'?",
+        ),
         ('name = "x"\n', 0, "no process is named", "[process]"),
         ('name = "x"\ncontract_version = 9\n', 2, "contract_version 9 is not known", "This Covey knows"),
     ],

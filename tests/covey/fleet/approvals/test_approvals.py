@@ -61,6 +61,19 @@ def test_a_request_is_listed_in_full_and_approved_once(asking: Agents) -> None:
     assert claude.open() == []
 
 
+def test_agents_that_wait_for_keys_are_listed_with_what_shows_their_dialog(asking: Agents) -> None:
+    claude = asking("claude")
+    claude.asked(claude_asks())
+    toy = claude.fleet.agent()
+    claude.fleet.row(toy)
+    claude.fleet.show(toy, "[ask] rm x")
+    row = claude.fleet.row(toy, "waiting_approval")
+    listed = claude.covey.run("approvals").result
+    assert [one["agent"] for one in listed["items"]] == ["claude"]
+    (other,) = listed["others"]
+    assert (other["agent"], other["command"]) == ("toy", f"covey dialog show runtime:{row['runtime_id']}")
+
+
 def needs(asking: Asking) -> list[dict[str, Any]]:
     return json.loads(asking.covey.request("GET", "/v1/attention")[2])["items"]  # type: ignore[no-any-return]
 

@@ -48,6 +48,10 @@ def test_a_request_on_another_host_is_answered_from_here(covey: Covey, a: Far) -
         ):
             told = pool.submit(ask)
             until(lambda: a.covey.run("approvals").result["items"])
+            until(lambda: covey.run("approvals").result["open"])
+            (listed,) = covey.run("approvals").result["items"]
+            assert (listed["target"], listed["command"]) == ("a", claude_asks()["tool_input"]["command"])
+            assert listed["commands"][0] == f"covey approve runtime:{listed['runtime_id']}"
             answer = covey.run(*words, "--yes").result
             assert (answer["target"], answer["status"]) == ("a", "answered")
             assert b"event: covey.decision" in told.result()

@@ -23,6 +23,7 @@ from lab.agents.agent import Agent, Launch, RunSetup
 from lab.agents.claude import Claude
 from lab.agents.codex import Codex
 from lab.agents.copilot import Copilot
+from lab.agents.opencode import OpenCode
 from lab.bench import bench
 from lab.install import program_of
 from lab.play import play
@@ -96,9 +97,9 @@ async def played(agent: type[Agent], person: Callable[[Person], Coroutine[Any, A
         return sorted({file.name for file in run.setup.project.iterdir()} & {"approved", "denied", "left"}), transcript
 
 
-@pytest.mark.parametrize("agent", [needed(Claude), needed(Codex), needed(Copilot)])
+@pytest.mark.parametrize("agent", [needed(Claude), needed(Codex), needed(Copilot), needed(OpenCode)])
 async def test_an_agent_does_what_is_decided_elsewhere_or_asks_at_its_terminal(agent: type[Agent]) -> None:
-    is_hidden = agent is not Claude
+    is_hidden = agent in {Codex, Copilot}
     ends: list[str] = []
 
     async def person(away: Person) -> None:
