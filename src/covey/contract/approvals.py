@@ -80,6 +80,7 @@ OPERATIONS = (
         parameters=[
             Parameter("all", "Closed ones too, the latest first.", type="bool", default=False),
             Parameter("limit", "How many.", type="int", default=50, minimum=1, maximum=1000),
+            Parameter("here", "Only agents of this machine: no other host is asked.", type="bool", default=False),
         ],
         result=shape(
             "ApprovalList", open="integer", presence=PRESENCE, items=array(APPROVAL), others=array(WAITING_AGENT)

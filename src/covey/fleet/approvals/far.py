@@ -24,6 +24,8 @@ LIMIT_S = 12.0
 """For one command there."""
 LIST_S = 4.0
 """For a list: a host that hangs does not hide what is asked elsewhere."""
+LISTING = ["approvals", "--here"]
+"""Only of its own agents: two hosts that see each other would ask in a circle."""
 # As for the feed of that node: the path of a command over ssh is a short one.
 _START = 'PATH="$PATH:$HOME/.local/bin"; export PATH; exec covey "$@"'
 
@@ -45,7 +47,7 @@ async def _listed(fleet: Fleet, rows: Sequence[Row]) -> list[dict[str, Any]]:
     executor = _node_of(fleet, rows[0])
     assert executor
     try:
-        asked = (await _covey(executor, rows[0].target, ["approvals"], LIST_S))["items"]
+        asked = (await _covey(executor, rows[0].target, LISTING, LIST_S))["items"]
         by_process = {(row.pid, row.agent): row for row in rows}
         return [
             _in_our_names(one, row) for one in asked if (row := by_process.get((one["pid"], one["agent"]))) is not None
@@ -57,7 +59,8 @@ async def _listed(fleet: Fleet, rows: Sequence[Row]) -> list[dict[str, Any]]:
 def _node_of(fleet: Fleet, row: Row) -> Executor | None:
     """Return the machine of an agent if it is another one and a Covey runs there."""
     watch = fleet.watches[row.target]
-    return watch.executor if watch.status.node.startswith("ok") else None
+    is_here = row.target == fleet.watches.local_name
+    return None if is_here or not watch.status.node.startswith("ok") else watch.executor
 
 
 def _in_our_names(approval: dict[str, Any], row: Row) -> dict[str, Any]:
@@ -83,7 +86,7 @@ async def settle(fleet: Fleet, row: Row, verb: str, params: Mapping[str, Any]) -
             f"{row.ref} is on {row.target}, where no Covey takes the requests of its hooks",
             f"Answer it in its pane, or run Covey there: ssh {row.target} covey up",
         )
-    there = await _covey(executor, row.target, ["approvals"])
+    there = await _covey(executor, row.target, LISTING)
     asked = [one for one in there["items"] if one["pid"] == row.pid and one["agent"] == row.agent]
     if not asked:
         raise Refusal(

@@ -88,7 +88,7 @@ class ApprovalOperations:
             found += [one for one in await self._pending.latest(limit) if one.status != OPEN][: limit - len(found)]
         now = self._clock.time()
         rows = self._fleet.rows()
-        there = await far.listed(self._fleet, rows)
+        there = [] if call.params["here"] else await far.listed(self._fleet, rows)
         asking = {one.runtime_id for one in self._pending.open.values()} | {one["runtime_id"] for one in there}
         return {
             "open": len(self._pending.open) + len(there),
