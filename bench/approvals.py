@@ -90,7 +90,7 @@ class Trial:
         elif way == "dialog.answer":
             await self._call("dialog.answer", ref=ref, choice="once")
         else:
-            (row,) = (await self._call("ps"))["items"]
+            (row,) = (await self._call("list.panes"))["items"]
             pane = row["identity"]["pane_id"]
             pressing = await asyncio.create_subprocess_exec(
                 "tmux", "-S", str(self._socket), "send-keys", "-t", pane, *KEYS[self._agent]
@@ -101,7 +101,7 @@ class Trial:
         """Return the request for a command as soon as its dialog is seen."""
         async with asyncio.timeout(LIMIT_S):
             while True:
-                rows = (await self._call("ps"))["items"]
+                rows = (await self._call("list.panes"))["items"]
                 for item in (await self._call("approvals"))["items"]:
                     if item["command"] == command and any(row["state"] == "waiting_approval" for row in rows):
                         return item  # type: ignore[no-any-return]
