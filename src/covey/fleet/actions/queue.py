@@ -175,7 +175,7 @@ class Queue:
         if queued is None or queued.begun:
             raise Refusal(
                 NOT_QUEUED,
-                "it is being typed now" if queued else f"it does not wait: it is {receipt.rung}",
+                "it is being typed now" if queued else f"it does not wait any more: {receipt.why or receipt.rung}",
                 "See how far it came: covey receipts list",
             )
         return await self._close(queued, "it was cancelled; nothing was typed")

@@ -35,9 +35,9 @@ pytestmark = pytest.mark.once
 APPROVED, DENIED, LEFT = "touch approved", "touch denied", "touch left"
 
 
-def scenario(agent: type[Agent]) -> Scenario:
-    """A command approved from elsewhere, one denied, one that the terminal answers, and a question if it has a tool."""
-    question = ["type Ask me", "until completed"] if agent is not Copilot else []
+def scenario(*, asks: bool) -> Scenario:
+    """A command approved from elsewhere, one denied, one that the terminal answers, and perhaps a question."""
+    question = ["type Ask me", "until completed"] if asks else []
     person = [
         *("type Do the first", "until completed"),
         *("type Do the second", "until completed"),
@@ -80,7 +80,14 @@ class Person:
                 await asyncio.sleep(0.05)
 
 
-async def played(agent: type[Agent], person: Callable[[Person], Coroutine[Any, Any, None]]) -> tuple[list[str], str]:
+def append(file: Path, text: str) -> None:
+    with file.open("a") as opened:
+        opened.write(text)
+
+
+async def played(
+    agent: type[Agent], person: Callable[[Person], Coroutine[Any, Any, None]], *, asks: bool, policy: str = ""
+) -> tuple[list[str], str]:
     """Play the scenario while a person elsewhere does their part; return the files made, and the transcript."""
 
     def integrate(folder: Path, one: Agent, setup: RunSetup, launch: Launch) -> None:
@@ -90,9 +97,10 @@ async def played(agent: type[Agent], person: Callable[[Person], Coroutine[Any, A
     async with bench(integrate=integrate) as shared:
         home = Home(str(shared.folder / "c"))
         set_value(home.node, SETTINGS, "fleet.sockets", json.dumps([str(shared.terminal.socket)]))
+        append(Path(home.node.config_file), policy)
         async with Daemon.running(home.node, subsystems=SUBSYSTEMS) as daemon, asyncio.TaskGroup() as group:
             group.create_task(person(Person(daemon)))
-            run = await play(shared, agent(program_of(agent)), scenario(agent), agent.name)
+            run = await play(shared, agent(program_of(agent)), scenario(asks=asks), agent.name)
         files = [*run.agent.transcripts(run.setup), *(run.setup.home / ".local/share/opencode").glob("opencode.db*")]
         transcript = "".join(file.read_text(errors="replace") for file in files)
         return sorted({file.name for file in run.setup.project.iterdir()} & {"approved", "denied", "left"}), transcript
@@ -119,7 +127,7 @@ async def test_an_agent_does_what_is_decided_elsewhere_or_asks_at_its_terminal(a
                 "answer", ref=(await away.asked(f"{QUESTION}\n  1. First\n  2. Second"))["id"], option=["2"]
             )
 
-    made, told = await played(agent, person)
+    made, told = await played(agent, person, asks=agent is not Copilot)
     assert made == ["approved", "left"]
     assert ends == ["you are here: it asks at its terminal" if is_hidden else "it was answered at its terminal"]
     assert MESSAGE in told, "the model reads why"
@@ -127,3 +135,31 @@ async def test_an_agent_does_what_is_decided_elsewhere_or_asks_at_its_terminal(a
         rf"{re.escape(QUESTION)}[^.]*Second" if agent is not OpenCode else rf'{re.escape(QUESTION)}\\*"=\\*"Second'
     )
     assert agent is Copilot or re.search(answered, told), "and the answer"
+
+
+POLICY = f"""
+[[policy.rule]]
+name = "makes"
+effect = "allow"
+command = "{APPROVED}"
+
+[[policy.rule]]
+name = "keeps"
+effect = "deny"
+command = "{DENIED}"
+"""
+
+
+@pytest.mark.parametrize("agent", [needed(Claude), needed(Codex)])
+async def test_an_agent_does_what_the_policy_decides_and_asks_for_the_rest(agent: type[Agent]) -> None:
+    decided: list[tuple[str, str, str, str]] = []
+
+    async def person(here: Person) -> None:
+        for command in (APPROVED, DENIED):
+            item = await here.asked(command, "answered")
+            decided.append((command, item["decision"], item["via"], item["by"]["rule"]))
+
+    made, told = await played(agent, person, asks=False, policy=POLICY)
+    assert made == ["approved", "left"], "the third is left to the terminal"
+    assert decided == [(APPROVED, "allow", "policy", "makes"), (DENIED, "deny", "policy", "keeps")]
+    assert "denied by the rule keeps" in told, "the model reads why"
