@@ -38,15 +38,16 @@ class Agent:
     def run(self) -> None:
         self.draw()
         while True:
-            if LOG.with_name("ask").exists() and not self.asks:
-                self.asks = True
-                self.draw()
-            if select.select([0], [], [], 0.005)[0]:
+            wants_to_ask = LOG.with_name("ask").exists() and not self.asks
+            if select.select([0], [], [], 0 if wants_to_ask else 0.005)[0]:
                 data = os.read(0, 65536)
                 if not data or data == b"\x03":
                     return
                 self.pending += data
                 self.take()
+                self.draw()
+            elif wants_to_ask:  # what was typed before is the composer's
+                self.asks = True
                 self.draw()
 
     def take(self) -> None:

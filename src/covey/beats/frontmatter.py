@@ -5,11 +5,12 @@ All values are texts, lists and tables.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import yaml
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey.kernel.config.file import Problem
+
+if TYPE_CHECKING:
+    import yaml
 
 LONGEST_HEAD = 16_384
 """The largest number of characters: parsing more would hold up the daemon."""
@@ -59,6 +60,8 @@ class _HeadError(Exception):
 
 
 def _parse(head: str) -> tuple[dict[str, Any], dict[str, int]]:
+    import yaml  # noqa: PLC0415 - slow to import, and a daemon without beats does not need it
+
     loader = None
     try:
         loader = yaml.BaseLoader(head)

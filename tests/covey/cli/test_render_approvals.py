@@ -30,13 +30,15 @@ def item(**changes: Any) -> dict[str, Any]:
         "by": {},
         "why": "",
         "age_ms": 12_000,
+        "commands": ["covey approve ABC123", "covey deny ABC123"],
         **changes,
     }
 
 
 def shown(*items: dict[str, Any], away: bool = False) -> list[str]:
     count = sum(one["status"] == "open" for one in items)
-    return listed({"items": list(items), "open": count, "presence": {**HERE, "away": away}}, PLAIN).splitlines()
+    result = {"items": list(items), "open": count, "presence": {**HERE, "away": away}, "others": []}
+    return listed(result, PLAIN).splitlines()
 
 
 def test_a_request_is_shown_whole_with_the_commands_that_settle_it() -> None:
@@ -54,7 +56,8 @@ def test_a_request_is_shown_whole_with_the_commands_that_settle_it() -> None:
     always = shown(item(suggestions=[rule, {"type": "addDirectories", "directories": ["/srv"]}]))
     assert always[5] == "    --always would allow: Bash(rm *), access to /srv"
     assert always[6].endswith("covey approve ABC123 --always")
-    assert shown(item(questions=[{}]))[5] == "    covey answer ABC123 --option …"
+    asks = item(questions=[{}], commands=["covey answer ABC123 --option …"])
+    assert shown(asks)[5] == "    covey answer ABC123 --option …"
     long = "x" * 5000
     assert f"    {long}" in shown(item(command=long)), "a command is never cut"
 
@@ -91,3 +94,20 @@ def test_nothing_in_it_acts_on_the_terminal() -> None:
     ):
         assert not ACTING.search("\n".join(shown(one)))
     assert not ACTING.search(settled(item(**hostile, decision="deny"), PLAIN))
+
+
+def test_agents_that_wait_for_keys_stand_below() -> None:
+    other = {
+        "agent": "gemini",
+        "ref": "api:0.0",
+        "state": "waiting_approval",
+        "detail": "Shell: ls",
+        "command": "covey x",
+    }
+    result = {"items": [], "open": 0, "presence": HERE, "others": [other]}
+    assert listed(result, PLAIN).splitlines()[:4] == [
+        "▲ gemini  api:0.0  Shell: ls",
+        "    covey x",
+        "",
+        "Nothing is asked through a hook · 1 agent to answer with keys",
+    ]

@@ -7,6 +7,7 @@ An adapter is a value. It does no IO: whoever has a process, a title or a screen
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -16,13 +17,14 @@ from covey.agents.versions import compare, version
 from covey.agents.versions import text as version_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from covey.agents.dialogs import DialogShape
     from covey.agents.screens.patterns import Patterns, Reading
     from covey.agents.versions import Version
 
 CONTRACT_VERSION = 1
+BUILT_IN = "built-in"
 
 
 class Process(Protocol):
@@ -83,6 +85,26 @@ class ProcessShape(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         )
 
 
+class CompiledVersions:
+    """The patterns of an agent for each range of versions. They are compiled when they are first wanted.
+
+    A daemon seldom sees all agents, and compiling the patterns of all of them takes longer than the rest of its start.
+    """
+
+    def __init__(self, compile_all: Callable[[], tuple[Patterns, ...]]) -> None:
+        self._compile_all = compile_all
+
+    @cached_property
+    def all(self) -> tuple[Patterns, ...]:
+        """Newest first."""
+        return self._compile_all()
+
+    @cached_property
+    def newest(self) -> Patterns:
+        """The patterns of the newest version that was measured."""
+        return self.all[0].at(self.all[0].newest)
+
+
 class Adapter(Struct, frozen=True, kw_only=True):
     """One agent CLI."""
 
@@ -90,14 +112,13 @@ class Adapter(Struct, frozen=True, kw_only=True):
     title: str
     capabilities: Capabilities
     process: ProcessShape
-    versions: tuple[Patterns, ...]
-    """Newest first."""
-    patterns: Patterns
-    """Those of the version at hand."""
+    compiled: CompiledVersions
+    chosen: Patterns | None = None
+    """The patterns of the version at hand; None if the version is not known."""
     contract_version: int = CONTRACT_VERSION
     caveat: str = ""
     """Why the patterns may not fit the version at hand; every reading repeats it."""
-    origin: str = "built-in"
+    origin: str = BUILT_IN
     """Where it is described."""
     dialogs: tuple[DialogShape, ...] = ()
     """Beside those of `agents/<name>/dialogs.py`."""
@@ -110,14 +131,23 @@ class Adapter(Struct, frozen=True, kw_only=True):
         """
         wanted = version(text)
         if not wanted:
-            newest = self.versions[0]
-            return replace(self, patterns=newest.at(newest.newest), caveat="")
+            return replace(self, chosen=None, caveat="")
         fitting = next((patterns for patterns in self.versions if wanted in patterns.when), None)
         if fitting is None:
             nearest = self.versions[0] if compare(wanted, self.versions[0].when.start) > 0 else self.versions[-1]
             caveat = f"{self.title} {text} has no patterns of its own; those for {nearest.when.text} were used"
-            return replace(self, patterns=nearest.at(wanted), caveat=caveat)
-        return replace(self, patterns=fitting.at(wanted), caveat=self._caveat(wanted))
+            return replace(self, chosen=nearest.at(wanted), caveat=caveat)
+        return replace(self, chosen=fitting.at(wanted), caveat=self._caveat(wanted))
+
+    @property
+    def versions(self) -> tuple[Patterns, ...]:
+        """The patterns of each range of versions, newest first."""
+        return self.compiled.all
+
+    @property
+    def patterns(self) -> Patterns:
+        """The patterns of the version at hand; of the newest that was measured, if it is not known."""
+        return self.chosen or self.compiled.newest
 
     @property
     def tested(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import asdict, replace
 
 from covey.agents import versions
-from covey.agents.screens.adapter import Adapter, Capabilities, ProcessShape
+from covey.agents.screens.adapter import BUILT_IN, Adapter, Capabilities, CompiledVersions, ProcessShape
 from covey.agents.screens.composer import ComposerShape
 from covey.agents.screens.description import (
     CapabilitiesTable,
@@ -23,6 +23,8 @@ from covey.agents.screens.patterns import Patterns, Rule
 from covey.agents.screens.toml_lines import line_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from covey.agents.dialogs import DialogShape
 
 _AnyRule = TypeVar("_AnyRule", bound=TitleRule)
@@ -53,8 +55,11 @@ def extended(base: Description, more: Description) -> Description:
     )
 
 
-def build(description: Description, source: str = "", text: str = "", origin: str = "built-in") -> Adapter:
-    """The adapter that a description makes."""
+def build(description: Description, source: str = "", text: str = "", origin: str = BUILT_IN) -> Adapter:
+    """Return the adapter that a description makes.
+
+    Raises DescriptionError if it cannot be used; of a built-in one, the patterns are compiled and checked on first use.
+    """
     source = source or description.name
     everywhere = VersionBlock(
         composer=description.composer,
@@ -68,9 +73,9 @@ def build(description: Description, source: str = "", text: str = "", origin: st
         raise DescriptionError(
             source, line_of(text, "process"), "no process is named", f'Add: [process]\nnames = ["{description.name}"]'
         )
-    patterns = sorted(
-        (_patterns(block, source, text) for block in blocks), key=lambda one: one.when.start, reverse=True
-    )
+    compiled = CompiledVersions(lambda: _compiled(blocks, source, text))
+    if origin != BUILT_IN:
+        _ = compiled.all
     for shape in description.dialogs:
         _check_dialog(shape, {rule.name for block in blocks for rule in block.screens}, source, text)
     return Adapter(
@@ -78,11 +83,16 @@ def build(description: Description, source: str = "", text: str = "", origin: st
         title=description.title or description.name,
         capabilities=Capabilities(**_given(description.capabilities)),
         process=process,
-        versions=tuple(patterns),
-        patterns=patterns[0].at(patterns[0].newest),
+        compiled=compiled,
         origin=origin,
         dialogs=tuple(description.dialogs),
     )
+
+
+def _compiled(blocks: Sequence[VersionBlock], source: str, text: str) -> tuple[Patterns, ...]:
+    """Return the patterns of each block, newest first."""
+    found = (_patterns(block, source, text) for block in blocks)
+    return tuple(sorted(found, key=lambda one: one.when.start, reverse=True))
 
 
 def _check_dialog(shape: DialogShape, rules: set[str], source: str, text: str) -> None:

@@ -5,20 +5,23 @@ A description of an agent that is already known extends it. One that cannot be u
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+import os
+import sys
+from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from covey.agents.registry import screen_descriptions
-from covey.agents.screens.adapter import Adapter
+from covey.agents.screens.adapter import BUILT_IN, Adapter
 from covey.agents.screens.build import build, extended
 from covey.agents.screens.description import DescriptionError, parse
 from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from importlib.metadata import EntryPoint
 
     from covey.agents.screens.adapter import Process
     from covey.agents.screens.composer import Composer
@@ -96,13 +99,27 @@ def load(folder: Path | None = None, *, packages: bool = True) -> Registry:
     """Everything there is: built in, then of installed packages, then the files in `folder`."""
     shelf = _Shelf()
     for name, text in screen_descriptions():
-        shelf.add(name, text, "built-in")
+        shelf.add(name, text, BUILT_IN)
     if packages:
-        for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        for entry in _entry_points():
             shelf.add_entry(f"package {entry.dist.name if entry.dist else entry.value}", entry.load)
     for file in sorted(folder.glob("*.toml")) if folder else ():
         shelf.add_file(str(file), file)
     return Registry(shelf.adapters, tuple(shelf.problems))
+
+
+def _entry_points() -> list[EntryPoint]:
+    """Return what installed packages offer.
+
+    Reading the metadata of all packages is slow, and few have an adapter: their files are searched for the word first.
+    """
+    files = [file for folder in sys.path for file in glob(f"{escape(folder)}/*-info/entry_points.txt")]  # noqa: PTH207 - as below
+    zipped = any(os.path.isfile(folder) for folder in sys.path)  # noqa: PTH113 - a string is at hand
+    if not zipped and not any(GROUP.encode() in Path(file).read_bytes() for file in files):
+        return []
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import, seldom needed
+
+    return sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
 
 
 class _Shelf:
