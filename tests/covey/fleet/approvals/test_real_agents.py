@@ -153,13 +153,16 @@ command = "{DENIED}"
 @pytest.mark.parametrize("agent", [needed(Claude), needed(Codex)])
 async def test_an_agent_does_what_the_policy_decides_and_asks_for_the_rest(agent: type[Agent]) -> None:
     decided: list[tuple[str, str, str, str]] = []
+    messages: list[str] = []
 
     async def person(here: Person) -> None:
         for command in (APPROVED, DENIED):
             item = await here.asked(command, "answered")
             decided.append((command, item["decision"], item["via"], item["by"]["rule"]))
+            messages.append(item["message"])
 
     made, told = await played(agent, person, asks=False, policy=POLICY)
     assert made == ["approved", "left"], "the third is left to the terminal"
     assert decided == [(APPROVED, "allow", "policy", "makes"), (DENIED, "deny", "policy", "keeps")]
-    assert "denied by the rule keeps" in told, "the model reads why"
+    assert "keeps" in messages[1]
+    assert messages[1] in told.replace("\\", ""), "the model reads why"
