@@ -14,22 +14,18 @@ from typing import TYPE_CHECKING, Any
 from covey.agents.claim import SURE, WAITING, Claim
 from covey.agents.registry import APPROVALS
 from covey.contract.fleet_events import AGENT_ENDED, AGENT_STATE
-from covey.contract.kernel_events import AUDIT_CALL
 from covey.fleet.approvals.approval import (
     ANSWERED,
     DENY,
     EXPIRED,
     HOOK,
-    POLICY,
     TERMINAL,
     WITHDRAWN,
     Approval,
     opened,
 )
 from covey.fleet.approvals.held import SOURCE, Held, claim_of, command_lines, is_nested
-from covey.fleet.approvals.policy_answer import policy_says
 from covey.fleet.approvals.refusal import too_late
-from covey.kernel.operations.call import Caller
 from covey.kernel.operations.stream import Message
 from covey.kernel.tasks import Tasks
 
@@ -37,13 +33,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
     from typing import Self
 
-    from covey.agents.approvals import Approvals, PermissionRequest
+    from covey.agents.approvals import PermissionRequest
     from covey.fleet.answers.view import Row
     from covey.fleet.approvals.pending import PendingApprovals
-    from covey.fleet.approvals.policy_answer import CurrentPolicy
+    from covey.fleet.approvals.policy_answer import PolicyAnswers
     from covey.fleet.fleet import Fleet
     from covey.fleet.ingest.delivery import HookDelivery
-    from covey.fleet.policy.decision import Decision
     from covey.kernel.clock import Clock
     from covey.kernel.events.event import Event
     from covey.kernel.events.events import Events
@@ -80,7 +75,7 @@ class Holding:
         pending: PendingApprovals,
         *,
         is_away: Callable[[], bool],
-        policy: CurrentPolicy,
+        policy: PolicyAnswers,
     ) -> None:
         self._fleet = fleet
         self._events = events
@@ -89,6 +84,8 @@ class Holding:
         self._is_away = is_away
         self._policy = policy
         self._held: dict[str, Held] = {}
+        self._denied: dict[str, Approval] = {}
+        """By runtime, the last request that was denied while its dialog was on the screen."""
         self._tasks = Tasks(clock, metrics)
         self._stopping = False
 
@@ -115,7 +112,7 @@ class Holding:
             return
         limit_s = min(limit_s, LONGEST_S)
         approval = opened(self._fleet.new_id(), row, request, self._clock.time(), limit_s)
-        printed = await self._by_policy(agent, approval)
+        printed = await self._policy.answer(approval)
         if printed is not None:
             self._resume(approval)
             yield (Message(DECISION, printed),)
@@ -130,6 +127,7 @@ class Holding:
         until = self._clock.monotonic() + limit_s
         held = Held(approval)
         held.waited = self._state(approval.runtime_id) in WAITING
+        self._denied.pop(approval.runtime_id, None)
         if not approval.request.hidden and APPROVALS[approval.agent].one_dialog:
             self._supersede(approval)
         self._held[approval.id] = held
@@ -198,27 +196,6 @@ class Holding:
         below = takewhile(lambda pid: of_process(here, pid) is None, delivery.pids)
         return is_nested(delivery.agent, command_lines(below))
 
-    async def _by_policy(self, agent: Approvals, approval: Approval) -> dict[str, Any] | None:
-        """Return what the hook prints if the policy allows or denies a request; None if a person is to be asked."""
-        said = await policy_says(self._policy, approval)
-        if said is None:
-            return None
-        request, denied = approval.request, said.effect == DENY
-        message = (said.why or f"denied by the rule {said.rule}") if denied else ""
-        await self._pending.add(approval)
-        closed = approval.closed(
-            ANSWERED,
-            self._clock.time(),
-            decision=said.effect,
-            message=message,
-            via=POLICY,
-            by={"rule": said.rule},
-            why=said.why,
-        )
-        await self._pending.close(closed)
-        await self._events.append(AUDIT_CALL, "deny" if denied else "approve", _audited(closed, said))
-        return agent.deny(request, message) if denied else agent.allow(request, always=False)
-
     # The side of the person.
 
     async def answer(
@@ -248,6 +225,8 @@ class Holding:
         async with asyncio.timeout(HANDED_S):
             handed = await held.handed
         if handed:
+            if closed.decision == DENY and not closed.request.hidden:
+                self._denied[closed.runtime_id] = closed
             return closed
         why = "its hook had ended a moment before"
         raise too_late(await self._pending.close(held.approval.closed(WITHDRAWN, self._clock.time(), why=why)))
@@ -277,6 +256,16 @@ class Holding:
             same = held.approval.runtime_id == runtime_id and request.call == call
             if same and not request.hidden:
                 self._withdraw(held, "it was answered at its terminal", TERMINAL)
+        denied = self._denied.get(runtime_id)
+        if denied is not None and denied.request.call == call:
+            del self._denied[runtime_id]
+            why = "the person at its terminal had allowed it a moment before it was denied"
+            self._tasks.spawn(
+                "denial that came too late",
+                self._close(
+                    denied.closed(WITHDRAWN, self._clock.time(), decision="", message="", via=TERMINAL, why=why)
+                ),
+            )
 
     async def _watch_agents(self) -> None:
         async with self._events.subscribe(kinds=[AGENT_STATE, AGENT_ENDED]) as heard:
@@ -288,6 +277,8 @@ class Holding:
             self._withdraw(held, STOPS)
 
     def _on_agent(self, event: Event) -> None:
+        if event.kind == AGENT_ENDED:
+            self._denied.pop(event.subject, None)
         for held in [one for one in self._held.values() if one.approval.runtime_id == event.subject]:
             if event.kind == AGENT_ENDED:
                 self._withdraw(held, ENDED)
@@ -339,15 +330,3 @@ class Holding:
         if (claim is None) != (before is None) or (claim and before and claim.detail != before.detail):
             states.apply(runtime_id, SOURCE, claim, self._fleet.new_id(), now)
         states.name_commands(runtime_id, tuple(word for one in own for word in one.commands))
-
-
-def _audited(approval: Approval, said: Decision) -> dict[str, Any]:
-    """Return what the audit has of a decision of the policy."""
-    return {
-        "about": approval.ref,
-        "snapshot": approval.for_audit(),
-        "outcome": f"{said.effect} by the rule {said.rule!r}",
-        "error": None,
-        "begun": None,
-        **Caller("internal", subsystem="policy", surface="internal").as_dict(),
-    }

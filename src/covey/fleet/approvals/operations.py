@@ -14,6 +14,7 @@ from covey.fleet.approvals.answers import chosen
 from covey.fleet.approvals.approval import ALLOW, ANSWER, DENY, OPEN
 from covey.fleet.approvals.holding import LONGEST_S, Holding
 from covey.fleet.approvals.pending import PendingApprovals
+from covey.fleet.approvals.policy_answer import PolicyAnswers
 from covey.fleet.approvals.presence import Presence
 from covey.fleet.approvals.refusal import NOTHING_ASKED, too_late
 from covey.fleet.state.model import WAITING
@@ -53,7 +54,7 @@ class ApprovalOperations:
             context.metrics,
             self._pending,
             is_away=lambda: self.presence.away,
-            policy=policy,
+            policy=PolicyAnswers(policy, self._pending, context.events, context.clock),
         )
         self.presence.on_here = self._holding.let_go_hidden
         ingest.on_accepted = self._holding.on_delivery

@@ -1,17 +1,24 @@
-"""What the policy says about a request. A policy that fails says nothing: a person is asked then."""
+"""Requests that the policy answers. A policy that fails says nothing: a person is asked then."""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from covey.agents.registry import APPROVALS
+from covey.contract.kernel_events import AUDIT_CALL
+from covey.fleet.approvals.approval import ANSWERED, DENY, POLICY
 from covey.fleet.policy.decision import ASK
 from covey.fleet.policy.request import PolicyRequest
+from covey.kernel.operations.call import Caller
 
 if TYPE_CHECKING:
     from covey.fleet.approvals.approval import Approval
+    from covey.fleet.approvals.pending import PendingApprovals
     from covey.fleet.policy.decision import Decision
     from covey.fleet.policy.policy import Policy
+    from covey.kernel.clock import Clock
+    from covey.kernel.events.events import Events
 
 log = logging.getLogger("covey.fleet")
 
@@ -20,6 +27,38 @@ class CurrentPolicy(Protocol):
     """Where the policy that is in force comes from."""
 
     async def current(self) -> Policy: ...
+
+
+class PolicyAnswers:
+    """Answers for the policy, and records that it did."""
+
+    def __init__(self, policy: CurrentPolicy, pending: PendingApprovals, events: Events, clock: Clock) -> None:
+        self._policy = policy
+        self._pending = pending
+        self._events = events
+        self._clock = clock
+
+    async def answer(self, approval: Approval) -> dict[str, Any] | None:
+        """Return what the hook prints if the policy allows or denies a request; None if a person is to be asked."""
+        said = await policy_says(self._policy, approval)
+        if said is None:
+            return None
+        denied = said.effect == DENY
+        message = (said.why or f"denied by the rule {said.rule}") if denied else ""
+        await self._pending.add(approval)
+        closed = approval.closed(
+            ANSWERED,
+            self._clock.time(),
+            decision=said.effect,
+            message=message,
+            via=POLICY,
+            by={"rule": said.rule},
+            why=said.why,
+        )
+        await self._pending.close(closed)
+        await self._events.append(AUDIT_CALL, "deny" if denied else "approve", _audited(closed, said))
+        agent = APPROVALS[approval.agent]
+        return agent.deny(approval.request, message) if denied else agent.allow(approval.request, always=False)
 
 
 async def policy_says(policy: CurrentPolicy, approval: Approval) -> Decision | None:
@@ -44,3 +83,15 @@ async def policy_says(policy: CurrentPolicy, approval: Approval) -> Decision | N
         log.exception("the policy could not be asked", extra={"agent": approval.agent, "tool": request.tool})
         return None
     return None if said.effect == ASK else said
+
+
+def _audited(approval: Approval, said: Decision) -> dict[str, Any]:
+    """Return what the audit has of a decision of the policy."""
+    return {
+        "about": approval.ref,
+        "snapshot": approval.for_audit(),
+        "outcome": f"{said.effect} by the rule {said.rule!r}",
+        "error": None,
+        "begun": None,
+        **Caller("internal", subsystem="policy", surface="internal").as_dict(),
+    }

@@ -95,6 +95,19 @@ def test_a_refusal_has_a_message_and_a_rule_is_remembered_only_if_it_is_meant(as
     assert not hook.ended
 
 
+def test_a_denial_that_came_after_the_yes_at_the_terminal_is_not_recorded_as_one(asking: Agents) -> None:
+    claude = asking("claude")
+    hook, approval = claude.asked(claude_asks())
+    assert claude.covey.run("deny", approval["id"], "--yes").code == 0
+    assert decision(hook.printed)["behavior"] == "deny"
+    assert claude.closed(approval["id"])["status"] == "answered"
+    ran = {**claude_asks(), "hook_event_name": "PostToolUse", "tool_response": {}}
+    assert claude.hook(ran).printed is None
+    corrected = until(lambda: one if (one := claude.closed(approval["id"]))["status"] == "withdrawn" else None)
+    assert (corrected["decision"], corrected["via"]) == ("", "terminal")
+    assert "a moment before" in corrected["why"]
+
+
 def test_on_a_terminal_what_was_shown_is_approved_and_nothing_later(asking: Agents) -> None:
     claude = asking("claude")
     claude.asked(claude_asks("the first"))
