@@ -23,7 +23,7 @@ from tests.covey.fleet.room import until
 
 pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
-FLOOD = 10_000
+FLOOD = 5_000
 AGENTS = 5
 
 

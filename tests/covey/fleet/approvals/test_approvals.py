@@ -196,7 +196,8 @@ def test_what_is_not_asked_or_not_known_is_not_answered(asking: Agents) -> None:
     nested.parent.mkdir()
     nested.write_text('#!/bin/sh\n"$@"\n')
     nested.chmod(0o700)
-    assert claude.hook(claude_asks(), str(nested)).printed is None, "nobody would see the dialog of `claude -p`"
+    tool = ["sh", "-c", '"$@"; :', "sh", str(nested)]  # agents start their tools through a shell
+    assert claude.hook(claude_asks(), *tool).printed is None, "nobody would see the dialog of `claude -p`"
     helper = claude.hook(claude_asks(agent_id="h1"))
     assert helper.printed is None, "a helper's dialog would not show"
     first, one = claude.asked(claude_asks())
