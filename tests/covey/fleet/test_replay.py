@@ -99,6 +99,17 @@ def test_the_fleet_at_any_moment_is_exactly_what_was_seen_then(words: list[Word]
         assert told(as_of(fleet.events, moment)) == rows
 
 
+def test_a_state_is_still_the_one_that_was_seen_at_the_very_moment_at_which_time_alone_changes_it() -> None:
+    fleet = Recorded()
+    fleet.start("1")
+    for number, pause in enumerate((1, 2000)):
+        fleet.say("1", "transcript", "completed", f"{number:04d}", at=fleet.now, level=False, strength=DERIVED)
+        fleet.sleep(pause)
+    fleet.sleep(0.6)
+    for moment, rows in fleet.pictures.items():
+        assert told(as_of(fleet.events, moment)) == rows
+
+
 @given(WORDS, st.randoms(use_true_random=False))
 def test_where_timers_were_late_the_states_are_those_that_were_told(words: list[Word], random: Random) -> None:
     fleet = play(words, random)

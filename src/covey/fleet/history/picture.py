@@ -31,6 +31,7 @@ from covey.fleet.state.engine import Engine, Signal
 from covey.fleet.state.judge import Rules
 from covey.fleet.state.model import Claim, Confidence, State
 from covey.fleet.state.rows import UNREACHABLE, judged
+from covey.fleet.state.states import TICK_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -101,9 +102,13 @@ class Picture:
     def _judged(self, row: Row, moment: float) -> Row:
         if row.runtime_id not in self._engine:
             return row
-        verdict, _ = self._engine.evaluate(row.runtime_id, moment)
         recorded = StateSummary(row.state, row.reason, row.confidence, row.detail)
-        return judged(row, verdict) if verdict.winner is not None and summary_of(verdict) == recorded else row
+        # A change that time alone makes is told a tick after it is due, and moments are rounded to ticks.
+        for at in (moment, moment - 2 * TICK_S):
+            verdict, _ = self._engine.evaluate(row.runtime_id, at)
+            if verdict.winner is not None and summary_of(verdict) == recorded:
+                return judged(row, verdict)
+        return row
 
 
 def as_of(events: Iterable[Event], moment: float) -> list[Row]:
