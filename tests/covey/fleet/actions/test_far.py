@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from murli import EXIT_PARTIAL
 from tests.covey.conftest import Covey
 from tests.covey.fleet.actions.conftest import PROGRAM
 from tests.covey.fleet.far import Far, far
@@ -49,10 +50,10 @@ class FarAgent:
         return until(look)
 
     def run(self, *words: str) -> dict[str, Any]:
-        """Run a verb on the agent. Returns the result, or the error."""
+        """Run a verb on the agent. Returns the result, also of a message that was only typed, or the error."""
         verb, *rest = words
         answer = self.covey.run(verb, f"a/{self.pane}", *rest, *(() if verb == "view" else ("--yes",)))
-        return answer.result if answer.code == 0 else answer.error  # type: ignore[no-any-return]
+        return json.loads(answer.stdout)["result"] if answer.code in {0, EXIT_PARTIAL} else answer.error  # type: ignore[no-any-return]
 
     @property
     def told(self) -> list[str]:
