@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from covey.agents import integration
 from covey.kernel.config.config import set_value
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
@@ -32,12 +31,14 @@ from covey.node.subsystems import SUBSYSTEMS
 from lab.agents import find
 from lab.bench import bench
 from lab.install import program_of
+from lab.measure import integrate
+from lab.observer import COVEY, home_of
 from lab.play import play
 from lab.scenario import Scenario, read
 from lab.show import table
 
 if TYPE_CHECKING:
-    from lab.agents.agent import Agent, Launch, RunSetup
+    from lab.agents.agent import Agent
 
 WAYS = ("approve", "dialog.answer", "send-keys")
 KEYS = {"claude": ["1"], "opencode": ["Enter"]}
@@ -112,12 +113,8 @@ class Trial:
 
 
 async def measured(agent: type[Agent], count: int) -> Trial:
-    def integrate(folder: Path, one: Agent, setup: RunSetup, launch: Launch) -> None:
-        environment = {"HOME": str(setup.home), **launch.env, "COVEY_HOME": str(folder / "c")}
-        integration.apply(integration.plan(one.name, setup.home, environment, versions=[one.version]))
-
     async with bench(integrate=integrate) as shared:
-        home = Home(str(shared.folder / "c"))
+        home = Home(str(home_of(COVEY, shared.folder)))
         set_value(home.node, SETTINGS, "fleet.sockets", json.dumps([str(shared.terminal.socket)]))
         async with Daemon.running(home.node, subsystems=SUBSYSTEMS) as daemon, asyncio.TaskGroup() as group:
             trial = Trial(daemon, shared.terminal.socket, shared.folder, agent.name, count)

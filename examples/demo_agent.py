@@ -86,5 +86,5 @@ def say(text: str) -> None:
 if __name__ == "__main__":
     try:
         main()
-    except (EOFError, KeyboardInterrupt):
+    except (EOFError, KeyboardInterrupt, termios.error):  # the last if it has no terminal
         title("")

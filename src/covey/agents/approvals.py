@@ -85,6 +85,10 @@ class Approvals:
         ended = given.get("hook_event_name") in {"PostToolUse", "PostToolUseFailure"} and not given.get("agent_id")
         return call_key(string(given.get("tool_name")), json_object(given.get("tool_input"))) if ended else None
 
+    def ran_call(self, payload: object) -> bytes | None:
+        """Return the key of the call that a payload shows to have been allowed; None if it shows none."""
+        return self.ended_call(payload)
+
     def allows_all(self, command_lines: Sequence[str]) -> bool:
         """Return whether the agent was started so that it asks nobody, by the command lines of its processes."""
         del command_lines

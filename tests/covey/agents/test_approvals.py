@@ -57,8 +57,14 @@ def test_requests_of_opencode_are_read_whole_and_answered_by_calls_of_its_api() 
     assert agent.deny(shell, "no") == {"url": url, "body": {"reply": "reject", "message": "no"}}
     assert [rule["ruleContent"] for rule in shell.suggestions[0]["rules"]] == ["touch *", "sleep *"]
     assert agent.answer(question, ["Second"])["body"] == {"answers": [["Second"]]}
-    replied = {"hook_event_name": "event", "type": "permission.replied", "properties": {"requestID": shell.call_id}}
+    about = {"requestID": shell.call_id}
+    replied = {"hook_event_name": "event", "type": "permission.replied", "properties": about}
     assert agent.ended_call(replied) == shell.call
+    by_reply = {
+        reply: agent.ran_call({**replied, "properties": {**about, "reply": reply}})
+        for reply in ("once", "always", "reject")
+    }
+    assert by_reply == {"once": shell.call, "always": shell.call, "reject": None}
 
 
 def test_a_shell_command_that_opencode_does_not_tell_whole_is_left_to_the_terminal() -> None:

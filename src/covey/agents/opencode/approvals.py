@@ -72,6 +72,11 @@ class OpencodeApprovals(Approvals):
         ended = given.get("hook_event_name") == "event" and given.get("type") in ENDED
         return safe_id(json_object(given.get("properties")).get("requestID")).encode() or None if ended else None
 
+    def ran_call(self, payload: object) -> bytes | None:
+        """The reply is told for our own answers too, so what it was counts."""
+        reply = json_object(json_object(payload).get("properties")).get("reply")
+        return self.ended_call(payload) if reply in {"once", "always"} else None
+
     def allow(self, request: PermissionRequest, *, always: bool) -> dict[str, Any]:
         """What is allowed for always is allowed until opencode ends."""
         return _call(f"/permission/{request.call_id}/reply", {"reply": "always" if always else "once"})

@@ -88,7 +88,7 @@ class ProcessShape(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class CompiledVersions:
     """The patterns of an agent for each range of versions. They are compiled when they are first wanted.
 
-    A daemon seldom sees all agents, and compiling the patterns of all of them takes longer than the rest of its start.
+    A daemon seldom sees all agents, and compiling the patterns of all of them is a good part of its start.
     """
 
     def __init__(self, compile_all: Callable[[], tuple[Patterns, ...]]) -> None:

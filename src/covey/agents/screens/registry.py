@@ -5,6 +5,7 @@ A description of an agent that is already known extends it. One that cannot be u
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from glob import escape, glob
@@ -113,13 +114,21 @@ def _entry_points() -> list[EntryPoint]:
 
     Reading the metadata of all packages is slow, and few have an adapter: their files are searched for the word first.
     """
-    files = [file for folder in sys.path for file in glob(f"{escape(folder)}/*-info/entry_points.txt")]  # noqa: PTH207 - as below
     zipped = any(os.path.isfile(folder) for folder in sys.path)  # noqa: PTH113 - a string is at hand
-    if not zipped and not any(GROUP.encode() in Path(file).read_bytes() for file in files):
+    if not zipped and not any(map(_offers_adapters, sys.path)):
         return []
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import, seldom needed
 
     return sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+
+
+def _offers_adapters(folder: str) -> bool:
+    """Return whether a package in a folder of packages may have an adapter. What cannot be read offers nothing."""
+    for file in glob(f"{escape(folder or '.')}/*-info/entry_points.txt"):  # noqa: PTH207 - a string is at hand
+        with contextlib.suppress(OSError):
+            if GROUP.encode() in Path(file).read_bytes():
+                return True
+    return False
 
 
 class _Shelf:
@@ -162,6 +171,8 @@ class _Shelf:
         """What a package offers: the path of a TOML file, TOML as bytes, or a whole adapter."""
         try:
             offered = load_it()
+            if isinstance(offered, Adapter):
+                _ = offered.versions  # compiled now: what is wrong with it belongs to the package
         except Exception as error:  # noqa: BLE001 - it is somebody else's code, and must not take the others down
             self.problems.append(Problem(source, 0, f"cannot be loaded: {error!r}", "Update or remove the package."))
             return

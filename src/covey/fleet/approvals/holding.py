@@ -250,14 +250,17 @@ class Holding:
 
     def on_delivery(self, runtime_id: str, delivery: HookDelivery) -> None:
         """Withdraw the request of a call whose end a hook reports: the person at the terminal has allowed it."""
-        call = APPROVALS[delivery.agent].ended_call(delivery.payload) if delivery.agent in APPROVALS else None
+        if delivery.agent not in APPROVALS:
+            return
+        agent = APPROVALS[delivery.agent]
+        call = agent.ended_call(delivery.payload)
         for held in list(self._held.values()):
             request = held.approval.request
             same = held.approval.runtime_id == runtime_id and request.call == call
             if same and not request.hidden:
                 self._withdraw(held, "it was answered at its terminal", TERMINAL)
         denied = self._denied.get(runtime_id)
-        if denied is not None and denied.request.call == call:
+        if denied is not None and denied.request.call == agent.ran_call(delivery.payload):
             del self._denied[runtime_id]
             why = "the person at its terminal had allowed it a moment before it was denied"
             self._tasks.spawn(

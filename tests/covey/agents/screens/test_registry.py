@@ -206,6 +206,9 @@ def test_packages_may_bring_adapters(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "[covey.adapters]\na-path = birds:PATH\nb-text = birds:TEXT\nc-adapter = birds:ADAPTER\n"
         "d-wrong = birds:NUMBER\ne-gone = birds:GONE\n"
     )
+    unreadable = tmp_path / "fish-1.0.dist-info"
+    unreadable.mkdir()
+    (unreadable / "entry_points.txt").symlink_to(tmp_path / "nowhere")
     (tmp_path / "birds.py").write_text(
         "from pathlib import Path\nfrom msgspec.structs import replace\n"
         "from covey.agents.screens.registry import load\n"

@@ -12,20 +12,21 @@ from typing import Any
 
 import pytest
 
-from covey.agents import integration
 from covey.kernel.config.config import set_value
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 from covey.kernel.operations.call import Caller
 from covey.node.settings import SETTINGS
 from covey.node.subsystems import SUBSYSTEMS
-from lab.agents.agent import Agent, Launch, RunSetup
+from lab.agents.agent import Agent
 from lab.agents.claude import Claude
 from lab.agents.codex import Codex
 from lab.agents.copilot import Copilot
 from lab.agents.opencode import OpenCode
 from lab.bench import bench
 from lab.install import program_of
+from lab.measure import integrate
+from lab.observer import COVEY, home_of
 from lab.play import play
 from lab.scenario import Scenario, read
 
@@ -90,12 +91,8 @@ async def played(
 ) -> tuple[list[str], str]:
     """Play the scenario while a person elsewhere does their part; return the files made, and the transcript."""
 
-    def integrate(folder: Path, one: Agent, setup: RunSetup, launch: Launch) -> None:
-        environment = {"HOME": str(setup.home), **launch.env, "COVEY_HOME": str(folder / "c")}
-        integration.apply(integration.plan(one.name, setup.home, environment, versions=[one.version]))
-
     async with bench(integrate=integrate) as shared:
-        home = Home(str(shared.folder / "c"))
+        home = Home(str(home_of(COVEY, shared.folder)))
         set_value(home.node, SETTINGS, "fleet.sockets", json.dumps([str(shared.terminal.socket)]))
         append(Path(home.node.config_file), policy)
         async with Daemon.running(home.node, subsystems=SUBSYSTEMS) as daemon, asyncio.TaskGroup() as group:
@@ -120,6 +117,7 @@ async def test_an_agent_does_what_is_decided_elsewhere_or_asks_at_its_terminal(a
             await away.asked(LEFT)
             await away.call("here")
         ends.append((await away.asked(LEFT, "withdrawn"))["why"])
+        assert (await away.asked(DENIED, "answered"))["decision"] == "deny", "the denial stays in the record"
         if is_hidden:
             await away.call("away")
         if agent is not Copilot:  # its questions have no hook that could answer them
