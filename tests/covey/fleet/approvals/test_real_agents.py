@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import shutil
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ from lab.observer import COVEY, home_of
 from lab.play import play
 from lab.scenario import Scenario, read
 
-LIMIT_S = 30.0
+LIMIT_S = 120.0
+"""For a request to come; the agent has to start first, on a machine that may be busy."""
 MESSAGE, QUESTION = "Not this one.", "Which of the two ways?"
 pytestmark = pytest.mark.once
 APPROVED, DENIED, LEFT = "touch approved", "touch denied", "touch left"
@@ -73,12 +75,14 @@ class Person:
 
     async def asked(self, command: str, status: str = "open") -> dict[str, Any]:
         """The approval for a command, as soon as it has this status."""
-        async with asyncio.timeout(LIMIT_S):
-            while True:
-                for item in (await self.call("approvals", all=True))["items"]:
-                    if (item["command"], item["status"]) == (command, status):
-                        return item  # type: ignore[no-any-return]
-                await asyncio.sleep(0.05)
+        until = time.monotonic() + LIMIT_S
+        while True:
+            items = (await self.call("approvals", all=True))["items"]
+            for item in items:
+                if (item["command"], item["status"]) == (command, status):
+                    return item  # type: ignore[no-any-return]
+            assert time.monotonic() < until, f"{command!r} is not {status}: {items}"
+            await asyncio.sleep(0.05)
 
 
 def append(file: Path, text: str) -> None:
