@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pty
+import socket
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +21,8 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FRAMEWORKS = ("argparse", "click", "typer")
 TIME_LIMIT = 100
+SMALL = 4096
+"""A text that a pipe takes before anybody reads it."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,12 @@ class Ran:
         return json.loads(self.stderr)
 
 
+def kept_environment() -> dict[str, str]:
+    """What a tool gets of our own environment."""
+    kept = ("PATH", "PYTHONPATH", "LANG", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if name in kept}
+
+
 class Tool:
     """A command line tool in a folder of its own, with a HOME of its own."""
 
@@ -48,12 +61,7 @@ class Tool:
         self.home.mkdir(parents=True)
 
     def environment(self, **extra: str) -> dict[str, str]:
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if name in ("PATH", "PYTHONPATH", "LANG", "PYTHONDONTWRITEBYTECODE")
-        }
-        return {**kept, "HOME": str(self.home), "TERM": "xterm-256color", **extra}
+        return {**kept_environment(), "HOME": str(self.home), "TERM": "xterm-256color", **extra}
 
     def run(
         self, *words: str | bytes, stdin: bytes = b"", stdout: int | IO[bytes] = subprocess.PIPE, **extra: str
@@ -94,18 +102,83 @@ class Tool:
         return Ran(code, seen.replace(b"\r\n", b"\n"), b"")
 
 
-def demo(framework: str, folder: Path) -> Tool:
+class ForkServer:
+    """Starts processes of one program from one that has imported its libraries (see fork_server.py)."""
+
+    def __init__(self, program: Path) -> None:
+        self._socket, theirs = socket.socketpair()
+        self._socket.settimeout(TIME_LIMIT)
+        command = [sys.executable, str(Path(__file__).with_name("fork_server.py")), str(program)]
+        with theirs:
+            self._process = subprocess.Popen(command, stdin=theirs.fileno(), env=kept_environment())
+
+    def run(self, words: tuple[str | bytes, ...], folder: Path, environment: dict[str, str], streams: list[int]) -> int:
+        """Have the program run with these streams, and return its exit code."""
+        request = {"words": [os.fsdecode(word) for word in words], "folder": str(folder), "environment": environment}
+        socket.send_fds(self._socket, [json.dumps(request).encode()], streams)
+        return int(self._socket.makefile("rb").readline())
+
+    def close(self) -> None:
+        self._socket.close()
+        self._process.wait(TIME_LIMIT)
+
+
+class ForkedTool(Tool):
+    """One of the demo tools, whose processes a fork server starts."""
+
+    def __init__(self, server: ForkServer, command: list[str], folder: Path) -> None:
+        super().__init__(command, folder)
+        self._server = server
+
+    def run(
+        self, *words: str | bytes, stdin: bytes = b"", stdout: int | IO[bytes] = subprocess.PIPE, **extra: str
+    ) -> Ran:
+        if stdout != subprocess.PIPE or len(stdin) > SMALL or any(name.startswith("PYTHON") for name in extra):
+            return super().run(*words, stdin=stdin, stdout=stdout, **extra)
+        (given, put), (out, to_out), (err, to_err) = os.pipe(), os.pipe(), os.pipe()
+        os.write(put, stdin)
+        os.close(put)
+        with ThreadPoolExecutor(2) as readers, os.fdopen(out, "rb") as output, os.fdopen(err, "rb") as errors:
+            read = readers.submit(output.read), readers.submit(errors.read)
+            try:
+                code = self._server.run(words, self.folder, self.environment(**extra), [given, to_out, to_err])
+            finally:
+                for stream in (given, to_out, to_err):
+                    os.close(stream)
+            return Ran(code, read[0].result(), read[1].result())
+
+
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[Callable[[str], ForkServer]]:
+    """The fork server of the demo tool under a framework."""
+    with ExitStack() as servers:
+
+        @cache
+        def started(framework: str) -> ForkServer:
+            server = ForkServer(program_of(framework))
+            servers.callback(server.close)
+            return server
+
+        yield started
+
+
+def program_of(framework: str) -> Path:
+    """The file of one of the three demo tools."""
+    return EXAMPLES / f"roost_{framework}.py"
+
+
+def demo(framework: str, folder: Path, fork_server: Callable[[str], ForkServer]) -> Tool:
     """One of the three demo tools."""
-    return Tool([sys.executable, str(EXAMPLES / f"roost_{framework}.py")], folder)
+    return ForkedTool(fork_server(framework), [sys.executable, str(program_of(framework))], folder)
 
 
 @pytest.fixture(params=FRAMEWORKS)
-def roost(request: pytest.FixtureRequest, tmp_path: Path) -> Tool:
+def roost(request: pytest.FixtureRequest, tmp_path: Path, fork_server: Callable[[str], ForkServer]) -> Tool:
     """The demo tool under each framework in turn."""
-    return demo(request.param, tmp_path / "roost")
+    return demo(request.param, tmp_path / "roost", fork_server)
 
 
 @pytest.fixture
-def roosts(tmp_path: Path) -> list[Tool]:
+def roosts(tmp_path: Path, fork_server: Callable[[str], ForkServer]) -> list[Tool]:
     """The three demo tools side by side."""
-    return [demo(framework, tmp_path / framework) for framework in FRAMEWORKS]
+    return [demo(framework, tmp_path / framework, fork_server) for framework in FRAMEWORKS]

@@ -12,12 +12,12 @@ from tests.murli.conftest import EXAMPLES
 
 @pytest.mark.first
 def test_the_demo_tool_conforms_in_every_respect() -> None:
-    report = assert_conforms([sys.executable, str(EXAMPLES / "roost_typer.py")])
+    report = assert_conforms([sys.executable, str(EXAMPLES / "roost_argparse.py")])
     assert report.counts["skipped"] == 0
     assert report.counts["passed"] >= 59
 
 
-@pytest.mark.parametrize("framework", ["argparse", "click"])
+@pytest.mark.parametrize("framework", ["click", "typer"])
 def test_the_others_conform_where_a_framework_makes_a_difference(framework: str) -> None:
     """test_adapters_agree.py has the rest: all three print the same bytes."""
     only = ["describe", "error", "schema", "tty", "pipe", "input", "argument"]
