@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey import __version__
+from covey.agents.registry import INTEGRATIONS
+from covey.kernel.home import Home
 from lab import agents, drift, figures, live, show
 from lab import report as tables
 from lab.bench import JOBS, Play, bench, play_all
@@ -205,6 +207,9 @@ def parser() -> argparse.ArgumentParser:
                 command="./run lab play claude", description="A live Claude Code to try things on, without an account"
             ),
             Example(
+                command="./run lab play claude --integrated", description="One whose requests `covey approvals` lists"
+            ),
+            Example(
                 command="./run lab play codex@0.101.0 --size 58x18", description="An older release in a narrow pane"
             ),
         ],
@@ -214,7 +219,12 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--size", metavar="SIZE", help="Size of the terminal, e.g. 80x24 (default: that of whoever attaches)."
     )
-    command.set_defaults(func=lambda args: play_live(args.agent, args.size))
+    command.add_argument(
+        "--integrated",
+        action="store_true",
+        help="Put the hooks of your Covey into the agent's settings first; yours are not touched.",
+    )
+    command.set_defaults(func=lambda args: play_live(args.agent, args.size, integrated=args.integrated))
     add_races(commands.add_parser("races", help="Race against messages, and count broken promises."))
     return root
 
@@ -370,12 +380,14 @@ def find_drift(args: argparse.Namespace) -> int:
     return EXIT_PARTIAL if any(one.broken for one in found) else 0
 
 
-def play_live(name: str, size: str | None) -> None:
+def play_live(name: str, size: str | None, *, integrated: bool) -> None:
     agent = find([name])[0]
+    if integrated and agent.name not in INTEGRATIONS:
+        raise user_error(f"{agent.title} has no hooks of Covey", field="integrated", valid_values=sorted(INTEGRATIONS))
     wanted = sizes_of([size])[0] if size else None
     installed(agent)
     try:
-        asyncio.run(live.run(agent, wanted, tell))
+        asyncio.run(live.run(agent, wanted, tell, covey_home=Home.locate().path if integrated else ""))
     except PlayError as error:
         raise tool_error(f"{agent.title} did not start: {error}") from error
     writer().success(

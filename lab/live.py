@@ -10,10 +10,11 @@ import signal
 import textwrap
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lab.bench import bench
 from lab.install import program_of
+from lab.measure import integrate_with
 from lab.play import play
 from lab.scenario import Act, Scenario
 from lab.script import Call, Script
@@ -80,10 +81,10 @@ def _lines(text: str, first: str = "", other: str = "") -> list[str]:
     return textwrap.wrap(text, COLUMNS, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
 
 
-async def run(agent: type[Agent], size: Size | None, ready: Callable[[str], None]) -> None:
+async def run(agent: type[Agent], size: Size | None, ready: Callable[[str], None], *, covey_home: str = "") -> None:
     """Start the agent, and return when it has ended or SIGTERM came.
 
-    `ready` is called with the instructions once the agent takes prompts. Raises PlayError when it does not start.
+    Its own settings get the hooks of the Covey of `covey_home`, if given. `ready` is called with the instructions once the agent takes prompts. Raises PlayError when it does not start.
     """
     known = prompts(agent)
     scenario = Scenario("playground", "A live agent.", Script.parse(known), (Act("rest", str(DAY)),))
@@ -91,7 +92,11 @@ async def run(agent: type[Agent], size: Size | None, ready: Callable[[str], None
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with bench() as shared:
+
+    def integrate(_: Path, *about: Any) -> None:
+        integrate_with(covey_home, *about)
+
+    async with bench(integrate=integrate if covey_home else None) as shared:
         playing = asyncio.create_task(play(shared, agent(program_of(agent)), scenario, agent.name, size or DEFAULT))
         stopping = asyncio.create_task(stop.wait())
         try:

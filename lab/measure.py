@@ -89,7 +89,12 @@ async def measure(
 
 def integrate(folder: Path, agent: Agent, setup: RunSetup, launch: Launch) -> None:
     """Do what `covey integrate` does, in the agent's own home, for the node that observes the lab."""
-    environment = {"HOME": str(setup.home), **launch.env, "COVEY_HOME": str(home_of(COVEY, folder))}
+    integrate_with(str(home_of(COVEY, folder)), agent, setup, launch)
+
+
+def integrate_with(covey_home: str, agent: Agent, setup: RunSetup, launch: Launch) -> None:
+    """The same for the Covey of this home."""
+    environment = {"HOME": str(setup.home), **launch.env, "COVEY_HOME": covey_home}
     integration.apply(integration.plan(agent.name, setup.home, environment, versions=[agent.version]))
 
 

@@ -21,6 +21,8 @@ from pathlib import Path
 import pytest
 
 from lab import agents, live, processes
+from lab.agents.claude import Claude
+from lab.install import lab_folder, program_of
 from murli import EXIT_CANCELLED
 
 ROOT = Path(__file__).parents[2]
@@ -61,6 +63,27 @@ def test_a_live_agent_answers_prompts_until_it_is_ended(tmp_path: Path) -> None:
     assert process.returncode == 0, out + err
     assert not Path(socket).parent.exists(), "its folder is removed"
     assert [one for one in processes.table().values() if str(Path(socket).parent) in one.command] == []
+
+
+@pytest.mark.skipif(not program_of(Claude).exists(), reason="Claude Code is not installed in the lab")
+def test_a_live_agent_with_hooks_reports_to_the_covey_of_the_person(tmp_path: Path) -> None:
+    home = tmp_path / "covey"
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": "/tmp", "PYTHONPATH": str(ROOT)}
+    environment |= {"COVEY_HOME": str(home), "COVEY_LAB_DIR": str(lab_folder())}
+    command = [sys.executable, "-m", "lab", "play", "claude", "--integrated"]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr
+        assert "attach -t =claude" in json.loads(process.stderr.readline())["message"]
+        until = time.monotonic() + LIMIT_S
+        while not [file for file in home.glob("node/spool/*") if b"SessionStart" in file.read_bytes()]:
+            assert time.monotonic() < until, "its hooks wait for a daemon"
+            time.sleep(0.1)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 0, out + err
+    assert not (tmp_path / ".claude").exists(), "the person's own settings are not touched"
 
 
 def test_on_a_terminal_the_instructions_are_lines_to_read(tmp_path: Path) -> None:

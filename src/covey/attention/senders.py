@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 APPRISE_S = 20.0
 """The time limit of a process that sends through apprise, for all of its addresses."""
+NOBODY = "no terminal is attached to tmux: nobody has seen it"
 APPRISE_COMMAND = (sys.executable, "-m", "covey.attention.apprise_sender")
 
 
@@ -43,4 +44,4 @@ class Senders:
             )
         except AgentError as error:
             return error.message
-        return "; ".join(done["problems"])
+        return "; ".join(done["problems"]) or ("" if done["clients"] else NOBODY)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
 from covey.fleet.actions.refusal import AGENTS_CANNOT_APPROVE, Refusal
-from covey.kernel.processes.process import parent_of
+from covey.kernel.processes.process import environment_of, parent_of, terminal_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from covey.fleet.fleet import Fleet
     from covey.fleet.watch.runtimes import Runtime
@@ -25,14 +26,32 @@ _LIKE_A_STAMP = re.compile(r"^(?=\s*\[\s*from\b)", re.IGNORECASE | re.MULTILINE)
 
 
 def origin_of(fleet: Fleet, caller: Caller) -> Runtime | None:
-    """Return the agent in whose process tree the caller runs; None if there is none, or it cannot be found out.
+    """Return the agent that has started the caller; None if there is none, or it cannot be found out.
 
     It is found for callers on the Unix socket, on Linux, and for agents that the fleet sees on this machine.
     """
     if caller.pid is None:
         return None
-    local = fleet.watches.local_name
-    return next(filter(None, (fleet.runtimes.of_process(local, pid) for pid in ancestry(caller.pid))), None)
+    local, line = fleet.watches.local_name, list(ancestry(caller.pid))
+    above = next(filter(None, (fleet.runtimes.of_process(local, pid) for pid in line)), None)
+    return above or _left_behind_by(fleet, line)
+
+
+def _left_behind_by(fleet: Fleet, line: Sequence[int]) -> Runtime | None:
+    """Return the agent whose pane a process was started in but is no longer below, as after `nohup`; None if none.
+
+    A process that somebody started from a terminal of their own has that terminal.
+    """
+    environment = environment_of(line[0]) if line else {}
+    socket, _, rest = environment.get("TMUX", "").rpartition(",")[0].rpartition(",")
+    if not socket or not rest.isdecimal() or int(rest) in line:
+        return None
+    place = (fleet.watches.local_name, os.path.realpath(socket), environment.get("TMUX_PANE", ""))
+    for runtime in fleet.runtimes.all:
+        same = (runtime.target, os.path.realpath(runtime.socket), runtime.pane_id) == place
+        if same and not runtime.suspended and terminal_of(line[0]) in {0, terminal_of(runtime.pid)}:
+            return runtime
+    return None
 
 
 def ancestry(pid: int) -> Iterator[int]:
@@ -59,7 +78,7 @@ def stamped(text: str, stamp: str) -> str:
 
 
 def refuse_agents(fleet: Fleet, caller: Caller, what: str) -> None:
-    """Raise Refusal if the caller runs in the process tree of an agent. `what` is what only a person may do."""
+    """Raise Refusal if an agent has started the caller. `what` is what only a person may do."""
     runtime = origin_of(fleet, caller)
     if runtime is not None:
         raise Refusal(

@@ -81,6 +81,8 @@ class NavigationOperations:
         found = [(item, way) for item in listed["items"] if (way := self._way_to(item)) is not None]
         if not found:
             return {"item": None, "attachment": None}
+        if call.params["client"]:  # which shows agents of its own tmux server only
+            found = [one for one in found if await self._is_shown_by(call.params["client"], one[1])] or found
         item, way = found[await self._number_after_here([way for _, way in found], call.params)]
         return {"item": item, "attachment": await self._go(way, call.params)}
 
@@ -176,6 +178,13 @@ class NavigationOperations:
                 f"Attach from a terminal: covey attach runtime:{way.snapshot.runtime.runtime_id}",
             )
         return found
+
+    async def _is_shown_by(self, client: str, way: Way) -> bool:
+        """Return whether this client is attached to the tmux server of an agent."""
+        try:
+            return bool(await self._client(way, client, None))
+        except (Refusal, TmuxError):
+            return False
 
     async def _remember(self, way: Way, client: str, origin: str) -> None:
         await self._places.put(

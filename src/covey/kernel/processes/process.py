@@ -11,8 +11,8 @@ POLL_S, GROUP_POLL_S = 0.5, 0.02
 PS_LIMIT_S = 5.0
 ENDED = (b"Z", b"X")
 """States of a process that has ended and only waits to be reaped."""
-START_FIELD = 19
-"""Which field after the name in /proc/PID/stat is the time of the start."""
+TERMINAL_FIELD, START_FIELD = 4, 19
+"""Which fields after the name in /proc/PID/stat are the terminal and the time of the start."""
 
 
 def birth(pid: int) -> str:
@@ -46,6 +46,22 @@ def parent_of(pid: int) -> int:
     """Return the pid of the parent of a process; 0 if there is none, or where the kernel does not tell."""
     fields = _stat(pid)
     return 0 if fields is None else int(fields[1])
+
+
+def terminal_of(pid: int) -> int:
+    """Return the number of the terminal that controls a process; 0 if none does, or where the kernel does not tell."""
+    fields = _stat(pid)
+    return 0 if fields is None else int(fields[TERMINAL_FIELD])
+
+
+def environment_of(pid: int) -> dict[str, str]:
+    """Return the environment that a process was started with; empty where the kernel does not tell. Linux only."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            entries = file.read().split(b"\0")
+    except OSError:
+        return {}
+    return dict(os.fsdecode(entry).split("=", 1) for entry in entries if b"=" in entry)
 
 
 @cache

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,8 +33,8 @@ class Sending:
         self.pane = composing.fleet.agent()
         self.ref = composing.fleet.row(self.pane)["ref"]
 
-    def run(self, *words: str, stdin: str = "") -> tuple[str, str]:
-        """Have the agent run covey; what it wrote to standard output, and to standard error."""
+    def run(self, *words: str, stdin: str = "", leave: bool = False) -> tuple[str, str]:
+        """Have the agent run covey, or leave it behind; what it wrote to standard output, and to standard error."""
         folder = Path(self._composing.covey.folder)
         (folder / "in").write_text(stdin)
         out, err, done = folder / "out", folder / "err", folder / "done"
@@ -40,7 +42,7 @@ class Sending:
         fed = f"(cat {folder}/in; while [ ! -s {out} ]; do sleep 0.1; done; sleep 0.1)" if stdin else "true"
         job = folder / "job"
         job.write_text(f"{fed} | {shlex.join([COMMAND, *words])} >{out} 2>{err}\ntouch {done}\n", newline="")
-        self._composing.fleet.type(self.pane, f"sh {job}")
+        self._composing.fleet.type(self.pane, f"(setsid nohup sh {job} &)" if leave else f"sh {job}")
         until(done.exists)
         return out.read_text(), err.read_text()
 
@@ -74,6 +76,27 @@ def test_an_agent_cannot_allow_itself_to_act(composing: Composing, sending: Send
     assert sending.error("config", "unset", "mcp.act", "--yes")["error"] == "agents_cannot_approve"
     assert not sending.run("config", "set", "log.level", "debug", "--yes")[1]
     assert composing.covey.run("config", "set", "mcp.act", "true", "--yes").code == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the kernel does not tell")
+def test_what_an_agent_leaves_behind_is_still_the_agents(composing: Composing, sending: Sending) -> None:
+    refused = json.loads(sending.run("config", "set", "mcp.act", "true", "--yes", leave=True)[1])
+    assert refused["error"] == "agents_cannot_approve"
+    assert f"in {sending.pane}" in refused["message"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the kernel does not tell")
+def test_a_program_of_a_person_that_has_the_environment_of_an_agents_pane_is_not_the_agents(
+    composing: Composing, sending: Sending
+) -> None:
+    """As a window of another terminal program that was started there before."""
+    socket = composing.fleet.tmux("display-message", "-p", "#{socket_path}")
+    inherited = composing.covey.environment(TMUX=f"{socket},999999,0", TMUX_PANE=sending.pane)
+    words = [COMMAND, "config", "set", "mcp.act", "true", "--yes"]
+    detached = subprocess.run(words, env=inherited, capture_output=True, start_new_session=True, check=False)
+    assert detached.returncode != 0, "the same without a terminal of its own"
+    on_a_terminal = [sys.executable, "-c", "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)", *words]
+    assert subprocess.run(on_a_terminal, env=inherited, capture_output=True, check=False).returncode == 0
 
 
 def test_over_mcp_the_message_names_the_agent_that_runs_the_server(composing: Composing, sending: Sending) -> None:

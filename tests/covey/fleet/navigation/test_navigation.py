@@ -100,6 +100,23 @@ def test_next_goes_through_the_agents_that_wait_and_back_returns_to_the_beginnin
     assert desk.shown(someone) == one, "a person who went elsewhere returns there"
 
 
+def test_a_client_is_brought_to_the_first_agent_that_it_can_show(desk: Desk) -> None:
+    elsewhere = desk.fleet.tmux(
+        *("-L", "other", "new-session", "-d", "-x", "80", "-y", "24", "-P", "-F", "#{socket_path} #{pane_id}"),
+        str(desk.covey.folder / "toy-agent"),
+    )
+    try:
+        _, one = desk.agents(2)
+        someone = desk.sitting()
+        desk.fleet.tmux("-L", "other", "send-keys", "-t", elsewhere.split()[1], "printf '\\n[ask] first'", "Enter")
+        until(lambda: len(desk.needs()) == 1)
+        desk.ask(one, "[ask] second")
+        going = desk.covey.run("next", "--client", someone.terminal).result
+        assert (going["attachment"]["went"], desk.shown(someone)) == (True, one)
+    finally:
+        desk.fleet.tmux("-L", "other", "kill-server")
+
+
 def test_without_a_terminal_nobody_is_moved_and_the_command_is_told(desk: Desk) -> None:
     (one,) = desk.agents(1)
     someone = desk.sitting()
@@ -177,6 +194,19 @@ def test_people_are_alerted_on_their_terminals_and_nothing_in_the_text_is_run(de
     desk.covey.request("POST", "/v1/tmux/alert", '{"bell": true}', {"Content-Type": "application/json"})
     until(lambda: [who.look().count(b"\a") for who in (someone, other)] == [count + 1 for count in before])
     assert desk.fleet.row(one)["state"] != "error"
+
+
+def test_a_channel_on_terminals_says_when_there_are_none(desk: Desk) -> None:
+    (desk.covey.home / "config.toml").write_text('[[attention.channel]]\nname = "ring"\nkind = "bell"\n')
+    desk.agents(1)
+
+    def problem() -> str:
+        (tried,) = json.loads(desk.covey.run("attention", "test").stdout)["result"]["items"]
+        return str(tried["problem"])
+
+    assert problem() == "no terminal is attached to tmux: nobody has seen it"
+    desk.sitting()
+    assert problem() == ""
 
 
 def test_a_message_has_no_formats() -> None:
