@@ -84,7 +84,8 @@ def _lines(text: str, first: str = "", other: str = "") -> list[str]:
 async def run(agent: type[Agent], size: Size | None, ready: Callable[[str], None], *, covey_home: str = "") -> None:
     """Start the agent, and return when it has ended or SIGTERM came.
 
-    Its own settings get the hooks of the Covey of `covey_home`, if given. `ready` is called with the instructions once the agent takes prompts. Raises PlayError when it does not start.
+    Its own settings get the hooks of the Covey of `covey_home`, if given. `ready` is called with the instructions once
+    the agent takes prompts. Raises PlayError when it does not start.
     """
     known = prompts(agent)
     scenario = Scenario("playground", "A live agent.", Script.parse(known), (Act("rest", str(DAY)),))

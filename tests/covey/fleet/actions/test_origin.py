@@ -79,7 +79,7 @@ def test_an_agent_cannot_allow_itself_to_act(composing: Composing, sending: Send
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the kernel does not tell")
-def test_what_an_agent_leaves_behind_is_still_the_agents(composing: Composing, sending: Sending) -> None:
+def test_what_an_agent_leaves_behind_is_still_the_agents(sending: Sending) -> None:
     refused = json.loads(sending.run("config", "set", "mcp.act", "true", "--yes", leave=True)[1])
     assert refused["error"] == "agents_cannot_approve"
     assert f"in {sending.pane}" in refused["message"]
