@@ -112,6 +112,21 @@ def test_a_tmux_server_may_be_named_with_its_target() -> None:
     assert with_servers([work], [TargetStatus(target="host", sockets=("/tmp/tmux-1/work",))]) == [work]
 
 
+def test_two_tmux_servers_of_one_name_are_told_apart_by_their_folders() -> None:
+    mine, other = (row(socket=f"/{where}/tmux-1/default", runtime_id=where * 16) for where in "ab")
+    sockets = ("/a/tmux-1/default", "/b/tmux-1/default", "/a/tmux-1/work")
+    told = with_servers([mine, other], [TargetStatus(target="host", sockets=sockets)])
+    assert names(told) == ["pane:host@a.tmux-1.default/api/@2/%14", "pane:host@b.tmux-1.default/api/@2/%14"]
+    for one in told:
+        assert resolve(one.ref, told) == one
+        assert resolve(f"{one.target_and_server}/api", told) == one
+    with pytest.raises(ReferenceAmbiguous) as caught:
+        resolve("host@default/api", told)
+    assert "tmux b.tmux-1.default" in caught.value.suggestion
+    (work,) = with_servers([row(socket=sockets[2])], [TargetStatus(target="host", sockets=sockets)])
+    assert work.server == "work"
+
+
 def test_the_beginning_of_a_runtime_id_is_enough() -> None:
     assert (
         resolve("runtime:abcd", sketch()) == resolve("abcd", sketch()) == resolve("runtime:abcd1234abcd1234", sketch())

@@ -94,7 +94,7 @@ def names(rows: Sequence[Row]) -> list[str]:
 
 def _described(row: Row) -> str:
     """Return what distinguishes an agent from others of the same name."""
-    return f"{row.agent}, {row.state} in {row.cwd or '?'}, tmux {server_name(row.socket) or '?'}"
+    return f"{row.agent}, {row.state} in {row.cwd or '?'}, tmux {row.server or server_name(row.socket) or '?'}"
 
 
 def _matcher(reference: str) -> Callable[[Row], bool]:
@@ -126,7 +126,7 @@ def _short(reference: str) -> Callable[[Row], bool]:
 
 def _targets(row: Row) -> set[str]:
     """Return how the target of a row may be written: alone, or with its tmux server."""
-    return {row.target, f"{row.target}@{server_name(row.socket)}"}
+    return {row.target, row.target_and_server, f"{row.target}@{server_name(row.socket)}"}
 
 
 def _sessions(row: Row) -> set[str]:

@@ -114,11 +114,29 @@ def server_name(socket: str) -> str:
     return socket.rpartition("/")[2]
 
 
+def server_names(sockets: Iterable[str]) -> dict[str, str]:
+    """Return a name for each tmux server, by its socket: the last part of the path, and those before it where needed.
+
+    Servers of the same name in several folders are told apart as in `tmp.tmux-1000.default`.
+    """
+    parts = {socket: socket.strip("/").split("/") for socket in sockets}
+    depth = 1
+    while len({tuple(one[-depth:]) for one in parts.values()}) < len(parts) and any(
+        depth < len(one) for one in parts.values()
+    ):
+        depth += 1
+    alone = Counter(one[-1] for one in parts.values())
+    return {socket: ".".join(one[-depth:]) if alone[one[-1]] > 1 else one[-1] for socket, one in parts.items()}
+
+
 def with_servers(rows: Iterable[Row], targets: Iterable[TargetStatus]) -> list[Row]:
     """Rows that name their tmux server where their target has several."""
-    several = {target.target for target in targets if len(target.sockets) > 1}
+    several = {target.target: server_names(target.sockets) for target in targets if len(target.sockets) > 1}
     return [
-        replace(row, server=server_name(row.socket)) if row.target in several and row.socket else row for row in rows
+        replace(row, server=several[row.target].get(row.socket, server_name(row.socket)))
+        if row.target in several and row.socket
+        else row
+        for row in rows
     ]
 
 
@@ -162,7 +180,7 @@ class Filters(Struct, frozen=True, kw_only=True):
             (not self.target or row.target == self.target)
             and (not self.target_session or f"{row.target}/{row.session_name}" == self.target_session)
             and (not self.session or row.session_name == self.session)
-            and (not self.socket or self.socket in {row.socket, server_name(row.socket)})
+            and (not self.socket or self.socket in {row.socket, server_name(row.socket), row.server})
             and (not self.cwd or f"{row.cwd}/".startswith(f"{self.cwd.rstrip('/')}/"))
             and (not self.state or row.state in self.state)
             and (not self.agent_type or row.agent in self.agent_type)

@@ -152,7 +152,7 @@ command = "{DENIED}"
 """
 
 
-@pytest.mark.parametrize("agent", [needed(Claude), needed(Codex)])
+@pytest.mark.parametrize("agent", [needed(Claude), needed(Codex), needed(Copilot), needed(OpenCode)])
 async def test_an_agent_does_what_the_policy_decides_and_asks_for_the_rest(agent: type[Agent]) -> None:
     decided: list[tuple[str, str, str, str]] = []
     messages: list[str] = []
