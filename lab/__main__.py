@@ -1,4 +1,4 @@
-"""The lab's commands: `./run lab install`, `list`, `capture`, `truth`, `report`, `drift`, `play`, `races`."""
+"""The lab's commands: `./run lab install`, `list`, `capture`, `truth`, `report`, `drift`, `play`, `acts`, `races`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from covey.agents.registry import INTEGRATIONS
 from covey.kernel.home import Home
 from lab import agents, drift, figures, live, show
 from lab import report as tables
+from lab.acts import add_acts
 from lab.bench import JOBS, Play, bench, play_all
 from lab.capture import FOLDER, Capturer
 from lab.chosen_agents import find, installed, to_the_end
@@ -225,6 +226,7 @@ def parser() -> argparse.ArgumentParser:
         help="Put the hooks of your Covey into the agent's settings first; yours are not touched.",
     )
     command.set_defaults(func=lambda args: play_live(args.agent, args.size, integrated=args.integrated))
+    add_acts(commands.add_parser("acts", help="Do every command that acts, on real agents, here and over ssh."))
     add_races(commands.add_parser("races", help="Race against messages, and count broken promises."))
     return root
 

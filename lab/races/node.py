@@ -40,7 +40,7 @@ class Node:
 
     def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
         self.home = home
-        self._environment = {**environment, "COVEY_HOME": str(home)}
+        self.environment = {**environment, "COVEY_HOME": str(home)}
         self._pool = ThreadPoolExecutor(SENDERS)
         self._seat = home / "node"
 
@@ -124,14 +124,15 @@ class Node:
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, read)
 
-    async def command(self, *words: str) -> None:
-        """Run the `covey` command in this home. Raises NodeError if it fails."""
+    async def command(self, *words: str) -> str:
+        """Run the `covey` command in this home, and return what it prints. Raises NodeError if it fails."""
 
         def run() -> subprocess.CompletedProcess[str]:
             return subprocess.run(
-                [COVEY, *words], env=self._environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+                [COVEY, *words], env=self.environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
             )
 
         ended = await asyncio.get_running_loop().run_in_executor(self._pool, run)
         if ended.returncode:
             raise NodeError(f"covey {' '.join(words)} failed: {ended.stderr.strip()[-400:]}")
+        return ended.stdout

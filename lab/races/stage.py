@@ -9,12 +9,13 @@ import shlex
 import shutil
 import signal
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab import processes
 from lab.person import Person
 from lab.play import environment_of
-from lab.races.node import Node
+from lab.races.node import COVEY, Node
 from lab.races.race import has_token
 from lab.size import DEFAULT
 from lab.sshd import Sshd
@@ -22,8 +23,6 @@ from lab.terminal import Terminal, TerminalError
 from murli import AgentError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from lab.races.race import Found, Race, Sent
     from lab.races.subjects import Subject
 
@@ -48,9 +47,14 @@ class StageError(RuntimeError):
 
 
 class Stage:
-    """One agent, its pane, and the daemon. With `far`, the daemon reaches the tmux server over ssh."""
+    """One agent, its pane, and the daemon. With `far`, the daemon reaches the tmux server over ssh.
 
-    def __init__(self, folder: Path, subject: Subject, *, mark: str, path: str = "", far: bool = False) -> None:
+    With `far_node` there is a Covey on the other host too, to which the agent's hooks belong.
+    """
+
+    def __init__(
+        self, folder: Path, subject: Subject, *, mark: str, path: str = "", far: bool = False, far_node: bool = False
+    ) -> None:
         self.folder = folder
         self.subject = subject
         self.markers = folder / "executed"
@@ -70,20 +74,28 @@ class Stage:
         self.terminal = Terminal(sockets / "default", self.environment)
         seen = folder / "nothing" if far else folder
         self.node = Node(folder / "covey", {**self.environment, "TMUX_TMPDIR": str(seen)})
+        self.far_node = Node(folder / "far-covey", self.environment) if far_node else None
         self.pane = ""
         self._texts: list[str] = []
 
     async def open(self) -> None:
         for folder in (self.markers, self.folder / "nothing", self.folder / "home", self.folder / "tmp"):
             folder.mkdir(exist_ok=True)
-        self.node.home.mkdir(mode=0o700)
-        self._starter = self.subject.prepare(self.node.home)
+        own = self.far_node or self.node
+        for home in {self.node.home, own.home}:
+            home.mkdir(mode=0o700)
+        self._starter = self.subject.prepare(own.home)
         if self._far:
-            kept = {name: self.environment[name] for name in ("PATH", "HOME", "TMUX_TMPDIR")}
+            wanted = ("PATH", "HOME", "TMUX_TMPDIR", "PYTHONPATH")
+            kept = {name: self.environment[name] for name in wanted if name in self.environment}
+            if self.far_node:
+                kept["PATH"] = f"{Path(COVEY).parent}:{kept['PATH']}"
+                kept["COVEY_HOME"] = str(own.home)
             self.link = await asyncio.to_thread(Sshd, self.folder, FAR, **kept)
             (self.node.home / "config.toml").write_text(f'[fleet]\nssh_config = "{self.folder}/ssh_config"\n')
         await self.start_server()
-        await self.node.up()
+        for node in {self.node, own}:
+            await node.up()
         if self._far:
             await self.node.command("target", "add", FAR, "--kind", "ssh")
             await self.node.command("target", "connect", FAR)
@@ -91,7 +103,8 @@ class Stage:
         self.calibrate(await self.node.send(self.ref, "calibration", "race nobody"))
 
     async def close(self) -> None:
-        await self.node.down()
+        for node in filter(None, (self.node, self.far_node)):
+            await node.down()
         if self.link:
             self.link.let_in()
             self.link.close()

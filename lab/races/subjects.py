@@ -140,7 +140,8 @@ class RealAgent:
     clear_key = "C-c"
     rests_s = 1.5
 
-    def __init__(self, agent: Agent, folder: Path, model: Model, address: str) -> None:
+    def __init__(self, agent: Agent, folder: Path, model: Model, address: str, script: Script | None = None) -> None:
+        """`script` is for its model, instead of one that remembers what it was told."""
         self.name = agent.name
         self.start_limit_s = agent.start_limit + 30.0
         self.ready = agent.ready
@@ -149,7 +150,7 @@ class RealAgent:
         self._setup = RunSetup(folder, f"{address}/{folder.name}", integrated=True)
         self._script = Remembering({})
         self._markers = folder / "markers"
-        model.conversations[folder.name] = Conversation(self._script, agent.tools)
+        model.conversations[folder.name] = Conversation(script or self._script, agent.tools)
 
     def prepare(self, node_home: Path) -> Path:
         for folder in (self._setup.home, self._setup.project, self._setup.root / "tmp", self._markers):
@@ -158,6 +159,11 @@ class RealAgent:
         environment = {"HOME": str(self._setup.home), **launch.env, "COVEY_HOME": str(node_home)}
         integration.apply(integration.plan(self.name, self._setup.home, environment, versions=[self._agent.version]))
         return _starter(self._setup.root, launch.argv, launch.env, self._setup.project)
+
+    @property
+    def project(self) -> Path:
+        """The folder that it works in."""
+        return self._setup.project
 
     def told(self) -> list[str]:
         """Return the prompts of the request that has the most: each request repeats those before it.

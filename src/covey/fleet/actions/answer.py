@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -10,10 +9,12 @@ from msgspec.structs import replace
 from covey.agents.summaries import one_line
 from covey.contract.actions_events import RECEIPT_CHANGED
 from covey.contract.fleet_events import AGENT_ENDED, AGENT_STATE
+from covey.fleet.actions.conversation import read_turns
 from covey.fleet.actions.receipt import ANSWERED, SEEN, SUBMITTED
 from covey.fleet.answers.watch_stream import HEARTBEAT_S
 from covey.fleet.state.model import REST, WAITING
 from covey.kernel.operations.stream import Message
+from murli import AgentError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -63,7 +64,10 @@ class Answer:
         async with self._events.subscribe(kinds=kinds) as heard:
             while not heard.closed:
                 waited = self._clock.monotonic() - began
-                found = await self._look()
+                try:
+                    found = await self._look()
+                except AgentError as error:  # the other machine cannot be asked just now
+                    found = self._found(OPEN, self._row(), why=error.message)
                 if found["outcome"] == OPEN and self._limit is not None and waited >= self._limit:
                     found = {**found, "outcome": TIMEOUT}
                 yield (Message("waiting" if found["outcome"] == OPEN else "done", found),)
@@ -88,7 +92,7 @@ class Answer:
             return self._found("gone", why="the agent has ended")
         if row.state not in {*REST, *WAITING} and self._receipt.rung == SEEN:
             return self._found(OPEN, row)
-        turns = await asyncio.to_thread(agent.turns)
+        turns = await read_turns(self._fleet, row)
         if turns is None and agent.last_reply[0] >= self._receipt.created_at and row.state in REST:
             return await self._answered(row, "hook", agent.last_reply[1])
         return await self._judge(row, turns)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from covey.agents.claim import WAITING
 from covey.fleet.actions.dialog_answer import Choice, Dialog, choose, find_dialog, next_keys
 from covey.fleet.actions.refusal import (
     DIALOG_CHANGED,
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 SETTLED_S = 0.15
 """A dialog is answered when it has been on the screen for this long: some agents lose keys right after drawing one."""
+DRAWN_S = 2.0
+"""How long an agent whose hook has asked may take to draw its dialog."""
 GONE_S = 5.0
 """How long the agent is given to act on a key."""
 LOOK_S = 0.05
@@ -68,7 +72,21 @@ class DialogAnswer(Struct, frozen=True, kw_only=True):
 
 
 async def open_dialog(pane: AgentPane, snapshot: Snapshot) -> OpenDialog:
-    """Return the dialog on the screen. Raises Refusal if there is none, or it is not understood."""
+    """Return the dialog on the screen. Raises Refusal if there is none, or it is not understood.
+
+    An agent that asks, as its hook says, is given the time that it needs to draw its dialog.
+    """
+    until = time.monotonic() + (DRAWN_S if snapshot.state in WAITING else 0.0)
+    while True:
+        try:
+            return await _drawn_dialog(pane, snapshot)
+        except Refusal as refusal:
+            if refusal.error not in {NO_DIALOG, SCREEN_NOT_UNDERSTOOD} or time.monotonic() >= until:
+                raise
+        await asyncio.sleep(LOOK_S)
+
+
+async def _drawn_dialog(pane: AgentPane, snapshot: Snapshot) -> OpenDialog:
     screen = await pane.screen()
     if screen.reading is None:
         raise Refusal(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from covey.fleet.actions.answer import Answer
+from covey.fleet.actions.conversation import read_turns
 from covey.fleet.actions.interruption import interrupt
 from covey.fleet.actions.origin import stamp_of
 from covey.fleet.actions.pane import AgentPane, acting_of
@@ -145,12 +145,12 @@ class ActionOperations:
         return {**receipt.as_dict(), **self.queue.place(receipt.id)}
 
     async def _turns(self, snapshot: Snapshot) -> dict[str, Any]:
-        agent = self._fleet.sources.get(snapshot.runtime.runtime_id)
-        turns = await asyncio.to_thread(agent.turns) if agent else None
+        row = self._fleet.states.rows.get(snapshot.runtime.runtime_id)
+        turns = await read_turns(self._fleet, row) if row else None
         if turns is None:
             raise Refusal(
                 NOT_SUPPORTED,
-                f"the conversation of {snapshot.ref} cannot be read: it has no transcript here that Covey reads",
+                f"the conversation of {snapshot.ref} cannot be read: it has no transcript that Covey reads",
                 f"Look at its screen: covey view {snapshot.runtime.pane_id}",
             )
         shown = [

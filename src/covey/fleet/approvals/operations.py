@@ -188,8 +188,10 @@ class ApprovalOperations:
         try:
             row = resolve(ref, self._fleet.rows())
         except ReferenceNotFound:
-            if not by_id:
+            there = [] if by_id else await far.find(self._fleet, self._fleet.rows(), ref)
+            if not by_id and len(there) != 1:
                 raise _unknown(ref) from None
+            row = there[0] if there else None
         except AgentError:
             if not by_id:
                 raise
