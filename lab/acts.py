@@ -35,6 +35,7 @@ EXIT_FAILED = 1
 NOT = "not: "
 LIMIT_S = 60.0
 LOOK_S = 0.1
+LINES = 6
 HERE, FAR = "here", "ssh"
 SAYS = "It is done."
 QUESTION = "Which of the two ways?"
@@ -170,7 +171,7 @@ class Acts:
         if problem := await self._until(lambda: self._shows("I begin."), "it does not begin"):
             return problem
         stopped = await self._node.call("interrupt", ref=self._stage.ref)
-        return "" if stopped["stopped"] else f"it is {stopped['state']}"
+        return "" if stopped["stopped"] else f"it is {stopped['state']}; {await self._end_of_screen()}"
 
     async def kill(self) -> str:
         await self._node.call("kill", ref=self._stage.ref, signal="KILL")
@@ -227,8 +228,11 @@ class Acts:
                 while not await look():
                     await asyncio.sleep(LOOK_S)
                 return ""
+        return f"{otherwise}; {await self._end_of_screen()}" if otherwise else ""
+
+    async def _end_of_screen(self) -> str:
         lines = [line for line in (await self._stage.screen()).splitlines() if line.strip()]
-        return f"{otherwise}; its screen ends with {lines[-3:]}" if otherwise else ""
+        return f"its screen ends with {lines[-LINES:]}"
 
 
 def add_acts(command: argparse.ArgumentParser) -> None:

@@ -24,14 +24,14 @@ const EVENTS = /^(session\\.(created|deleted|status|idle|error|compacted)|permis
 const ASKS = /^(permission|question)\\.asked$/
 let last = Promise.resolve()
 // One after the other, so that they arrive in order; opencode itself does not wait for any of them.
-const tell = (name, payload) => {
+const tell = (name, payload, more) => {
   const body = JSON.stringify({ hook_event_name: name, ...payload })
-  last = last.then(() => new Promise((done) => {
+  last = last.then(() => more).then((found) => new Promise((done) => {
     const hook = spawn(HOOK, ["opencode"], { stdio: ["pipe", "ignore", "ignore"] })
     hook.on("error", done)
     hook.on("close", done)
     hook.stdin.on("error", () => {})
-    hook.stdin.end(body)
+    hook.stdin.end(found ? JSON.stringify({ ...JSON.parse(body), ...found }) : body)
   })).catch(() => {})
 }
 // Waits beside the dialog for what is decided elsewhere, and hands it to opencode. Whoever answers first decides.
@@ -49,13 +49,25 @@ const ask = (client, cwd, event) => {
   })
   hook.stdin.end(JSON.stringify({ ...event, hook_event_name: "PermissionRequest", cwd }))
 }
+const texts = (parts) => (parts ?? []).filter((part) => part.type === "text" && !part.synthetic)
+// What the agent said last, for those who wait for its answer; nothing if opencode does not tell that at once.
+const reply = (client, id) => {
+  const asked = client.session.messages({ path: { id }, query: { limit: 2 } }).then(({ data }) => {
+    const said = data.filter((message) => message.info.role === "assistant").at(-1)
+    return { last_assistant_message: texts(said?.parts).map((part) => part.text).join("\\n\\n") }
+  })
+  return Promise.race([asked, new Promise((late) => setTimeout(late, 500))]).catch(() => undefined)
+}
 export const Covey = async ({ client, directory }) => ({
   event: async ({ event }) => {
-    if (EVENTS.test(event.type)) tell("event", event)
+    const said = event.type === "session.idle" ? reply(client, event.properties.sessionID) : undefined
+    if (EVENTS.test(event.type)) tell("event", event, said)
     if (ASKS.test(event.type)) last = last.then(() => ask(client, directory, event)).catch(() => {})
   },
-  "chat.message": async (input) => tell("chat.message", { input }),
-  "tool.execute.before": async (input) => tell("tool.execute.before", { input }),
+  "chat.message": async (input, output) =>
+    tell("chat.message", { input, output: { parts: texts(output?.parts).map(({ type, text }) => ({ type, text })) } }),
+  "tool.execute.before": async (input, output) =>
+    tell("tool.execute.before", { input, output: { args: output?.args } }),
   "tool.execute.after": async (input) => tell("tool.execute.after", { input }),
 })
 """

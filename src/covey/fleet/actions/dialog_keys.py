@@ -124,12 +124,23 @@ async def answer_dialog(
             "Shorten it, or write it into the pane.",
             field="text",
         )
-    asked = await open_dialog(pane, snapshot)
-    await asyncio.sleep(SETTLED_S)
-    again = await open_dialog(pane, snapshot)
-    if asked.dialog.fingerprint != again.dialog.fingerprint or seen not in {"", again.dialog.fingerprint}:
+    asked = await _settled_dialog(pane, snapshot)
+    if seen not in {"", asked.dialog.fingerprint}:
         raise _changed(snapshot)
-    return await _Answering(pane, snapshot, clock).run(again, choice)
+    return await _Answering(pane, snapshot, clock).run(asked, choice)
+
+
+async def _settled_dialog(pane: AgentPane, snapshot: Snapshot) -> OpenDialog:
+    """Return the dialog on the screen when two looks in a row have found the same. Raises Refusal."""
+    until, asked = time.monotonic() + DRAWN_S, await open_dialog(pane, snapshot)
+    while True:
+        await asyncio.sleep(SETTLED_S)
+        again = await open_dialog(pane, snapshot)
+        if asked.dialog.fingerprint == again.dialog.fingerprint:
+            return again
+        if time.monotonic() >= until:
+            raise _changed(snapshot)
+        asked = again
 
 
 class _Answering:
