@@ -94,12 +94,13 @@ class Acts:
         return "" if sent.rung in {"seen", "answered"} else f"{sent.rung or sent.error}: {sent.why or sent.message}"
 
     async def send_and_wait(self) -> str:
+        if self._agent.name not in TURNS and self._stage.far_node:
+            return f"{NOT}its replies are told on its own host only"
         words = ("send", self._stage.ref, "--text", "say something", "--wait", "--yes", "--when-ready")
         answer = json.loads(await self._node.command(*words))["result"]["answer"]
         if answer["outcome"] != "answered":
             return f"{answer['outcome']}: {answer['why']}"
-        reads = self._agent.name in TURNS
-        return "" if SAYS in answer["reply"] or not reads else f"the reply is {answer['reply']!r}"
+        return "" if SAYS in answer["reply"] else f"the reply is {answer['reply']!r}"
 
     async def send_refused(self) -> str:
         sent = await self._node.send(self._stage.ref, "", "say something", if_state=["error"])

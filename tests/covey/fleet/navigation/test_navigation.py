@@ -201,7 +201,7 @@ def test_a_channel_on_terminals_says_when_there_are_none(desk: Desk) -> None:
     desk.agents(1)
 
     def problem() -> str:
-        (tried,) = json.loads(desk.covey.run("attention", "test").stdout)["result"]["items"]
+        (tried,) = json.loads(desk.covey.run("attention", "test", "--yes").stdout)["result"]["items"]
         return str(tried["problem"])
 
     assert problem() == "no terminal is attached to tmux: nobody has seen it"
