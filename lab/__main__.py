@@ -1,4 +1,4 @@
-"""The lab's commands: `./run lab install`, `list`, `capture`, `truth`, `report`, `drift`, `play`, `acts`, `races`."""
+"""The lab's commands, `./run lab …`: install, list, capture, truth, report, drift, play, acts, keep and races."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from lab.capture import FOLDER, Capturer
 from lab.chosen_agents import find, installed, to_the_end
 from lab.inspector import INSPECTOR
 from lab.install import InstallError, lab_folder, program_of
+from lab.keep_crashes import add_keep
 from lab.measure import measure, report
 from lab.observer import BASELINE, COVEY, Observer, ObserverError
 from lab.play import PlayError
@@ -227,6 +228,7 @@ def parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(func=lambda args: play_live(args.agent, args.size, integrated=args.integrated))
     add_acts(commands.add_parser("acts", help="Do every command that acts, on real agents, here and over ssh."))
+    add_keep(commands.add_parser("keep", help="Kill a kept agent, its tmux server and its daemon again and again."))
     add_races(commands.add_parser("races", help="Race against messages, and count broken promises."))
     return root
 

@@ -107,7 +107,7 @@ async def dialog_in_the_middle(stage: Stage, race: Race, chance: Random) -> tupl
         await asyncio.sleep(after)
         stage.subject.ask(0.0, race.number)
     sent = await sending
-    found = Found(busy=bool(prompt))
+    found = Found(busy=bool(prompt), reports_queued=stage.subject.reports_queued)
     if prompt:
         await stage.ready()  # which denies: a message that waited in the agent goes on to its model then
     return [sent], found

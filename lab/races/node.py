@@ -60,7 +60,7 @@ class Node:
             while processes.alive(pid):
                 await asyncio.sleep(LOOK_S)
 
-    async def call(self, name: str, **params: Any) -> Any:
+    async def call(self, name: str, /, **params: Any) -> Any:
         """Return the result of an operation. Raises AgentError."""
         client = Client(str(self._seat / "sock"), timeout=LIMIT_S)
         return await asyncio.get_running_loop().run_in_executor(self._pool, client.call, BY_NAME[name], params)

@@ -95,6 +95,8 @@ class Found:
     """Whether the agent was ended in the race: a message that it had taken may not have been recorded."""
     busy: bool = False
     """Whether the agent worked: a message may wait in it, and be lost with the turn."""
+    reports_queued: bool = False
+    """Whether the agent reports a prompt when it queues it, and not only when its model gets it."""
     calm: bool = False
     """Whether nothing happened to the agent: then the message must be delivered."""
     around: tuple[str, ...] = ()
@@ -175,7 +177,8 @@ def _arrived(one: Sent, found: Found) -> Iterable[str]:
 def _missing(one: Sent, found: Found) -> Iterable[str]:
     """Yield what is untrue about a message that has not arrived."""
     rung, _, _ = found.receipts.get(one.token, NO_RECEIPT)
-    if rung in PROVEN and not found.agent_ended and not (found.busy and rung == PROVEN[0]):
+    queued = found.busy and (rung == PROVEN[0] or found.reports_queued)
+    if rung in PROVEN and not found.agent_ended and not queued:
         yield f"lost: the receipt says {rung}"
 
 

@@ -54,6 +54,8 @@ class Subject(Protocol):
     rests_s: float
     """How long after a key the same key means something else."""
     start_limit_s: float
+    reports_queued: bool
+    """Whether its hook reports a prompt that only waits until it is done with another."""
     model_asks: bool
     """Whether it is its model that makes it ask: then it is given a prompt for that."""
 
@@ -78,6 +80,7 @@ class StandIn:
     rests_s = 0.0
     start_limit_s = 20.0
     model_asks = False
+    reports_queued = False
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -145,6 +148,7 @@ class RealAgent:
         self.name = agent.name
         self.start_limit_s = agent.start_limit + 30.0
         self.ready = agent.ready
+        self.reports_queued = agent.name == "opencode"
         """On screen once it takes its first prompt."""
         self._agent = agent
         self._setup = RunSetup(folder, f"{address}/{folder.name}", integrated=True)

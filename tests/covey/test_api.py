@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from covey.contract import OPERATIONS
+from covey.contract.keeper import OPERATIONS as KEEPER
 from covey.contract.kernel import OPERATIONS as KERNEL
 from covey.kernel.config.config import set_value
 from covey.kernel.daemon import Daemon
@@ -81,12 +82,13 @@ def test_every_operation_with_a_route_answers_over_http(daemon: Covey) -> None:
         "screen": "$ ",
     }
     needed = {("adapters.explain", "agent"), ("adapters.explain", "screen")}
-    # Streams, and questions about something that must exist (an agent, a beat, an item, another machine): their tests
-    # are with the fleet, the beats and the queue.
+    # Streams, and questions about something that must exist (an agent, a beat, an item, another machine, a kept session):
+    # their tests are with the fleet, the beats, the queue and the keeper.
     fleet = {"watch", "wait", "why", "signals", "replay", "target.add", "target.connect", "target.remove"}
     actions = {"send", "view", "interrupt", "kill", "receipts.wait", "receipts.cancel", "dialog.show", "dialog.answer"}
     queues = {"beat", "beats.show", "beats.pause", "beats.resume", "attention.done"}
-    elsewhere = {*fleet, *actions, *queues, "attach", "back", "approve", "deny", "answer"}
+    kept = {"conversation", *(operation.name for operation in KEEPER if operation.name != "keep.list")}
+    elsewhere = {*fleet, *actions, *queues, *kept, "attach", "back", "approve", "deny", "answer"}
     asked = [operation for operation in OPERATIONS if operation.route and operation.name not in elsewhere]
     for operation in sorted(asked, key=lambda operation: operation.name == "down"):
         for tcp in (False, True) if operation.name not in ("down", "backup") else (True,):

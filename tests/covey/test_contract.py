@@ -36,7 +36,8 @@ SOURCE = ROOT / "src" / "covey"
 
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__.py": set(),
-    "node": {"node", "contract", "kernel", "fleet", "attention", "beats", "mcp"},
+    "adapter.py": set(),
+    "node": {"node", "contract", "kernel", "fleet", "attention", "beats", "keeper", "mcp"},
     "contract": {"contract"},
     "kernel": {"contract", "kernel"},
     "hosts": {"hosts", "kernel"},
@@ -45,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "fleet": {"agents", "contract", "fleet", "hosts", "kernel", "tmux"},
     "attention": {"contract", "kernel", "attention"},
     "beats": {"agents", "contract", "kernel", "beats"},
+    "keeper": {"adapter", "agents", "contract", "hosts", "kernel", "keeper", "tmux"},
     "mcp": {"contract", "kernel", "mcp"},
     "cli": {"agents", "contract", "kernel", "cli", "node", "fleet", "beats", "mcp"},
 }

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from covey.agents.acting import Acting
     from covey.agents.agent import Agent
     from covey.agents.approvals import Approvals
+    from covey.agents.blocks import BlockReader
     from covey.agents.dialogs import DialogShape
     from covey.agents.headless.agent import HeadlessAgent
     from covey.agents.integration.integration import Integration
+    from covey.agents.launching import Launching
     from covey.agents.signals.signals import Signals
+    from covey.agents.transcript_turns import TurnSource
     from covey.agents.turns import TurnReader
 
 SHARED = frozenset({"headless", "integration", "screens", "signals"})
@@ -89,12 +92,18 @@ ACTING: Mapping[str, Acting] = Parts("acting", "ACTING")
 """What is typed for what."""
 TURNS: Mapping[str, type[TurnReader]] = Parts("turns", "TURNS")
 """How turns are read from transcripts."""
+BLOCKS: Mapping[str, type[BlockReader]] = Parts("blocks", "BLOCKS")
+"""How complete turns, with all their blocks, are read from transcripts."""
+TURN_STORES: Mapping[str, type[TurnSource]] = Parts("turn_store", "TURN_STORE")
+"""How complete turns are read from agents whose conversations are not in a file of lines."""
 DIALOGS: Mapping[str, tuple[DialogShape, ...]] = Parts("dialogs", "DIALOGS")
 """Which keys answer which dialog."""
 APPROVALS: Mapping[str, Approvals] = Parts("approvals", "APPROVALS")
 """How agents ask a person by a hook, and are answered."""
 HEADLESS: Mapping[str, HeadlessAgent] = Parts("headless", "HEADLESS")
 """How agents are run without a terminal."""
+LAUNCHING: Mapping[str, Launching] = Parts("launching", "LAUNCHING")
+"""How agents are started in a terminal, and resumed."""
 
 
 @cache

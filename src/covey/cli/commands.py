@@ -212,6 +212,8 @@ def _absolute(path: str) -> str:
 def _flag(parameter: Parameter) -> Flag:
     several = parameter.multiple and parameter.default is None
     switch = parameter.type == "bool"
+    # A folder is shown as it is declared: what is described must not depend on where the caller is.
+    default = parameter.default if parameter.path else _default(parameter)
     return Flag(
         name=parameter.flag,
         type=parameter.type,
@@ -224,7 +226,7 @@ def _flag(parameter: Parameter) -> Flag:
         sensitive=parameter.sensitive,
         options=[*([parameter.short] if parameter.short else []), f"--{parameter.flag}"],
         arity=0 if switch else 1,
-        default=[] if several else _default(parameter),
+        default=[] if several else default,
     )
 
 

@@ -23,6 +23,7 @@ SECTIONS = {
         "policy",
     ),
     "have them seen": ("integrate", "target", "adapters"),
+    "keep them running": ("keep",),
     "beats, prompts on a schedule": ("init", "beat", "beats"),
     "the daemon": ("up", "down", "status", "doctor", "logs", "audit", "config", "reload", "service", "backup"),
     "for programs": ("mcp", "events", "health", "metrics", "openapi", "signals", "completion"),

@@ -14,6 +14,7 @@ from covey.contract import (
     dialogs,
     fleet,
     fleet_shapes,
+    keeper,
     kernel,
     mcp,
     navigation,
@@ -30,6 +31,7 @@ OPERATIONS: tuple[Operation, ...] = (
             "fleet": fleet_shapes.FLEET_STATUS,
             "attention": attention.ATTENTION_STATUS,
             "beats": beats.BEATS_STATUS,
+            "keeper": keeper.KEEPER_STATUS,
             "mcp": mcp.MCP_STATUS,
         }
     ),
@@ -41,6 +43,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *dialogs.OPERATIONS,
     *beats.OPERATIONS,
     *attention.OPERATIONS,
+    *keeper.OPERATIONS,
     *navigation.OPERATIONS,
     *mcp.OPERATIONS,
 )
@@ -52,6 +55,7 @@ GROUPS: dict[str, str] = {
     **dialogs.GROUPS,
     **beats.GROUPS,
     **attention.GROUPS,
+    **keeper.GROUPS,
 }
 
 __all__ = ["API_VERSION", "GROUPS", "OPERATIONS", "Operation", "Parameter"]

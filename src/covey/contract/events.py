@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from covey.contract import actions_events, approvals_events, attention_events, beats_events, fleet_events, kernel_events
+from covey.contract import (
+    actions_events,
+    approvals_events,
+    attention_events,
+    beats_events,
+    fleet_events,
+    keeper_events,
+    kernel_events,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,4 +23,5 @@ EVENTS: tuple[EventKind, ...] = (
     *approvals_events.EVENTS,
     *beats_events.EVENTS,
     *attention_events.EVENTS,
+    *keeper_events.EVENTS,
 )

@@ -183,6 +183,17 @@ OPERATIONS = (
         idempotent=True,
     ),
     Operation(
+        "conversation",
+        "Tell which conversation an agent has, and in which file it keeps it.",
+        cli=[],
+        route="/v1/conversation",
+        description="`id` and `transcript` are empty as long as they are not known. An agent on another machine has a "
+        "file there, which is not told.",
+        parameters=[Parameter("ref", REF.help, required=True, positional=True)],
+        result=shape("Conversation", runtime_id="string", agent="string", id="string", transcript="string"),
+        idempotent=True,
+    ),
+    Operation(
         "wait",
         "Wait until an agent needs you or is done, or is in a state.",
         cli=["wait"],

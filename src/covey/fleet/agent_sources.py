@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from covey.agents.json_values import json_object
-from covey.agents.registry import INTEGRATIONS, SIGNALS, TURNS
+from covey.agents.registry import INTEGRATIONS, SIGNALS, TURN_STORES, TURNS
 from covey.agents.signals.signals import SESSION_STARTED, Level, Notice
 from covey.agents.signals.sources import Pauses, find, follow, last_lines, owner
 from covey.agents.turns import reply_in
@@ -44,6 +44,8 @@ TRANSCRIPT = "transcript"
 """The name of the file that holds a conversation."""
 TURNS_BYTES = 4_000_000
 """At the end of a transcript, from which turns are read."""
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""Most agents have the id of a conversation in the path of its transcript."""
 SGR = re.compile(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]|\x1b\([0B]")
 """The escape sequences that colour a screen and mark its links."""
 
@@ -163,14 +165,20 @@ class AgentSources:
 
     def turns(self) -> list[Turn] | None:
         """Return the last turns of the conversation, the oldest first; None if they cannot be read. It reads files."""
-        reader = TURNS.get(self.adapter.name)
-        if self._signals is None or reader is None:
-            return None
+        reader, (_, path) = TURNS.get(self.adapter.name), self.conversation()
+        return reader().read(last_lines(path, TURNS_BYTES)) if reader and path else None
+
+    def conversation(self) -> tuple[str, str]:
+        """Return the id of the conversation and the file that holds it; each is empty if it is not known."""
+        if self._signals is None:
+            return "", ""
         process = owner(self.runtime.pid, ticks=self.runtime.process_started, began=self.runtime.started_at)
+        if store := TURN_STORES.get(self.adapter.name):
+            return self._session, store.file_of(process) if self._session else ""
         for source in self._signals.sources(process, self._session):
             if source.name == TRANSCRIPT and (path := find(source, process)):
-                return reader().read(last_lines(path, TURNS_BYTES))
-        return None
+                return self._session or (UUID.findall(path) or [""])[-1], path
+        return self._session, ""
 
     def on_title(self, title: str, now: float) -> None:
         """Report what the title of the pane says, if that has changed."""

@@ -176,6 +176,7 @@ class FleetOperations:
             "list.sessions": self.sessions,
             "watch": self.watch,
             "why": self.why,
+            "conversation": self.conversation,
             "wait": self.wait,
             "bar": self.bar,
             "replay": self.replay,
@@ -219,6 +220,12 @@ class FleetOperations:
 
     async def wait(self, call: Call) -> AsyncIterator[Batch]:
         return WaitStream(self._fleet, self._context.events, self._context.clock, call.params).batches()
+
+    async def conversation(self, call: Call) -> dict[str, Any]:
+        row = resolve(call.params["ref"], self._fleet.rows())
+        agent = self._fleet.sources.get(row.runtime_id)
+        name, transcript = await asyncio.to_thread(agent.conversation) if agent else ("", "")
+        return {"runtime_id": row.runtime_id, "agent": row.agent, "id": name, "transcript": transcript}
 
     async def why(self, call: Call) -> dict[str, Any]:
         row = resolve(call.params["ref"], self._fleet.rows())

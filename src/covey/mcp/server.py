@@ -18,8 +18,8 @@ from covey.mcp.calls import Calls
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
+    from covey.contract import Operation
     from covey.kernel.home import Home
-    from covey.mcp.tools import Tool
 
 INSTRUCTIONS = (
     "Covey watches the coding agents on this person's machines. list_agents tells which there are and what each does; "
@@ -39,7 +39,12 @@ def make_server(home: Home) -> Server[Any]:
     async def list_tools(
         _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in calls.listed().values()])
+        return types.ListToolsResult(
+            tools=[
+                described(tool.name, tool.operation, tool.description, tool.output_schema)
+                for tool in calls.listed().values()
+            ]
+        )
 
     async def call_tool(_: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
         # A thread goes on if its client leaves: what has been asked of the daemon is done, or refused, as a whole.
@@ -62,14 +67,14 @@ def make_server(home: Home) -> Server[Any]:
     )
 
 
-def _described(tool: Tool) -> types.Tool:
-    operation = tool.operation
+def described(name: str, operation: Operation, description: str, output_schema: dict[str, Any]) -> types.Tool:
+    """Return how a tool is listed that performs this operation."""
     return types.Tool(
-        name=tool.name,
+        name=name,
         title=operation.summary.rstrip("."),
-        description=tool.description,
+        description=description,
         input_schema=input_schema(operation),
-        output_schema=tool.output_schema,
+        output_schema=output_schema,
         annotations=types.ToolAnnotations(
             read_only_hint=not operation.mutating,
             destructive_hint=operation.destructive,

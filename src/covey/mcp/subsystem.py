@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 CHILD = "mcp"
 MCP_ACT_OFF = "mcp_act_off"
+ALWAYS = frozenset({"keep.send"})
+"""What a kept agent may do although acting is off: write to its own channels, which somebody has made for that."""
 
 
 @contextlib.asynccontextmanager
@@ -37,7 +39,9 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         return {"act": context.config.current.get("mcp.act"), "http": address(port) if port else None}
 
     def guard(call: Call) -> None:
-        if call.caller.surface == "mcp" and call.operation.mutating and not context.config.current.get("mcp.act"):
+        if call.caller.surface != "mcp" or call.operation.name in ALWAYS:
+            return
+        if call.operation.mutating and not context.config.current.get("mcp.act"):
             raise AgentError(
                 f"agents may only read over MCP here, and {call.operation.name} acts",
                 code=EXIT_PERMISSION,

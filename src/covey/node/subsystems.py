@@ -5,6 +5,7 @@ from __future__ import annotations
 from covey.attention.operations import ATTENTION
 from covey.beats.operations import BEATS
 from covey.fleet.operations import FLEET
+from covey.keeper.operations import KEEPER
 from covey.mcp.subsystem import MCP
 
-SUBSYSTEMS = (FLEET, ATTENTION, BEATS, MCP)
+SUBSYSTEMS = (FLEET, ATTENTION, BEATS, KEEPER, MCP)

@@ -39,7 +39,7 @@ async def test_every_tool_can_be_called_and_its_answer_fits_its_schema(covey: Co
     assert covey.run("config", "set", "mcp.act", "true", "--yes").code == 0
     assert covey.run("up").code == 0
     wanted = {"key": "log.level", "ref": "%99", "run": "none", "at": "1m", "text": "x", "item": "none"}
-    wanted |= {"name": "none", "id": "none"}
+    wanted |= {"name": "none", "id": "none", "new_name": "other", "channel": "none", "message": "x"}
     async with stdio(covey) as client:
         assert client.server_info
         assert client.server_info.name == "covey"

@@ -46,6 +46,8 @@ TRIES = 6
 TRY_AGAIN_S = 0.08
 QUIET_S = 2
 """How long ago a person must have pressed the last key in the pane, in tmux's whole seconds. By then it is drawn."""
+DRAWN_S = 3.0
+"""Within which an agent draws the dialog of a request that its hook has told of."""
 WAIT_S = 0.25
 PATIENCE_S = 6.0
 """How long a person who types is waited for."""
@@ -114,6 +116,12 @@ class AgentPane:
                 f"{self._runtime.agent} in {name} asks something, and a message would answer it{what}",
                 f"Answer it first: covey dialog show runtime:{self._runtime.runtime_id}   or let it wait: --when-ready",
             )
+        if self._is_about_to_ask():
+            raise Refusal(
+                DIALOG_OPEN,
+                f"{self._runtime.agent} in {name} has just asked for something, and is about to show it",
+                "See what it asks: covey approvals   or let the message wait: --when-ready",
+            )
         if screen.composer.state == "absent":
             raise Refusal(COMPOSER_NOT_FOUND, f"{name} shows no place to write a message in", look)
         if not screen.composer.free:
@@ -122,6 +130,14 @@ class AgentPane:
                 f"somebody's words stand in the composer of {name}: {screen.composer.text[:60]!r}",
                 "Send them or delete them first, in its pane; or let the message wait: --when-ready",
             )
+
+    def _is_about_to_ask(self) -> bool:
+        """Return whether a hook has told of a request whose dialog may not be drawn yet.
+
+        Codex tells half a second before it draws. A message in between would wait behind the turn, and be lost with it.
+        """
+        row = self._fleet.states.rows.get(self._runtime.runtime_id)
+        return row is not None and row.state == "waiting_approval" and self._fleet.states.now() - row.since < DRAWN_S
 
     async def paste(self, text: str) -> None:
         """Paste a text into the empty composer. Raises Refusal if it is not empty, or nothing could be typed."""

@@ -51,6 +51,8 @@ class Dispatcher:
         self._audit = audit
         self._handlers: dict[str, Handler] = {}
         self._guards: Sequence[Callable[[Call], None]] = ()
+        self.installed = asyncio.Event()
+        """Set when operations can be performed: after all subsystems were opened."""
         metrics.counter(CALLS, "Calls by operation, transport and error; streams count when they begin.")
 
     @property
@@ -68,6 +70,7 @@ class Dispatcher:
             raise ValueError(f"operations and handlers do not match: {', '.join(sorted(unmatched))}")
         self._handlers = dict(handlers)
         self._guards = tuple(guards)
+        self.installed.set()
 
     async def call(
         self, name: str, params: Mapping[str, Any], caller: Caller, *, idempotency_key: str | None = None

@@ -1,0 +1,83 @@
+"""Codex: settings are given as `-c key=value`, and a conversation is resumed by a command of its own.
+
+Learnt from running it (0.166.0). It chooses the id itself and tells it at the first prompt. Trust in the folder is
+given as a whole table; a dotted key is not taken. Hooks that nobody has reviewed are asked about at the start, once;
+the option that waives the review would run hooks of others too, and is not used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from covey.agents.codex import AGENT
+from covey.agents.launching import Draft, home_folder, require_uuid
+from covey.agents.signals.ids import safe_id
+from covey.kernel.config.toml_text import written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from covey.agents.launching import LaunchPlan, LaunchRequest, Tools
+
+COMMANDS = (
+    "agents a app-server apply archive cloud completion debug delete doctor e exec exec-server features fork help "
+    "login logout mcp migrate-nfs-db migrate-rollouts plugin queue remote-control resume review sandbox unarchive "
+    "update"
+)
+SANDBOXES = ("read-only", "workspace-write", "danger-full-access")
+APPROVALS = ("on-request", "never")
+OWN_PERMISSIONS = (
+    *("--sandbox", "-s", "--ask-for-approval", "-a"),
+    *("--approve-for-me", "--dangerously-bypass-approvals-and-sandbox"),
+)
+REVIEW = (
+    'Codex asks once whether to trust Covey\'s hooks ("Hooks need review"), and starts when that is answered: choose '
+    "to trust them."
+)
+
+
+class CodexLaunching:
+    chooses_id = False
+    permission_modes = (*SANDBOXES, *APPROVALS)
+
+    def plan(self, request: LaunchRequest) -> LaunchPlan:
+        draft = Draft(AGENT, request)
+        draft.refuse("--last", commands=COMMANDS)
+        if request.resume:
+            draft.add("resume")
+        draft.add("-c", f"projects={written({request.cwd: {'trust_level': 'trusted'}})}")
+        if request.model:
+            draft.add("--model", request.model, what="The model is", unless=("--model", "-m"))
+        if mode := draft.mode(self.permission_modes):
+            option = "--sandbox" if mode in SANDBOXES else "--ask-for-approval"
+            draft.add(option, mode, what="The permission mode is", unless=OWN_PERMISSIONS)
+        if request.system_prompt:
+            if any("developer_instructions" in word for word in request.args):
+                draft.left_out.append(
+                    "Covey's system prompt is left out, because the arguments of this session have "
+                    "developer_instructions."
+                )
+            else:
+                draft.add("-c", f"developer_instructions={written(request.system_prompt)}")
+        if request.tools:
+            draft.add(*_server(request.tools))
+        draft.add_hooks()
+        if request.hooks and request.hooks.argv:
+            draft.left_out.append(REVIEW)
+        return draft.plan(*([require_uuid(AGENT, request.conversation)] if request.resume else []))
+
+    def is_stored(self, conversation: str, environ: Mapping[str, str], cwd: str) -> bool:
+        """Return whether there is a transcript; the folder does not matter."""
+        del cwd
+        known = safe_id(conversation)
+        folder = home_folder(environ, "CODEX_HOME", ".codex") / "sessions"
+        return bool(known) and any(file.is_file() for file in folder.glob(f"*/*/*/rollout-*-{known}.jsonl"))
+
+
+def _server(tools: Tools) -> Iterator[str]:
+    approved = ("default_tools_approval_mode", "approve")
+    for key, value in (("url", tools.url), ("bearer_token_env_var", tools.token_variable), approved):
+        yield from ("-c", f"mcp_servers.{tools.name}.{key}={written(value)}")
+
+
+LAUNCHING = CodexLaunching()

@@ -1,0 +1,1 @@
+"""Agents that are kept alive, fed by channels, and whose turns are broadcast."""

@@ -1,0 +1,59 @@
+"""The adapters of the configuration, each a process that is kept running while its session is."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from covey.contract.keeper_events import SESSION_ENDED, SESSION_STARTED
+from covey.contract.kernel_events import Lifecycle
+from covey.keeper.adapter_tables import KIND, NAME, SESSION
+
+if TYPE_CHECKING:
+    from covey.keeper.keeper import Keeper
+    from covey.kernel.subsystem import Context
+
+LOOK_S = 2.0
+"""Within which an adapter is started after its session, and ended after it."""
+
+
+class AdapterProcesses:
+    """Starts and ends adapters as sessions and settings change, while `run` runs."""
+
+    def __init__(self, keeper: Keeper, context: Context) -> None:
+        self._keeper = keeper
+        self._context = context
+        self._running: dict[str, list[str]] = {}
+        """The command of each, by the name of the process."""
+
+    async def run(self) -> None:
+        """Follow the configuration and the sessions until cancelled."""
+        reloaded = Lifecycle(self._context.seat.kind).reloaded
+        async with self._context.events.subscribe(kinds=[reloaded, SESSION_STARTED, SESSION_ENDED]) as heard:
+            while not heard.closed:
+                await self._apply()
+                await heard.take(LOOK_S if len(self._wanted()) != len(self._running) else None)
+
+    async def _apply(self) -> None:
+        wanted = self._wanted()
+        for name in [name for name, argv in self._running.items() if wanted.get(name) != argv]:
+            del self._running[name]
+            await self._context.supervisor.drop(name)
+        for name, argv in wanted.items():
+            if name not in self._running:
+                self._context.supervisor.keep(name, argv, dict(os.environ))
+                self._running[name] = argv
+
+    def _wanted(self) -> dict[str, list[str]]:
+        found = {}
+        for table in self._keeper.setting("keeper.adapter"):
+            agent = self._keeper.agents.get(table.get(SESSION) or self._keeper.setting("keeper.session"))
+            if agent is None or not agent.record.wanted:
+                continue
+            settings = {name: value for name, value in table.items() if name not in {SESSION, KIND}}
+            module = f"covey.keeper.adapters.{table[KIND]}"
+            name = f"adapter-{agent.name}-{table.get(NAME, table[KIND])}".lower()[:64]
+            found[name] = [sys.executable, "-m", module, agent.record.folder, json.dumps(settings)]
+        return found

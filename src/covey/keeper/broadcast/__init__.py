@@ -1,0 +1,1 @@
+"""The turns of kept agents, told to whoever listens."""

@@ -1,0 +1,1 @@
+"""Messages from channels on their way to the agent."""

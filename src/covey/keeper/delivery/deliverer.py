@@ -1,0 +1,203 @@
+"""Gives the messages of one kept session to its agent: when it is ready, and nobody is typing at its terminal.
+
+It hands them to the operation `send`, which types into an empty composer only, and says how far the text came:
+
+| the receipt says | the messages |
+|---|---|
+| seen | are delivered, and removed |
+| submitted, by an agent that reports no prompts | likewise, and the event says `submitted` |
+| accepted, and closed | were not typed; they are sent later |
+| typed or submitted, and not seen | are looked for in the transcript, and sent again, marked so, if not there |
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from typing import TYPE_CHECKING, Any, Protocol
+
+from covey.contract.actions_events import RECEIPT_CHANGED
+from covey.contract.keeper_events import MESSAGE_DELIVERED
+from covey.keeper.delivery.merged import first_of, merged
+from covey.kernel.operations.call import Caller
+from murli import AgentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from covey.keeper.delivery.merged import Waiting
+    from covey.keeper.delivery.messages import Messages
+    from covey.kernel.subsystem import Context
+
+CALLER = Caller("internal", subsystem="keeper")
+MOST_BYTES = 60_000
+"""Of one text that is given to the agent, unless a single message is longer."""
+READY = ("idle", "completed", "error", "unknown")
+"""States in which an agent takes a message without being interrupted and without having been asked something."""
+LONGEST_WAIT = "24h"
+RECEIPTS = 1000
+PAUSE_S = 1.0
+"""Between two attempts that fail for a reason that may pass."""
+ARRIVES_S = 0.05
+"""For which a message waits for others that come at the same time."""
+
+log = logging.getLogger("covey.keeper")
+
+
+class Recipient(Protocol):
+    """The agent of a kept session, as far as messages are concerned."""
+
+    @property
+    def runtime_id(self) -> str:
+        """Return the id of the agent that runs now; empty if it is not known."""
+        ...
+
+    @property
+    def state(self) -> str:
+        """Return its state, as the fleet has it."""
+        ...
+
+    async def quiet_in(self) -> float:
+        """Return in how many seconds the person at the terminal has been still for long enough; 0 if that is so."""
+        ...
+
+
+class Deliverer:
+    """Delivers the messages of one session while `run` runs. `wake` has to be set when something has changed."""
+
+    def __init__(self, messages: Messages, recipient: Recipient, context: Context) -> None:
+        self.wake = asyncio.Event()
+        self._messages = messages
+        self._recipient = recipient
+        self._events = context.events
+        self._dispatcher = context.dispatcher
+        self._clock = context.clock
+
+    async def run(self) -> None:
+        """Deliver until cancelled."""
+        await self._dispatcher.installed.wait()
+        await self._finish_last()
+        while True:
+            await self._until_ready()
+            batch = first_of(self._messages.waiting, MOST_BYTES)
+            attempt = f"keeper-{os.urandom(12).hex()} {self._recipient.runtime_id}"
+            await self._messages.begin(batch, attempt)
+            await self._deliver(batch, attempt)
+
+    async def _finish_last(self) -> None:
+        """Find out what became of messages that were handed over when the daemon ended, or this failed."""
+        if self._messages.attempt:
+            numbers = set(self._messages.attempted)
+            batch = [message for message in self._messages.waiting if message.id in numbers]
+            await self._deliver(batch, self._messages.attempt)
+
+    async def _until_ready(self) -> None:
+        while True:
+            self.wake.clear()
+            pause = await self._pause()
+            if pause == 0:
+                return
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self.wake.wait()
+                    await asyncio.sleep(ARRIVES_S)
+
+    async def _pause(self) -> float | None:
+        """Return for how long to wait before messages can be given to the agent: 0 for now, None until `wake`."""
+        if not self._messages.waiting or not self._recipient.runtime_id or self._recipient.state not in READY:
+            return None
+        return await self._recipient.quiet_in()
+
+    async def _deliver(self, batch: Sequence[Waiting], attempt: str) -> None:
+        """Hand messages over and see them through. `attempt` is the key, and the id of the agent that is meant."""
+        key, _, runtime_id = attempt.partition(" ")
+        text = merged(batch)
+        async with self._events.subscribe(kinds=[RECEIPT_CHANGED]) as heard:
+            try:
+                answer = await self._dispatcher.call(
+                    "send",
+                    {
+                        "ref": f"runtime:{runtime_id}",
+                        "text": text,
+                        "when_ready": True,
+                        "timeout": LONGEST_WAIT,
+                        "if_state": list(READY),
+                    },
+                    CALLER,
+                    idempotency_key=key,
+                )
+            except AgentError as error:
+                if error.error != "outcome_unknown":
+                    log.info("a message could not be handed over", extra={"reason": error.message})
+                    await self._messages.take_back(batch)
+                    await self._clock.sleep(PAUSE_S)
+                    return
+                receipt = None
+            else:
+                receipt = await self._closed(answer["receipt"]["id"], heard)
+        await self._conclude(batch, text, receipt)
+
+    async def _closed(self, receipt_id: str, heard: Any) -> dict[str, Any] | None:
+        """Return a receipt when it comes no further; None if it is not kept any more."""
+        known = await self._dispatcher.call("receipts.list", {"limit": RECEIPTS}, CALLER)
+        receipt: dict[str, Any] | None = next((one for one in known["items"] if one["id"] == receipt_id), None)
+        while receipt is not None and receipt["open"] and not heard.closed:
+            for event in await heard.take():
+                if event.subject == receipt_id:
+                    receipt = event.data
+        return receipt
+
+    async def _conclude(self, batch: Sequence[Waiting], text: str, receipt: dict[str, Any] | None) -> None:
+        rung = receipt["rung"] if receipt else "typed"
+        if rung in {"seen", "answered"}:
+            await self._done(batch, rung, receipt)
+        elif rung == "accepted":
+            await self._messages.take_back(batch)
+            await self._clock.sleep(PAUSE_S)
+        else:
+            await self._look_for(batch, text, rung, receipt)
+
+    async def _look_for(self, batch: Sequence[Waiting], text: str, rung: str, receipt: dict[str, Any] | None) -> None:
+        """Look whether the agent has got a text after all, when it has come to rest; else it is sent again."""
+        while not self._recipient.runtime_id or self._recipient.state not in READY:
+            self.wake.clear()
+            await self.wake.wait()
+        same = receipt is not None and receipt["runtime_id"] == self._recipient.runtime_id
+        try:
+            shown = await self._dispatcher.call(
+                "view", {"ref": f"runtime:{self._recipient.runtime_id}", "turn": True}, CALLER
+            )
+        except AgentError:
+            if same and rung == "submitted":  # it cannot be proven with this agent
+                await self._done(batch, rung, receipt)
+            else:
+                await self._messages.send_again(batch)
+            return
+        if any(_same_text(turn["prompt"], text) for turn in shown.get("turns", ())):
+            await self._done(batch, "seen", receipt)
+        else:
+            await self._messages.send_again(batch)
+
+    async def _done(self, batch: Sequence[Waiting], rung: str, receipt: dict[str, Any] | None) -> None:
+        data = {
+            "name": self._messages.name,
+            "channels": sorted({message.channel for message in batch}),
+            "messages": len(batch),
+            "rung": rung,
+            "receipt": receipt["id"] if receipt else "",
+            **({"again": True} if any(message.again for message in batch) else {}),
+        }
+        await self._events.append(
+            MESSAGE_DELIVERED,
+            subject=self._messages.name,
+            data=data,
+            source="keeper",
+            also=lambda db: self._messages.remove(db, batch),
+        )
+        self._messages.removed(batch)
+
+
+def _same_text(one: str, other: str) -> bool:
+    return one.split() == other.split()
