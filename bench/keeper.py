@@ -31,6 +31,7 @@ from lab import processes
 from lab.agents import find
 from lab.bench import bench
 from lab.keeping import LINE, SETTINGS, TOKEN, KeptStage, kept_stage
+from lab.person import Person
 from lab.play import environment_of
 from lab.races.node import Node
 from lab.show import table
@@ -45,7 +46,7 @@ METHODS = ("covey", "recipe")
 SILENCE_S, POLL_S, LOOK_S, LIMIT_S = 3.0, 0.1, 0.01, 90.0
 WRITERS = 8
 DRAFT = "somebody's words"
-DRAFT_S, BETWEEN_S = 3.0, 3.0
+DRAFT_S, BETWEEN_S, LETTER_S = 3.0, 3.0, 0.05
 SESSIONS, SETTLE_S, REST_S = 10, 10.0, 30.0
 TIMES_QUICKER = 5.0
 WAITS = "#!/bin/sh\nprintf 'waiting\\n'\nexec sleep 100000\n"
@@ -162,16 +163,24 @@ class Trial:
             len(written) - len(times),
             sum(number > 1 for number in times.values()),
             len(torn),
-            sum(DRAFT in prompt for prompt in heard),
+            len({text for _, texts in self._stage.script.asked for text in texts if DRAFT in text}),
         ]
 
     async def _drafts(self) -> None:
-        pane = f"={self._stage.name}:"
-        while True:
-            await self._stage.terminal.run("send-keys", "-t", pane, "-l", DRAFT)
-            await asyncio.sleep(DRAFT_S)
-            await self._stage.terminal.run("send-keys", "-t", pane, *self._stage.agent.clear_keys)
-            await asyncio.sleep(BETWEEN_S)
+        """Type a draft as a person who is attached does, leave it for a while, and clear it away."""
+        attach = ["tmux", "-u", "-S", str(self._stage.socket), "attach", "-t", f"={self._stage.name}"]
+        person = Person(attach, self._stage.environment)
+        try:
+            while True:
+                for letter in DRAFT:
+                    person.press(letter.encode())
+                    await asyncio.sleep(LETTER_S)
+                await asyncio.sleep(DRAFT_S)
+                pane = f"={self._stage.name}:"
+                await self._stage.terminal.run("send-keys", "-t", pane, *self._stage.agent.clear_keys)
+                await asyncio.sleep(BETWEEN_S)
+        finally:
+            person.close()
 
 
 async def until(holds: Callable[[], object], what: str) -> None:

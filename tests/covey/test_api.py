@@ -82,7 +82,7 @@ def test_every_operation_with_a_route_answers_over_http(daemon: Covey) -> None:
         "screen": "$ ",
     }
     needed = {("adapters.explain", "agent"), ("adapters.explain", "screen")}
-    # Streams, and questions about something that must exist (an agent, a beat, an item, another machine, a kept session):
+    # Streams, and questions about something that must exist (an agent, a beat, an item, a machine, a kept session):
     # their tests are with the fleet, the beats, the queue and the keeper.
     fleet = {"watch", "wait", "why", "signals", "replay", "target.add", "target.connect", "target.remove"}
     actions = {"send", "view", "interrupt", "kill", "receipts.wait", "receipts.cancel", "dialog.show", "dialog.answer"}

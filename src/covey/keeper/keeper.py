@@ -21,7 +21,7 @@ from covey.keeper.delivery.deliverer import CALLER
 from covey.keeper.kept_agent import KeptAgent
 from covey.keeper.launch import Launcher
 from covey.keeper.permission_requests import PermissionRequests
-from covey.keeper.sessions.leftovers import end_leftovers
+from covey.keeper.sessions.leftovers import VARIABLE, end_leftovers
 from covey.keeper.sessions.record import Records
 from covey.keeper.sessions.supervision import judge
 from covey.keeper.sessions.tmux_panes import TmuxPanes
@@ -72,6 +72,7 @@ class Keeper:
     async def __aenter__(self) -> Self:
         for notice in self.overrides.notices:
             log.warning("an environment variable of ccmux was found", extra={"notice": notice})
+        os.environ.pop(VARIABLE, None)  # a kept agent that starts the daemon leaves no mark on what that starts
         await self.records.load()
         for record in self.records.by_name.values():
             try:

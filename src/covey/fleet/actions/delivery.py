@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from covey.agents.signals.signals import PROMPT
-from covey.fleet.actions.message import holds, left
+from covey.fleet.actions.message import holds, holds_alone, left
 from covey.fleet.actions.pane import AgentPane, acting_of
 from covey.fleet.actions.receipt import SEEN, SUBMITTED, TYPED
-from covey.fleet.actions.refusal import OutcomeUnknown, Refusal
+from covey.fleet.actions.refusal import COMPOSER_HOLDS_DRAFT, OutcomeUnknown, Refusal
 
 if TYPE_CHECKING:
     from typing import Any
@@ -74,11 +74,16 @@ class Delivery:
 
     async def _submit(self) -> str:
         """Paste and press Enter. Returns why it came no further, if it is not submitted."""
+        evidence = "tmux has pasted it into the composer"
         try:
             await self._pane.paste(self._message.text)
         except OutcomeUnknown as unknown:
             return f"whether it was typed is not known: {unknown.message}"
-        await self._advance(TYPED, "tmux has pasted it into the composer")
+        except Refusal as refusal:
+            if refusal.error != COMPOSER_HOLDS_DRAFT or not await self._stands_there():
+                raise
+            evidence = "it stands in the composer since the attempt before"
+        await self._advance(TYPED, evidence)
         try:
             if (screen := await self._shown()) is None:
                 return "its composer does not show the text, so Enter was not pressed"
@@ -88,6 +93,13 @@ class Delivery:
             return f"whether Enter was pressed is not known: {unknown.message}"
         except Refusal as refusal:
             return f"{'it may be submitted' if self._pressed else 'Enter was not pressed'}: {refusal.message}"
+
+    async def _stands_there(self) -> bool:
+        """Return whether the composer holds this message since an attempt before, and nobody has typed since."""
+        before = await self._receipts.left_typed(self.receipt.runtime_id, self.receipt.digest)
+        if before is None or not holds_alone(await self._pane.screen(), self._message, self._acting):
+            return False
+        return await self._pane.last_key() <= before.updated_at
 
     async def _enter(self, screen: Screen) -> str:
         """Press Enter until the text has left the composer. Returns why it came no further, as above."""

@@ -84,6 +84,13 @@ def holds(screen: Screen, message: Message, acting: Acting) -> bool:
     return bool(shown) and (wanted.endswith(shown) or re.search(acting.folded, screen.composer.text) is not None)
 
 
+def holds_alone(screen: Screen, message: Message, acting: Acting) -> bool:
+    """Return whether a composer shows a message and nothing else: the whole, or a folded paste."""
+    shown = screen.composer.text.strip()
+    whole = _BLANKS.sub("", shown) == _BLANKS.sub("", message.text)
+    return bool(shown) and (whole or (bool(acting.folded) and re.fullmatch(acting.folded, shown) is not None))
+
+
 def left(screen: Screen) -> bool:
     """Return whether a message has left the composer: it is empty, or gone. While a dialog hides it, nobody can see."""
     if screen.reading is None or screen.reading.dialog:

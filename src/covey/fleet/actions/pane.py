@@ -197,6 +197,11 @@ class AgentPane:
             "Try again when they have stopped.",
         )
 
+    async def last_key(self) -> float:
+        """Return when a person last pressed a key in the pane, as `_quiet` does; 0 if nobody looks at it."""
+        person = await self._quiet()
+        return 0.0 if person == typing.NOBODY else float(person)
+
     async def press_on(self, dialog: Dialog, *keys: str) -> bool:
         """Press keys if a dialog still stands there as it was read. Returns whether that was so."""
         return await self._guarded(typing.press(self._command, self._dialog_check(dialog), *keys)) is None

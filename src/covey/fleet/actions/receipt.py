@@ -148,6 +148,12 @@ class Receipts:
         """Return the newest receipts, the newest first."""
         return await self._store.read(lambda connection: read_receipts(connection, "ORDER BY id DESC LIMIT ?", limit))
 
+    async def left_typed(self, runtime_id: str, digest: str) -> Receipt | None:
+        """Return the last receipt of the same message to the same agent, if Enter was not pressed; else None."""
+        same = "WHERE runtime_id = ? AND digest = ? AND NOT open ORDER BY id DESC LIMIT 1"
+        found = await self._store.read(lambda connection: read_receipts(connection, same, runtime_id, digest))
+        return found[0] if found and found[0].rung == TYPED else None
+
     async def find(self, name: str) -> Receipt:
         """Return the receipt with that id, or whose id ends so. Raises AgentError if there is not exactly one."""
         ending = "WHERE upper(substr(id, ?)) = upper(?) LIMIT 2"

@@ -12,7 +12,7 @@ from covey.fleet.actions.delivery import Delivery
 from covey.fleet.actions.message import Message
 from covey.fleet.actions.pane import AgentPane, acting_of
 from covey.fleet.actions.receipt import Receipt
-from covey.fleet.actions.refusal import Refusal
+from covey.fleet.actions.refusal import COMPOSER_HOLDS_DRAFT, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -79,7 +79,12 @@ class Sender:
         """
         async with self._turn(snapshot), self._events.subscribe(kinds=[AGENT_SIGNAL]) as heard:
             snapshot.check_fresh(self._clock.time())
-            await self.check(snapshot)
+            try:
+                await self.check(snapshot)
+            except Refusal as refusal:  # the draft may be this message, which a daemon that was killed left there
+                known = await self._receipts.left_typed(receipt.runtime_id, receipt.digest)
+                if refusal.error != COMPOSER_HOLDS_DRAFT or known is None:
+                    raise
             message = self.message(snapshot, await begin(), as_command=True)  # it was checked when it was accepted
             return await self._delivery(snapshot, receipt, message).run(heard)
 

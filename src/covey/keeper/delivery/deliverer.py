@@ -170,13 +170,14 @@ class Deliverer:
                 "view", {"ref": f"runtime:{self._recipient.runtime_id}", "turn": True}, CALLER
             )
         except AgentError:
+            shown = {}
             if same and rung == "submitted":  # it cannot be proven with this agent
                 await self._done(batch, rung, receipt)
-            else:
-                await self._messages.send_again(batch)
-            return
+                return
         if any(_same_text(turn["prompt"], text) for turn in shown.get("turns", ())):
             await self._done(batch, "seen", receipt)
+        elif same and rung == "typed":  # it stands in the composer: the same text is not typed again, but submitted
+            await self._messages.take_back(batch)
         else:
             await self._messages.send_again(batch)
 

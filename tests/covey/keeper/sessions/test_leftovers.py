@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -96,13 +97,15 @@ async def test_a_daemon_that_a_kept_agent_started_does_not_end_itself(launches: 
     assert daemon.stdout.read() == b"[]\n"
 
 
-async def test_a_tmux_server_that_the_agent_started_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_tmux_server_that_the_agent_started_goes_on() -> None:
     launch = uuid4().hex
     folder = Path(tempfile.mkdtemp(prefix="covey-"))
     tmux = Tmux(folder)
     try:
         argv = ["tmux", "-S", tmux.socket, "-f", "/dev/null", "new-session", "-d", "-s", "mine"]
-        subprocess.run([*argv, "exec env -u COVEY_LAUNCH sleep 1000"], env={**os.environ, VARIABLE: launch}, check=True)
+        environment = {**os.environ, VARIABLE: launch}
+        started = await asyncio.create_subprocess_exec(*argv, f"exec env -u {VARIABLE} sleep 1000", env=environment)
+        assert await started.wait() == 0
         server = tmux.pid
         await until(lambda: tmux.run("list-panes", "-a", "-F", "#{pane_current_command}") == "sleep")
         assert await end_leftovers(launch, SystemClock()) == []

@@ -98,7 +98,8 @@ async def test_commits_stay_on_the_branch(git: Git, tmp_path: Path) -> None:
     assert git("log", "-1", "--format=%s", "keep/api") == "second"
 
 
-async def test_what_cannot_be_asked_about_is_left_alone(git: Git, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("git")
+async def test_what_cannot_be_asked_about_is_left_alone(tmp_path: Path) -> None:
     assert not await worktree.remove(str(tmp_path / "none"))
     tree = tmp_path / "tree"
     await worktree.add(str(tmp_path / "repository"), tree, "keep/api")
