@@ -1,7 +1,7 @@
 """The kept sessions of a node: started, watched, started again and stopped.
 
-Each second, and whenever the fleet tells of an agent, the panes of kept sessions are looked at, if their tmux server
-has done anything since. What is to be done about each is decided in `sessions.supervision`.
+Every few seconds, and when the fleet tells that an agent has ended, the panes of kept sessions are looked at, if their
+tmux server has done anything since. What is to be done about each is decided in `sessions.supervision`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from covey.keeper.sessions.tmux_panes import SeenPane
     from covey.kernel.subsystem import Context
 
-LOOK_S = 1.0
+LOOK_S, RARELY_S = 1.0, 5.0
+"""How often panes are looked at while the fleet does not see an agent in each, and when it does: it tells of ends."""
 UNKNOWN_END_S = 3.0
 """After which a process that is dead has crashed, although tmux does not tell how it ended (a tmux before 3.3)."""
 
@@ -198,11 +199,19 @@ class Keeper:
             self._rows = {row["runtime_id"]: row for row in rows if row["identity"]["target"] in here}
             self._match()
             self._look_now = True
+            due = self.context.clock.monotonic()
             while not heard.closed:
-                await self._look()
-                for event in await heard.take(LOOK_S):
+                if self._look_now or self.context.clock.monotonic() >= due:
+                    await self._look()
+                    due = self.context.clock.monotonic() + (RARELY_S if self._is_settled() else LOOK_S)
+                for event in await heard.take(max(due - self.context.clock.monotonic(), 0.0)):
                     if event.data["identity"]["target"] in here:
                         self._heard(event.kind, event.data)
+
+    def _is_settled(self) -> bool:
+        """Return whether every agent that is to run is seen by the fleet."""
+        wanted = [agent for agent in self.agents.values() if agent.record.wanted]
+        return all(agent.row is not None and agent.starts_at is None for agent in wanted)
 
     def _heard(self, kind: str, row: dict[str, Any]) -> None:
         if kind == AGENT_ENDED:

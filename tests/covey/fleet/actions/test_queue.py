@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
+from covey.agents.prompts import prompt_digest
 from tests.covey.fleet.actions.conftest import Composing
 from tests.covey.fleet.room import until
 
@@ -90,3 +93,23 @@ def test_a_daemon_that_is_killed_at_any_moment_doubles_nothing(composing: Compos
     assert submitted <= set(told)
     for one in composing.receipts:
         assert one["rung"] == "submitted" or one["why"]
+
+
+def test_what_a_killed_daemon_left_in_the_composer_is_submitted_and_not_typed_again(composing: Composing) -> None:
+    assert composing.send("before")["rung"] == "submitted"
+    composing.covey.run("down")
+    composing.fleet.tmux("send-keys", "-t", composing.pane, "-l", "left there")
+    with closing(sqlite3.connect(composing.covey.node / "node.db")) as database, database:
+        database.execute("UPDATE receipt SET rung = 'typed', digest = ?", (prompt_digest("left there"),))
+    composing.fleet.up()
+    composing.fleet.row(composing.pane, "idle")
+    assert composing.send("something else")["error"] == "composer_holds_draft"
+    receipt = composing.send("left there", "--when-ready")
+    assert receipt["rung"] == "submitted"
+    assert [one["message"] for one in composing.told] == ["before", "left there"]
+
+
+def test_a_draft_with_the_same_words_is_not_touched_if_covey_never_typed_them(composing: Composing) -> None:
+    composing.fleet.tmux("send-keys", "-t", composing.pane, "-l", "my own words")
+    assert composing.send("my own words")["error"] == "composer_holds_draft"
+    assert composing.told == []
