@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from covey.agents.registry import TURNS
 from covey.keeper.broadcast.subscribers import Subscribers
 from covey.keeper.broadcast.turns import TurnFollower
 from covey.keeper.channels.directory import ChannelDirectory
@@ -115,6 +116,10 @@ class KeptAgent:
         if not self.record.wanted:
             return "stopped"
         return "running" if self.pane is not None and not self.pane.dead and not self.starting else "starting"
+
+    @property
+    def is_read(self) -> bool:
+        return self.record.agent in TURNS
 
     async def quiet_in(self) -> float:
         if self.pane is None:

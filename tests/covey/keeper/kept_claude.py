@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 import composing_claude as base  # type: ignore[import-not-found]
 
@@ -32,7 +33,7 @@ class Claude(base.Claude):  # type: ignore[misc]
             folder.mkdir(parents=True, exist_ok=True)
         super(base.Claude, self).__init__()
         with LOG.with_name("starts").open("a") as file:
-            print(json.dumps({"options": OPTIONS, "env": dict(os.environ), "cwd": os.getcwd()}), file=file)
+            print(json.dumps({"options": OPTIONS, "env": dict(os.environ), "cwd": str(Path.cwd())}), file=file)
         while LOG.with_name("starting").exists():
             time.sleep(0.01)
         self.status("idle")

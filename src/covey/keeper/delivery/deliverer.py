@@ -4,10 +4,10 @@ It hands them to the operation `send`, which types into an empty composer only, 
 
 | the receipt says | the messages |
 |---|---|
-| seen | are delivered, and removed |
+| seen, and the transcript has the prompt | are delivered, and removed |
 | submitted, by an agent that reports no prompts | likewise, and the event says `submitted` |
 | accepted, and closed | were not typed; they are sent later |
-| typed or submitted, and not seen | are looked for in the transcript, and sent again, marked so, if not there |
+| anything else | are looked for in the transcript, and sent again, marked so, if not there |
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ LONGEST_WAIT = "24h"
 RECEIPTS = 1000
 PAUSE_S = 1.0
 """Between two attempts that fail for a reason that may pass."""
+STORED_S, LOOK_S = 10.0, 0.1
+"""Within which an agent that has reported a prompt writes it down; how often that is looked for."""
 ARRIVES_S = 0.05
 """For which a message waits for others that come at the same time."""
 
@@ -57,6 +59,11 @@ class Recipient(Protocol):
     @property
     def state(self) -> str:
         """Return its state, as the fleet has it."""
+        ...
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether prompts can be found in its transcript."""
         ...
 
     async def quiet_in(self) -> float:
@@ -151,31 +158,50 @@ class Deliverer:
 
     async def _conclude(self, batch: Sequence[Waiting], text: str, receipt: dict[str, Any] | None) -> None:
         rung = receipt["rung"] if receipt else "typed"
-        if rung in {"seen", "answered"}:
-            await self._done(batch, rung, receipt)
-        elif rung == "accepted":
+        if rung == "accepted":
             await self._messages.take_back(batch)
             await self._clock.sleep(PAUSE_S)
-        else:
-            await self._look_for(batch, text, rung, receipt)
+            return
+        if receipt is not None and rung in {"seen", "answered"} and await self._is_stored(text, receipt["runtime_id"]):
+            await self._done(batch, rung, receipt)
+            return
+        await self._look_for(batch, text, rung, receipt)
+
+    async def _is_stored(self, text: str, runtime_id: str) -> bool:
+        """Return whether the agent writes down a prompt that it has reported; False if it ends before it does.
+
+        One that reports prompts and writes down nothing that is read is believed, and so is one that takes too long.
+        """
+        until = self._clock.monotonic() + STORED_S
+        while self._recipient.runtime_id in {runtime_id, ""}:
+            found = await self._is_in_transcript(text, runtime_id) if self._recipient.runtime_id else False
+            if found is not False or self._clock.monotonic() >= until:
+                return True
+            await self._clock.sleep(LOOK_S)
+        return False
+
+    async def _is_in_transcript(self, text: str, runtime_id: str) -> bool | None:
+        """Return whether the conversation has a prompt; None if conversations of this agent are not read."""
+        if not self._recipient.is_read:
+            return None
+        try:
+            shown = await self._dispatcher.call("view", {"ref": f"runtime:{runtime_id}", "turn": True}, CALLER)
+        except AgentError:  # there is no transcript yet, or the agent has ended
+            return False
+        return any(_same_text(turn["prompt"], text) for turn in shown.get("turns", ()))
 
     async def _look_for(self, batch: Sequence[Waiting], text: str, rung: str, receipt: dict[str, Any] | None) -> None:
         """Look whether the agent has got a text after all, when it has come to rest; else it is sent again."""
         while not self._recipient.runtime_id or self._recipient.state not in READY:
             self.wake.clear()
             await self.wake.wait()
-        same = receipt is not None and receipt["runtime_id"] == self._recipient.runtime_id
-        try:
-            shown = await self._dispatcher.call(
-                "view", {"ref": f"runtime:{self._recipient.runtime_id}", "turn": True}, CALLER
-            )
-        except AgentError:
-            shown = {}
-            if same and rung == "submitted":  # it cannot be proven with this agent
-                await self._done(batch, rung, receipt)
-                return
-        if any(_same_text(turn["prompt"], text) for turn in shown.get("turns", ())):
+        now = self._recipient.runtime_id
+        same = receipt is not None and receipt["runtime_id"] == now
+        found = await self._is_in_transcript(text, now)
+        if found:
             await self._done(batch, "seen", receipt)
+        elif found is None and same and rung == "submitted":  # it cannot be proven with this agent
+            await self._done(batch, rung, receipt)
         elif same and rung == "typed":  # it stands in the composer: the same text is not typed again, but submitted
             await self._messages.take_back(batch)
         else:
