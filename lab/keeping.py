@@ -108,9 +108,7 @@ class KeptStage:
         self.folder = folder
         self.script = Hearing({})
         self._setup = RunSetup(folder, f"{shared.address}/{folder.name}", integrated=True)
-        shared.model.conversations[folder.name] = Conversation(
-            self.script, {**agent.tools, "channel": _channel_tool(agent)}
-        )
+        shared.model.conversations[folder.name] = conversation_of(agent, self.script)
         environment = environment_of(folder, shared.mark)
         self.environment = {
             **environment,
@@ -216,6 +214,11 @@ class KeptStage:
         os.kill(pid, signal.SIGKILL)
         while processes.alive(pid):
             await asyncio.sleep(LOOK_S)
+
+
+def conversation_of(agent: Agent, script: Script) -> Conversation:
+    """Return a conversation with a model that can call send_to_channel."""
+    return Conversation(script, {**agent.tools, "channel": _channel_tool(agent)})
 
 
 def _channel_tool(agent: Agent) -> Callable[[str], Tool]:

@@ -77,7 +77,14 @@ class Kept(Fleet):
         return until(look)
 
     def ready(self, name: str = "api", *, restarts: int = 0) -> dict[str, Any]:
-        return self.when(name, phase="running", state="idle", restarts=restarts)
+        """Return the session as soon as its agent takes messages, after that many restarts."""
+
+        def look() -> dict[str, Any] | None:
+            found = self.session(name)
+            rests = found["phase"] == "running" and found["state"] in {"idle", "completed"}
+            return found if rests and found["restarts"] == restarts else None
+
+        return until(look)
 
     def write(self, text: str, fifo: str = "in", name: str = "api") -> None:
         """Write to a channel as a shell does."""
