@@ -88,10 +88,13 @@ class Deliverer:
         await self._finish_last()
         while True:
             await self._until_ready()
-            batch = first_of(self._messages.waiting, MOST_BYTES)
-            attempt = f"keeper-{os.urandom(12).hex()} {self._recipient.runtime_id}"
-            await self._messages.begin(batch, attempt)
-            await self._deliver(batch, attempt)
+            await self._hand_over(first_of(self._messages.waiting, MOST_BYTES))
+
+    async def _hand_over(self, batch: Sequence[Waiting]) -> None:
+        """Give messages to the agent that runs now."""
+        attempt = f"keeper-{os.urandom(12).hex()} {self._recipient.runtime_id}"
+        await self._messages.begin(batch, attempt)
+        await self._deliver(batch, attempt)
 
     async def _finish_last(self) -> None:
         """Find out what became of messages that were handed over when the daemon ended, or this failed."""
@@ -203,7 +206,7 @@ class Deliverer:
         elif found is None and same and rung == "submitted":  # it cannot be proven with this agent
             await self._done(batch, rung, receipt)
         elif same and rung == "typed":  # it stands in the composer: the same text is not typed again, but submitted
-            await self._messages.take_back(batch)
+            await self._hand_over(batch)
         else:
             await self._messages.send_again(batch)
 
