@@ -34,6 +34,8 @@ LIMIT_S = 90.0
 LOOK_S = 0.02
 ANSWER = re.compile(r"answer on (?P<channel>\S+): (?P<text>.*)")
 """The prompt on which the scripted model calls send_to_channel."""
+ASK = re.compile(r"please run: (?P<command>.*)")
+"""The prompt on which it calls a tool that needs leave."""
 WORK = re.compile(r"work for (?P<seconds>[\d.]+) s")
 CHANNEL_TOOLS = {
     "claude": "mcp__covey__send_to_channel",
@@ -74,6 +76,8 @@ class Hearing(Script):
         found = ANSWER.search(position.prompt)
         if found and not position.calls:
             return [Call("channel", json.dumps(found.groupdict()))]
+        if (asked := ASK.search(position.prompt)) and not position.calls:
+            return [Call("approval", asked["command"])]
         if working := WORK.search(position.prompt):
             return [Wait(float(working["seconds"])), Say(" ".join(["It is done.", *TOKEN.findall(position.prompt)]))]
         return [Say(" ".join(["Heard.", *TOKEN.findall(position.prompt)]))]
