@@ -65,7 +65,7 @@ def test_a_session_that_was_ended_on_purpose_stays_ended_and_a_restart_keeps_the
     kept.tmux("send-keys", "-t", "=api:", "C-c")
     ended = kept.when(phase="stopped")
     assert (ended["why"], ended["restarts"]) == ("it was ended at its terminal", 0)
-    assert kept.tmux("list-sessions", "-F", "#{session_name}") == "mine"
+    until(lambda: kept.tmux("list-sessions", "-F", "#{session_name}") == "mine")
 
     assert kept.start()["conversation"] == first["conversation"]
     kept.tmux("kill-session", "-t", "=api")
@@ -207,3 +207,24 @@ def test_the_folder_of_a_session_is_one_line_for_scripts(kept: Kept) -> None:
     assert kept.told[0].endswith(" default] from a script")
     lines = [item["text"] for item in kept.keep("logs", "api", "--limit", "2").result["items"]]
     assert len(lines) == 2
+
+
+def test_a_worktree_is_made_for_a_session_and_stays_while_it_holds_changes(kept: Kept) -> None:
+    identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], [*identity, "commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run(["git", "-C", str(kept.work), *words], env=kept.covey.environment(), check=True)
+    kept.begin()
+    shown = kept.start("--worktree")
+    tree = Path(shown["worktree"])
+    assert (shown["branch"], shown["cwd"], kept.starts[0]["cwd"]) == ("keep/api", str(tree), str(tree))
+    (tree / "new").write_text("work\n")
+    kept.keep("stop", "api")
+    assert kept.keep("forget", "api").result["removed"] is False
+    assert (tree / "new").read_text() == "work\n"
+    again = kept.keep("start", "api", "--cwd", str(kept.work), "--worktree", "--branch", "other")
+    assert (again.code, again.error["field"]) == (1, "worktree")
+    assert kept.keep("start", "web", "--cwd", str(kept.work), "--worktree").code == 0
+    kept.keep("stop", "web")
+    forgotten = kept.keep("forget", "web").result
+    assert forgotten["removed"] is True
+    assert not Path(forgotten["worktree"]).exists()

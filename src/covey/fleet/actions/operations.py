@@ -78,7 +78,9 @@ class ActionOperations:
         if call.params["check_only"]:
             return {**result, **await self._would_wait(call)}
         if queues:
-            receipt = await self.queue.put(snapshot, message, call.params, waits_s)
+            # A subsystem follows the receipt by its events, and must know which it is before anything is typed.
+            returns = call.caller.transport == "internal"
+            receipt = await self.queue.put(snapshot, message, call.params, waits_s, returns=returns)
         else:
             self.queue.check_empty(snapshot)
             receipt = await self._sender.send(snapshot, message)

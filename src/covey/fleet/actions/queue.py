@@ -132,10 +132,13 @@ class Queue:
                     return {"position": position, "expires_at": timestamp(queued.expires_at)}
         return {}
 
-    async def put(self, snapshot: Snapshot, message: Message, params: Mapping[str, Any], waits_s: float) -> Receipt:
+    async def put(
+        self, snapshot: Snapshot, message: Message, params: Mapping[str, Any], waits_s: float, *, returns: bool = False
+    ) -> Receipt:
         """Accept a message. Returns its closed receipt if it could be sent at once, else the open one.
 
-        Raises Refusal if too many messages wait for that agent.
+        With `returns`, the open one is returned as soon as the message is stored. Raises Refusal if too many messages
+        wait for that agent.
         """
         line = self._lines.setdefault(snapshot.runtime.runtime_id, [])
         if len(line) >= MOST:
@@ -154,7 +157,7 @@ class Queue:
         )
         line.append(queued)
         await self._tasks.shield("queued message", self._add(queued, message.text))
-        if queued.tried is not None and first:
+        if queued.tried is not None and first and not returns:
             await asyncio.wait([queued.tried], timeout=RETURNS_S)
         return queued.receipt
 

@@ -149,10 +149,14 @@ class Receipts:
         return await self._store.read(lambda connection: read_receipts(connection, "ORDER BY id DESC LIMIT ?", limit))
 
     async def left_typed(self, runtime_id: str, digest: str) -> Receipt | None:
-        """Return the last receipt of the same message to the same agent, if Enter was not pressed; else None."""
+        """Return the last receipt of the same message to the same agent, if it may stand in its composer; else None.
+
+        It was typed, and Enter not pressed; or its daemon was killed, and that it was typed may not be recorded.
+        """
         same = "WHERE runtime_id = ? AND digest = ? AND NOT open ORDER BY id DESC LIMIT 1"
         found = await self._store.read(lambda connection: read_receipts(connection, same, runtime_id, digest))
-        return found[0] if found and found[0].rung == TYPED else None
+        may_stand = found and (found[0].rung == TYPED or (found[0].rung == ACCEPTED and found[0].why == INTERRUPTED))
+        return found[0] if may_stand else None
 
     async def find(self, name: str) -> Receipt:
         """Return the receipt with that id, or whose id ends so. Raises AgentError if there is not exactly one."""

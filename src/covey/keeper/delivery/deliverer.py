@@ -18,6 +18,7 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any, Protocol
 
+from covey.agents.summaries import one_line
 from covey.contract.actions_events import RECEIPT_CHANGED
 from covey.contract.keeper_events import MESSAGE_DELIVERED
 from covey.keeper.delivery.merged import first_of, merged
@@ -101,7 +102,7 @@ class Deliverer:
         if self._messages.attempt:
             numbers = set(self._messages.attempted)
             batch = [message for message in self._messages.waiting if message.id in numbers]
-            await self._deliver(batch, self._messages.attempt)
+            await self._deliver(batch, self._messages.attempt, by_last=True)
 
     async def _until_ready(self) -> None:
         while True:
@@ -120,8 +121,11 @@ class Deliverer:
             return None
         return await self._recipient.quiet_in()
 
-    async def _deliver(self, batch: Sequence[Waiting], attempt: str) -> None:
-        """Hand messages over and see them through. `attempt` is the key, and the id of the agent that is meant."""
+    async def _deliver(self, batch: Sequence[Waiting], attempt: str, *, by_last: bool = False) -> None:
+        """Hand messages over and see them through. `attempt` is the key, and the id of the agent that is meant.
+
+        `by_last`: the last daemon has done so, and may have typed more than it has recorded.
+        """
         key, _, runtime_id = attempt.partition(" ")
         text = merged(batch)
         async with self._events.subscribe(kinds=[RECEIPT_CHANGED]) as heard:
@@ -144,10 +148,20 @@ class Deliverer:
                     await self._messages.take_back(batch)
                     await self._clock.sleep(PAUSE_S)
                     return
-                receipt = None
+                receipt_id = await self._receipt_of(text, runtime_id)
             else:
-                receipt = await self._closed(answer["receipt"]["id"], heard)
-        await self._conclude(batch, text, receipt)
+                receipt_id = answer["receipt"]["id"]
+            receipt = await self._closed(receipt_id, heard)
+        if by_last and receipt is not None and receipt["rung"] == "accepted":
+            receipt = {**receipt, "rung": "typed"}
+        await self._conclude(batch, text, runtime_id, receipt)
+
+    async def _receipt_of(self, text: str, runtime_id: str) -> str:
+        """Return the id of the last receipt of a text that was handed to an agent; empty if there is none."""
+        known = await self._dispatcher.call("receipts.list", {"limit": RECEIPTS}, CALLER)
+        shown = one_line(text)
+        found = (one["id"] for one in known["items"] if (one["runtime_id"], one["text"]) == (runtime_id, shown))
+        return next(found, "")
 
     async def _closed(self, receipt_id: str, heard: Any) -> dict[str, Any] | None:
         """Return a receipt when it comes no further; None if it is not kept any more."""
@@ -159,16 +173,18 @@ class Deliverer:
                     receipt = event.data
         return receipt
 
-    async def _conclude(self, batch: Sequence[Waiting], text: str, receipt: dict[str, Any] | None) -> None:
+    async def _conclude(
+        self, batch: Sequence[Waiting], text: str, runtime_id: str, receipt: dict[str, Any] | None
+    ) -> None:
         rung = receipt["rung"] if receipt else "typed"
         if rung == "accepted":
             await self._messages.take_back(batch)
             await self._clock.sleep(PAUSE_S)
             return
-        if receipt is not None and rung in {"seen", "answered"} and await self._is_stored(text, receipt["runtime_id"]):
+        if rung in {"seen", "answered"} and await self._is_stored(text, runtime_id):
             await self._done(batch, rung, receipt)
             return
-        await self._look_for(batch, text, rung, receipt)
+        await self._look_for(batch, text, runtime_id, rung, receipt)
 
     async def _is_stored(self, text: str, runtime_id: str) -> bool:
         """Return whether the agent writes down a prompt that it has reported; False if it ends before it does.
@@ -193,13 +209,15 @@ class Deliverer:
             return False
         return any(_same_text(turn["prompt"], text) for turn in shown.get("turns", ()))
 
-    async def _look_for(self, batch: Sequence[Waiting], text: str, rung: str, receipt: dict[str, Any] | None) -> None:
+    async def _look_for(
+        self, batch: Sequence[Waiting], text: str, runtime_id: str, rung: str, receipt: dict[str, Any] | None
+    ) -> None:
         """Look whether the agent has got a text after all, when it has come to rest; else it is sent again."""
         while not self._recipient.runtime_id or self._recipient.state not in READY:
             self.wake.clear()
             await self.wake.wait()
         now = self._recipient.runtime_id
-        same = receipt is not None and receipt["runtime_id"] == now
+        same = now == runtime_id
         found = await self._is_in_transcript(text, now)
         if found:
             await self._done(batch, "seen", receipt)

@@ -24,14 +24,28 @@ if TYPE_CHECKING:
 VARIABLE = "COVEY_LAUNCH"
 """Holds the id of the start; every process below the agent inherits it."""
 ENDS_S, LOOK_S = 3.0, 0.05
+ROUNDS = 5
 PS_S = 10.0
 SERVERS = frozenset({"tmux: server", "tmux"})
 """A tmux server that the agent started belongs to the user: other things run in it."""
 
 
 async def end_leftovers(launch: str, clock: Clock) -> list[int]:
-    """End the processes of a start, by SIGTERM and after a while by SIGKILL. Returns their pids."""
-    found = {pid: birth(pid) for pid in await processes_of(launch)}
+    """End the processes of a start, by SIGTERM and after a while by SIGKILL. Returns their pids.
+
+    They are looked for again until there are none: one may have started another just before it ended.
+    """
+    ended = set[int]()
+    for _ in range(ROUNDS):
+        found = {pid: birth(pid) for pid in await processes_of(launch)}
+        if not found:
+            break
+        ended.update(found)
+        await _end(found, clock)
+    return sorted(ended)
+
+
+async def _end(found: dict[int, str], clock: Clock) -> None:
     _signal(found, signal.SIGTERM)
     until = clock.monotonic() + ENDS_S
     while (left := _living(found)) and clock.monotonic() < until:  # noqa: ASYNC110 - nothing tells us
@@ -39,7 +53,6 @@ async def end_leftovers(launch: str, clock: Clock) -> list[int]:
     _signal(left, signal.SIGKILL)
     while _living(left) and clock.monotonic() < until + ENDS_S:  # noqa: ASYNC110 - as above
         await asyncio.sleep(LOOK_S)
-    return sorted(found)
 
 
 async def processes_of(launch: str) -> list[int]:
