@@ -71,6 +71,7 @@ def test_a_session_that_was_ended_on_purpose_stays_ended_and_a_restart_keeps_the
     kept.tmux("kill-session", "-t", "=api")
     assert kept.when(phase="stopped")["why"] == "its tmux pane was closed"
     assert len(kept.starts) == 3
+    until(lambda: len(kept.kept_events(ENDED)) == 3)
     assert [event.get("starts_in") for event in kept.kept_events(ENDED)] == [None] * 3
 
 

@@ -88,7 +88,7 @@ def holds_alone(screen: Screen, message: Message, acting: Acting) -> bool:
     """Return whether a composer shows a message and nothing else: the whole, or a folded paste."""
     shown = screen.composer.text.strip()
     whole = _BLANKS.sub("", shown) == _BLANKS.sub("", message.text)
-    return bool(shown) and (whole or (bool(acting.folded) and re.fullmatch(acting.folded, shown) is not None))
+    return bool(shown) and (whole or re.fullmatch(rf"(?:{acting.folded})[^\[\]]*\]", shown) is not None)
 
 
 def left(screen: Screen) -> bool:
