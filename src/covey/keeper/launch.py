@@ -18,6 +18,7 @@ from covey.agents.registry import INTEGRATIONS, LAUNCHING, known_agents
 from covey.keeper.sessions import launch_program
 from covey.keeper.sessions.leftovers import VARIABLE
 from covey.keeper.sessions.record import resolved_variables
+from covey.keeper.settings import PROMPT
 from covey.kernel.atomic_file import write_file
 from murli import AgentError, not_found
 
@@ -116,7 +117,7 @@ class Launcher:
         if port is not None:
             base = f"http://127.0.0.1:{port}"
             tools = Tools(name=SERVER, url=f"{base}/mcp", sse_url=f"{base}/sse", names=TOOLS, token_variable=TOKEN)
-        environ = self.environ(record)
+        environ, introduces = self.environ(record), self._setting("keeper.introduce")
         return LAUNCHING[record.agent].plan(
             LaunchRequest(
                 cwd=record.cwd,
@@ -125,7 +126,7 @@ class Launcher:
                 resume=resume,
                 model=record.model,
                 permission_mode=record.permission_mode,
-                system_prompt=self._setting("keeper.prompt") if tools else "",
+                system_prompt=(self._setting("keeper.prompt") or PROMPT) if tools and introduces else "",
                 tools=tools,
                 hooks=self._hooks(record.agent, environ),
                 folder=folder,

@@ -102,9 +102,15 @@ SETTINGS = (
         check_tables=problems,
     ),
     Setting(
+        "keeper.introduce",
+        "Tell a kept agent about its channels when it is started.",
+        type="bool",
+        default=True,
+    ),
+    Setting(
         "keeper.prompt",
-        "What a kept agent is told about its channels when it is started; empty to tell it nothing.",
-        default=PROMPT,
+        "What it is told then; empty for Covey's own text.",
+        default="",
     ),
 )
 

@@ -37,6 +37,9 @@ from lab.script import Script
 from lab.terminal import Pane
 
 LIMIT_S = 60.0
+PAUSE_S = 2.0
+"""Before an agent that was killed is started again: Copilot CLI may take a session that was active just now for one that
+is in use, and asks."""
 FIRST, SECOND = "Say the first word", "Say the second word"
 PROMPT = "Covey feeds this session from its channels."
 OWN = "An instruction of the user's own."
@@ -252,6 +255,7 @@ async def test_a_killed_agent_is_resumed_with_its_conversation_and_knows_of_cove
             first = await one.say(pane, FIRST, "Alpha.")
             known = chosen or conversation_of(one)
             await until(lambda: stored(one, known), pane)
+        await asyncio.sleep(PAUSE_S)
         again = launching.plan(one.request(conversation=known, resume=True))
         async with one.running(again, "second") as pane:
             second = await one.say(pane, SECOND, "Beta.")
@@ -288,15 +292,13 @@ async def test_a_session_of_gemini_without_a_prompt_is_not_taken_for_a_stored_on
 
 
 @pytest.mark.parametrize("kind", [needed(Codex)])
-async def test_a_script_of_codex_finds_the_tools(kind: type[Agent]) -> None:
+async def test_a_script_of_codex_finds_the_tools_and_needs_no_leave(kind: type[Agent]) -> None:
     async with session(kind) as one:
         call = script(nested("mcp__covey__ping", {"word": "back again"}))
         steps = Script.parse({FIRST: ["mcp it", "say Alpha."]})
         one.shared.model.conversations[kind.name] = Conversation(steps, {"mcp": lambda _: call})
         async with one.running(LAUNCHING[kind.name].plan(one.request()), "first") as pane:
-            await one.say(pane, FIRST, "Allow the covey MCP server")
-            await pane.keys("Enter")
-            await until(lambda: contains(pane, "Alpha."), pane)
+            await one.say(pane, FIRST, "Alpha.")
         assert one.recorder.requests[-1].count("back again") > 1, "the call and its result"
 
 

@@ -88,7 +88,9 @@ def handlers(daemon: Context) -> dict[str, Handler]:
     return {
         **{f"list.{scope}": fleet.listed for scope in ("panes", "windows", "sessions")},
         **{f"target.{verb}": fleet.target for verb in ("add", "connect", "remove")},
-        **dict.fromkeys(("adapters.list", "target.list", "replay", "signals", "adapters.explain"), fleet.nothing),
+        **dict.fromkeys(
+            ("adapters.list", "target.list", "replay", "signals", "adapters.explain", "conversation"), fleet.nothing
+        ),
         **{name: getattr(fleet, name) for name in ("why", "watch", "wait", "bar")},
     }
 

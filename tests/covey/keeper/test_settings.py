@@ -80,4 +80,4 @@ def test_defaults_are_those_of_the_document() -> None:
     assert defaults["keeper.mcp_port"] == 9876
     assert (defaults["keeper.idle_threshold"], defaults["keeper.backoff_initial"]) == (30.0, 1.0)
     assert defaults["keeper.backoff_cap"] == 60.0
-    assert defaults["keeper.prompt"]
+    assert defaults["keeper.introduce"] is True
