@@ -179,6 +179,7 @@ class Keeper:
         with contextlib.suppress(TmuxError):  # the pane is gone, or the server
             if pane := await self.pane_of(agent):
                 await agent.tmux.close(pane)
+            await agent.tmux.leave()
         await end_leftovers(agent.record.launch, self.context.clock)
         agent.pane = None
         if was_wanted:

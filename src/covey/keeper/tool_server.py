@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from pathlib import Path
@@ -28,6 +29,7 @@ class ToolServer:
         self._keeper = keeper
         self._file = Path(context.seat.directory) / PORT_FILE
         self._runs = False
+        self._turn = asyncio.Lock()
 
     def port(self) -> int | None:
         """Return the port at which it listens; None if it does not run."""
@@ -42,6 +44,10 @@ class ToolServer:
 
     async def run_if_needed(self) -> None:
         """Start it if the agent of a session is to run, and wait until it listens."""
+        async with self._turn:
+            await self._run_if_needed()
+
+    async def _run_if_needed(self) -> None:
         if self._runs or not any(record.wanted for record in self._keeper.records.by_name.values()):
             return
         # Agents that run already have been given the port of the last time.

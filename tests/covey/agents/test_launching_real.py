@@ -38,8 +38,8 @@ from lab.terminal import Pane
 
 LIMIT_S = 60.0
 PAUSE_S = 2.0
-"""Before an agent that was killed is started again: Copilot CLI may take a session that was active just now for one that
-is in use, and asks."""
+"""Before an agent that was killed is started again: Copilot CLI may take a session that was active just now for one
+that is in use, and asks."""
 FIRST, SECOND = "Say the first word", "Say the second word"
 PROMPT = "Covey feeds this session from its channels."
 OWN = "An instruction of the user's own."

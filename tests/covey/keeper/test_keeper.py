@@ -74,6 +74,11 @@ def test_a_session_that_was_ended_on_purpose_stays_ended_and_a_restart_keeps_the
     until(lambda: len(kept.kept_events(ENDED)) == 3)
     assert [event.get("starts_in") for event in kept.kept_events(ENDED)] == [None] * 3
 
+    kept.tmux("kill-session", "-t", "=mine")  # and with it the server
+    kept.start()
+    kept.tmux("kill-session", "-t", "=api")  # the last session of a server that Covey has started
+    assert kept.when(phase="stopped")["why"] == "its tmux pane was closed"
+
 
 def test_a_crashed_agent_comes_back_in_its_pane_after_longer_and_longer_pauses(kept: Kept) -> None:
     kept.begin()

@@ -17,6 +17,7 @@ from covey.tmux.clients import clients
 from covey.tmux.errors import (
     TmuxError,
     TmuxGoneError,
+    TmuxRefusedError,
     TmuxReplacedError,
     TmuxTimeoutError,
     TmuxUnreachableError,
@@ -35,6 +36,9 @@ MARK, LAUNCH = "@covey_kept", "@covey_launch"
 _FIELDS = (MARK, LAUNCH, "pane_id", "pane_pid", "pane_dead", "pane_dead_status", "pane_dead_signal", "session_id",
            "session_name")  # fmt: skip
 _FORMAT = "\t".join(f"#{{{field}}}" for field in _FIELDS)
+STARTED = "@covey_started"
+STAYS = (";", "set-option", "-s", "exit-empty", "off", ";", "set-option", "-s", STARTED, "1")
+"""For a server that we start: it stays when somebody closes its last session, and so does not look as if it crashed."""
 SIZE = ("-x", "200", "-y", "50")
 """Until somebody attaches."""
 LIMIT_S = 10.0
@@ -77,6 +81,8 @@ class TmuxPanes:
             output = await self._ask("list-panes", "-a", "-F", _FORMAT)
         except TmuxGoneError:
             return None
+        except TmuxRefusedError:  # a server without sessions refuses to list panes
+            return {}
         found: dict[str, SeenPane] = {}
         for line in output.splitlines():
             fields = line.split("\t")
@@ -103,7 +109,7 @@ class TmuxPanes:
         try:
             await self._ask(*words)
         except TmuxGoneError:
-            await self._begin(words)
+            await self._begin([*words, *STAYS])
         return _only(await self._ask("display-message", "-p", "-t", target, _FORMAT))
 
     async def respawn(self, pane: SeenPane, launch: str, cwd: str, argv: Sequence[str]) -> SeenPane:
@@ -119,6 +125,11 @@ class TmuxPanes:
         """Close a pane, and its session if it is the last one. Raises TmuxError."""
         await self._ask("kill-pane", "-t", pane.pane_id)
 
+    async def leave(self) -> None:
+        """Let a server that we have started end with its last session, if no kept session is left. Raises TmuxError."""
+        if await self.seen() == {} and await self._ask("show-options", "-sqv", STARTED):
+            await self._ask("set-option", "-s", "exit-empty", "on")
+
     async def rename(self, pane: SeenPane, name: str) -> None:
         """Rename the session of a pane, and mark the pane so. Raises TmuxError, e.g. if there is such a session."""
         words = ["rename-session", "-t", pane.session_id, name, ";"]
@@ -128,7 +139,7 @@ class TmuxPanes:
         """Return whether there is a session of that name, ours or not. Raises TmuxError."""
         try:
             output = await self._ask("list-sessions", "-F", "#{session_name}")
-        except TmuxGoneError:
+        except (TmuxGoneError, TmuxRefusedError):
             return False
         return name in output.splitlines()
 
