@@ -192,11 +192,12 @@ class Deliverer:
         One that reports prompts and writes down nothing that is read is believed, and so is one that takes too long.
         """
         until = self._clock.monotonic() + STORED_S
-        while self._recipient.runtime_id in {runtime_id, ""}:
-            found = await self._is_in_transcript(text, runtime_id) if self._recipient.runtime_id else False
-            if found is not False or self._clock.monotonic() >= until:
+        while (now := self._recipient.runtime_id) in {runtime_id, ""}:
+            if now and (await self._is_in_transcript(text, runtime_id) is not False):
                 return True
-            await self._clock.sleep(LOOK_S)
+            if now and self._clock.monotonic() >= until:
+                return True
+            await self._clock.sleep(LOOK_S if now else PAUSE_S)  # without an agent, until the next one is there
         return False
 
     async def _is_in_transcript(self, text: str, runtime_id: str) -> bool | None:
