@@ -102,6 +102,8 @@ class Channel:
         self._readers: list[int] = []
         self._received = b""
         self._before: Any = None
+        self._making: Path | None = None
+        """The FIFO that is being made."""
 
     def __enter__(self) -> Self:
         _check_folder(self.folder)
@@ -128,6 +130,8 @@ class Channel:
                     time.sleep(_PAUSE_S / 10)
                 os.close(self._writer)
                 self._writer = None
+        if self._making is not None:  # a signal came just after it was made
+            self._making.unlink(missing_ok=True)
         for path, inode in self._made.items():
             with contextlib.suppress(OSError):
                 if path.lstat().st_ino == inode:
@@ -185,12 +189,14 @@ class Channel:
 
     def _make(self, path: Path) -> None:
         """Make a FIFO, or take over one that an adapter left behind."""
+        self._making = None if path.exists() else path
         with contextlib.suppress(FileExistsError):
             os.mkfifo(path, 0o600)
         found = path.lstat()
         if not stat.S_ISFIFO(found.st_mode) or found.st_uid != os.getuid():
             raise ChannelClosed(f"{path} is not a FIFO of yours: remove it, or choose a different name for the channel")
         self._made[path] = found.st_ino
+        self._making = None
 
     def _listen(self, path: Path) -> None:
         """Open a FIFO for reading, and for writing too: with a writer of its own it never comes to an end."""

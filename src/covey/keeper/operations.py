@@ -101,7 +101,7 @@ class KeeperOperations:
         }
 
     async def start(self, call: Call) -> dict[str, Any]:
-        name = checked_name(call.params["name"] or self._keeper.setting("keeper.session"))
+        name = self._name(call)
         call.note(about=name)
         async with self._naming:
             if name in self._keeper.records.by_name:
@@ -120,6 +120,11 @@ class KeeperOperations:
                 await agent.change(keep=agent.record.keep or call.params["keep"], wanted=True)
                 await self._tools.run_if_needed()
                 await self._keeper.start(agent, "it was asked for")
+                if not agent.record.worktree and os.path.realpath(call.params["cwd"]) != agent.record.cwd:  # noqa: ASYNC240
+                    agent.notes = (
+                        *agent.notes,
+                        f"It works in {agent.record.cwd}, as before: --cwd is for a new session.",
+                    )
             except BaseException:
                 await agent.change(wanted=False, why=agent.record.why or "it could not be started")
                 raise
@@ -259,7 +264,7 @@ class KeeperOperations:
         }
 
     async def path(self, call: Call) -> dict[str, Any]:
-        name = checked_name(call.params["name"] or self._keeper.setting("keeper.session"))
+        name = self._name(call)
         return {"name": name, "path": self._keeper.records.find(name).folder}
 
     async def channels(self, call: Call) -> dict[str, Any]:
@@ -270,6 +275,11 @@ class KeeperOperations:
         call.note(outcome=f"{len(text.encode())} bytes on {call.params['channel'][:64]}")
         await write_message(Path(agent.record.folder), call.params["channel"], text)
         return {"channel": call.params["channel"], "bytes": len(text.encode())}
+
+    def _name(self, call: Call) -> str:
+        """Return the name that a call gives, or else the default one. Raises AgentError."""
+        given = call.params["name"]
+        return checked_name(self._keeper.setting("keeper.session") if given is None else given)
 
     def _agent(self, call: Call) -> KeptAgent:
         """Return the session that a call names. Raises AgentError."""

@@ -142,13 +142,17 @@ class AgentPane:
     async def paste(self, text: str) -> None:
         """Paste a text into the empty composer. Raises Refusal if it is not empty, or nothing could be typed."""
         name = f"covey-{self._snapshot.action_id}"
-        for _ in range(TRIES):
+        for attempt in range(1, TRIES + 1):
             person = await self._quiet()
             screen = await self.screen()
             self.check_free(screen)
-            difference = await self._guarded(typing.paste(self._command, self._check(screen, person), name, text))
-            if difference is None:
-                return
+            try:
+                pasted = typing.paste(self._command, self._check(screen, person), name, text)
+                if await self._guarded(pasted) is None:
+                    return
+            except Refusal as refusal:  # what tmux calls the agent may be known from before it became the agent
+                if refusal.error != NOT_IN_FOREGROUND or attempt == TRIES:
+                    raise
             await asyncio.sleep(TRY_AGAIN_S)
         raise self._changing()
 

@@ -40,6 +40,8 @@ RUNNING_S = 1.0
 """After which the transcript of an agent that works is read again, although nothing was heard."""
 WRITTEN_S, MARK_S, LOOK_S = 0.2, 3.0, 0.05
 """Within which an agent writes down the end of a turn after it has told of it; with a mark, if it writes marks."""
+WRITES_S = 15.0
+"""After the last news of an agent, for which its transcript is looked at."""
 EVENT_BYTES = 600_000
 """Of the blocks in one event; longer texts in them are shortened."""
 SHORTENED_CHARACTERS = 2000
@@ -84,12 +86,16 @@ class TurnFollower:
         if self._agent.record.agent not in BLOCKS:
             return
         await self._context.dispatcher.installed.wait()
+        quiet_at = self._context.clock.monotonic() + WRITES_S
         while True:
             self.wake.clear()
             await self._look()
+            # A transcript may be written a little after the agent has told that it rests, and be found even later.
+            awake = self._agent.state == "running" or self._context.clock.monotonic() < quiet_at
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(RUNNING_S if self._agent.state == "running" else None):
+                async with asyncio.timeout(RUNNING_S if awake else None):
                     await self.wake.wait()
+                    quiet_at = self._context.clock.monotonic() + WRITES_S
 
     async def _look(self) -> None:
         ended = bool(self._runtime_id) and self._runtime_id != self._agent.runtime_id

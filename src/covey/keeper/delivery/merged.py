@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 AGAIN = ", sent again"
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+"""What `send` would take out, but for line breaks: the text has to be the one that the conversation has."""
 INDENT = "  "
 """Before the further lines of a message, so that none of them can be mistaken for another message."""
 
@@ -33,7 +36,7 @@ def merged(messages: Sequence[Waiting]) -> str:
 
 def _line(message: Waiting) -> str:
     at = datetime.fromtimestamp(message.at).astimezone().strftime("%H:%M")
-    head, *more = message.content.strip("\r\n").splitlines() or [""]
+    head, *more = _CONTROLS.sub("", message.content.strip("\r\n")).splitlines() or [""]
     mark = AGAIN if message.again else ""
     return "\n".join([f"[{at} {message.channel}{mark}] {head}", *(f"{INDENT}{line}" for line in more)])
 
