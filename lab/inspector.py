@@ -121,7 +121,7 @@ def stdio_server(command: Sequence[str], env: Mapping[str, str]) -> list[str]:
 def arguments_of(tool: Mapping[str, Any]) -> dict[str, str]:
     """Return arguments with which a tool can be called where there are no agents."""
     needed = NEEDED.get(tool["name"], tool["inputSchema"].get("required", []))
-    return {name: ARGUMENTS[name] for name in needed}
+    return {name: ARGUMENTS.get(name, "none") for name in needed}
 
 
 def calls(inspection: Inspection, where: str) -> Iterator[tuple[bool, str]]:

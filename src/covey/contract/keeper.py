@@ -96,6 +96,7 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         examples=[("covey keep start reviewer --agent codex --cwd ~/src/api", "Keep a Codex in that folder.", 2)],
+        mcp=False,
     ),
     Operation(
         "keep.stop",
@@ -109,6 +110,7 @@ OPERATIONS = (
         mutating=True,
         destructive=True,
         idempotent=True,
+        mcp=False,
     ),
     Operation(
         "keep.restart",
@@ -120,6 +122,7 @@ OPERATIONS = (
         result=KEPT_SESSION,
         mutating=True,
         destructive=True,
+        mcp=False,
     ),
     Operation(
         "keep.list",
@@ -172,6 +175,7 @@ OPERATIONS = (
         result=KEPT_SESSION,
         mutating=True,
         guard=False,
+        mcp=False,
     ),
     Operation(
         "keep.forget",
@@ -185,6 +189,7 @@ OPERATIONS = (
         result=shape("Forgotten", name="string", messages="integer", worktree="string", removed="boolean"),
         mutating=True,
         destructive=True,
+        mcp=False,
     ),
     Operation(
         "keep.path",
@@ -223,6 +228,7 @@ OPERATIONS = (
         result=shape("ChannelWrite", channel="string", bytes="integer"),
         mutating=True,
         guard=False,
+        mcp=False,
     ),
 )
 DELIVERED = shape(
