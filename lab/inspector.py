@@ -104,7 +104,7 @@ class Inspection:
             raise RuntimeError(listed.complaint)
         return list(listed.value["tools"])
 
-    def call(self, name: str, **arguments: str) -> Answer:
+    def call(self, name: str, /, **arguments: str) -> Answer:
         given = [word for key, value in arguments.items() for word in ("--tool-arg", f"{key}={value}")]
         return self.run("--method", "tools/call", "--tool-name", name, *given)
 
