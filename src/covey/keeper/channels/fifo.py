@@ -147,9 +147,14 @@ class FifoReader:
     def _open_again(self) -> None:
         """Replace the descriptor, which is at its end for good, by a new one; close it if the FIFO is not there now.
 
-        The new one is opened first: a FIFO that nobody has open loses what is in it.
+        The new one is opened first: a FIFO that nobody has open loses what is in it. Another FIFO in its place is not
+        even opened: its writer would find a reader, and lose it.
         """
         try:
+            found = self.path.lstat()
+            if (found.st_dev, found.st_ino) != self.identity:
+                self.close()
+                return
             descriptor = open_fifo(self.path, os.O_RDONLY)
         except (OSError, NotAChannel):
             self.close()
