@@ -1,4 +1,4 @@
-"""The lab's commands, `./run lab …`: install, list, capture, truth, report, drift, play, acts, keep and races."""
+"""The lab's commands, `./run lab …`: install, list, capture, truth, report, drift, play, acts, keep, races and mesh."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from lab.inspector import INSPECTOR
 from lab.install import InstallError, lab_folder, program_of
 from lab.keep_crashes import add_keep
 from lab.measure import measure, report
+from lab.mesh.command import add_mesh
 from lab.observer import BASELINE, COVEY, Observer, ObserverError
 from lab.play import PlayError
 from lab.races.command import add_races
@@ -230,6 +231,7 @@ def parser() -> argparse.ArgumentParser:
     add_acts(commands.add_parser("acts", help="Do every command that acts, on real agents, here and over ssh."))
     add_keep(commands.add_parser("keep", help="Kill a kept agent, its tmux server and its daemon again and again."))
     add_races(commands.add_parser("races", help="Race against messages, and count broken promises."))
+    add_mesh(commands.add_parser("mesh", help="Make faults in a mesh, and count what was lost or doubled."))
     return root
 
 

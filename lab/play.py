@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from lab.timeline import Span
     from lab.truth import Fact, TruthLog
 
-LIMIT = 20.0
-"""Seconds any single wait of a scenario may take."""
+LIMIT = 90.0
+"""Seconds any single wait of a scenario may take: an agent reports through programs that it starts one by one."""
 LOOK = 0.05
-APPEAR = 5.0
-"""Seconds within which pasted text appears in the composer."""
+APPEAR = 15.0
+"""Seconds within which pasted text appears in the composer; what comes later, on a busy machine, is typed twice."""
 DRAW = 2.0
 """Seconds to wait for the end of an answer; an answer that takes longer to draw has its own step in the scenario."""
 RESTS = 5.0

@@ -27,8 +27,8 @@ EVERYWHERE = {
     "killed",
 }
 PRIVATE = re.compile(
-    re.escape(str(FOLDER.parents[1]))
-    + r"|/root/\.|(?<!/lab)/home/|/Users/|/tmp/covey-lab|registry\.|127\.0\.0\.1:(?!8787|9\b)\d"
+    rf"(?<![\w.-]){re.escape(str(FOLDER.parents[1]))}(?![\w.-])"  # not /tmp/claude, if it is /tmp/cl
+    r"|/root/\.|(?<!/lab)/home/|/Users/|/tmp/covey-lab|registry\.|127\.0\.0\.1:(?!8787|9\b)\d"
 )
 
 

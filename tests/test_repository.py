@@ -25,8 +25,10 @@ KNOWN = {
     "packages",
     "pyproject.toml",
     "requirements-lowest.lock",
+    "requirements-models.lock",
     "requirements.lock",
     "run",
+    "sdk",
     "src",
     "tests",
 }

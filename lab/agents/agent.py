@@ -104,7 +104,7 @@ class Agent:
     clear_keys: ClassVar[tuple[str, ...]] = ("C-u",)
     quit_text: ClassVar[str] = "/exit"
     compact_text: ClassVar[str] = "/compact"
-    start_limit: ClassVar[float] = 30.0
+    start_limit: ClassVar[float] = 90.0
     give_up: ClassVar[float] = 20.0
     """Seconds within which the agent stops repeating a request that goes on failing."""
     warm_up: ClassVar[float] = 0.0

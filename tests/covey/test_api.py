@@ -5,14 +5,16 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from covey.contract import OPERATIONS
+from covey.contract import NODE_OPERATIONS, OPERATIONS
 from covey.contract.keeper import OPERATIONS as KEEPER
 from covey.contract.kernel import OPERATIONS as KERNEL
+from covey.contract.mesh import NODE_OPERATIONS as MESH
 from covey.kernel.config.config import set_value
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
@@ -53,19 +55,25 @@ async def handled_by_a_node(path: Path) -> set[str]:
         }
 
 
+def leaves(commands: list[dict[str, Any]], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of each command that is not a group."""
+    for command in commands:
+        words = (*path, command["name"])
+        if "subcommands" in command:
+            yield from leaves(command["subcommands"], words)
+        else:
+            yield words
+
+
 async def test_nothing_is_on_one_surface_and_missing_on_another(covey: Covey) -> None:
     described = json.loads(covey.run("describe").stdout)["commands"]
-    verbs = {
-        (command["name"], leaf["name"]) if "subcommands" in command else (command["name"],)
-        for command in described
-        for leaf in command.get("subcommands", [command])
-    }
+    verbs = set(leaves(described))
     documented = {
-        (method.upper(), route) for route, methods in document(OPERATIONS)["paths"].items() for method in methods
+        (method.upper(), route) for route, methods in document(NODE_OPERATIONS)["paths"].items() for method in methods
     }
     handled = await handled_by_a_node(covey.home)
-    served = {operation for operation in OPERATIONS if operation.route}
-    local = set(OPERATIONS) - served
+    served = {operation for operation in NODE_OPERATIONS if operation.route}
+    local = set(NODE_OPERATIONS) - served
     assert handled == {operation.name for operation in served}
     assert documented == {(operation.method, operation.route) for operation in served}
     assert verbs == {operation.cli for operation in OPERATIONS if operation.cli} | {("describe",)}
@@ -82,14 +90,15 @@ def test_every_operation_with_a_route_answers_over_http(daemon: Covey) -> None:
         "screen": "$ ",
     }
     needed = {("adapters.explain", "agent"), ("adapters.explain", "screen")}
-    # Streams, and questions about something that must exist (an agent, a beat, an item, a machine, a kept session):
-    # their tests are with the fleet, the beats, the queue and the keeper.
-    fleet = {"watch", "wait", "why", "signals", "replay", "target.add", "target.connect", "target.remove"}
+    # Streams, and questions about something that must exist (an agent, a beat, an item, a machine, a kept session, a
+    # mesh): their tests are with the fleet, the beats, the queue, the keeper and the mesh.
+    fleet = {"watch", "wait", "why", "signals", "replay", "origin", "target.add", "target.connect", "target.remove"}
     actions = {"send", "view", "interrupt", "kill", "receipts.wait", "receipts.cancel", "dialog.show", "dialog.answer"}
     queues = {"beat", "beats.show", "beats.pause", "beats.resume", "attention.done"}
     kept = {"conversation", *(operation.name for operation in KEEPER if operation.name != "keep.list")}
-    elsewhere = {*fleet, *actions, *queues, *kept, "attach", "back", "approve", "deny", "answer"}
-    asked = [operation for operation in OPERATIONS if operation.route and operation.name not in elsewhere]
+    meshes = {operation.name for operation in MESH if operation.name != "mesh.list"}
+    elsewhere = {*fleet, *actions, *queues, *kept, *meshes, "attach", "back", "approve", "deny", "answer"}
+    asked = [operation for operation in NODE_OPERATIONS if operation.route and operation.name not in elsewhere]
     for operation in sorted(asked, key=lambda operation: operation.name == "down"):
         for tcp in (False, True) if operation.name not in ("down", "backup") else (True,):
             names = {

@@ -18,13 +18,14 @@ from covey.beats.offline import OFFLINE as BEATS_OFFLINE
 from covey.contract import GROUPS, OPERATIONS, Operation, Parameter
 from covey.contract.events import EVENTS
 from covey.contract.operation import shape
-from covey.contract.reference import page
+from covey.contract.reference import mesh_page, page
 from covey.fleet.policy.answers import OFFLINE as POLICY_OFFLINE
 from covey.kernel.client import Client
 from covey.kernel.daemon import Daemon
 from covey.kernel.home import Home
 from covey.kernel.operations.call import Call
 from covey.kernel.operations.offline import OfflineOperations
+from covey.mesh.offline import OFFLINE as MESH_OFFLINE
 from covey.node.settings import SETTINGS
 from covey.node.subsystems import SUBSYSTEMS
 from murli.conformance import assert_conforms
@@ -37,7 +38,7 @@ SOURCE = ROOT / "src" / "covey"
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__.py": set(),
     "adapter.py": set(),
-    "node": {"node", "contract", "kernel", "fleet", "attention", "beats", "keeper", "mcp"},
+    "node": {"node", "contract", "kernel", "fleet", "attention", "beats", "keeper", "mcp", "mesh"},
     "contract": {"contract"},
     "kernel": {"contract", "kernel"},
     "hosts": {"hosts", "kernel"},
@@ -48,45 +49,52 @@ MAY_IMPORT: dict[str, set[str]] = {
     "beats": {"agents", "contract", "kernel", "beats"},
     "keeper": {"adapter", "agents", "contract", "hosts", "kernel", "keeper", "tmux"},
     "mcp": {"contract", "kernel", "mcp"},
-    "cli": {"agents", "contract", "kernel", "cli", "node", "fleet", "beats", "mcp"},
+    "mesh": {"agents", "contract", "kernel", "mesh"},
+    "cli": {"agents", "contract", "kernel", "cli", "node", "fleet", "beats", "mcp", "mesh"},
 }
 """By package or top module; `covey` itself (the version) may be imported by all. One that is missing fails the test."""
 
 
 def test_the_reference_page_is_up_to_date() -> None:
-    assert (ROOT / "docs" / "reference" / "covey.md").read_text() == page(OPERATIONS)
+    assert (ROOT / "docs" / "reference" / "covey.md").read_text() == page()
+    assert (ROOT / "docs" / "reference" / "mesh.md").read_text() == mesh_page()
 
 
 def test_every_operation_has_a_surface_and_every_local_one_a_reason() -> None:
     for operation in OPERATIONS:
         assert bool(operation.route) != bool(operation.local), operation.name
         assert operation.summary.endswith("."), operation.name
-        assert len(operation.cli) < 2 or operation.cli[0] in GROUPS, operation.name
+        for length in range(1, len(operation.cli)):
+            assert " ".join(operation.cli[:length]) in GROUPS, operation.name
     verbs = [operation.cli for operation in OPERATIONS if operation.cli]
     assert len(set(verbs)) == len(verbs)
     assert {operation.name for operation in OPERATIONS if operation.offline} == {
         *OfflineOperations(Home("/nowhere").node, SETTINGS, OPERATIONS, EVENTS, lambda: SUBSYSTEMS).handlers(),
         *BEATS_OFFLINE,
         *POLICY_OFFLINE,
+        *MESH_OFFLINE,
     }
 
 
 def test_describe_tells_the_whole_contract() -> None:
     document = json.loads(subprocess.run([COMMAND, "describe"], capture_output=True, check=True).stdout)
     found: dict[tuple[str, ...], Any] = {}
-    for command in document["commands"]:
-        for leaf in command.get("subcommands", [command]):
-            found[(command["name"], leaf["name"]) if "subcommands" in command else (command["name"],)] = leaf
+    left: list[tuple[tuple[str, ...], Any]] = [((one["name"],), one) for one in document["commands"]]
+    while left:
+        path, command = left.pop()
+        left += [((*path, below["name"]), below) for below in command.get("subcommands", [])]
+        if "subcommands" not in command:
+            found[path] = command
     for operation in OPERATIONS:
         if not operation.cli:  # for programs only
             continue
         leaf = found.pop(operation.cli)
         assert leaf["safety"]["read_only"] is not operation.mutating
         assert {flag["name"] for flag in leaf.get("flags", [])} >= {
-            parameter.flag for parameter in operation.parameters if not parameter.positional
+            parameter.flag for parameter in operation.command_parameters if not parameter.positional
         }
         assert [argument["name"] for argument in leaf.get("arguments", [])] == [
-            p.name for p in operation.parameters if p.positional
+            p.name for p in operation.command_parameters if p.positional
         ]
     assert set(found) == {("describe",)}
 

@@ -98,6 +98,8 @@ class Launching(Protocol):
     """Whether a new conversation can be given an id: a UUID."""
     permission_modes: tuple[str, ...]
     """The permission modes that can be requested, in the agent's own words."""
+    home_variable: str
+    """The variable that says where the agent keeps its conversations, instead of a place in the home."""
 
     def plan(self, request: LaunchRequest) -> LaunchPlan:
         """Return how to start or resume the session. Without IO.
@@ -187,12 +189,17 @@ class Draft:
         )
 
 
+def session_marks() -> set[str]:
+    """Return the environment variables that agents set for the programs they start."""
+    return {*MARKS, *(name for agent in known_agents().values() for name in agent.session_variables)}
+
+
 def inherited(environ: Mapping[str, str]) -> dict[str, str | None]:
     """Return what to change in an environment that an agent is to inherit; None removes a variable.
 
     What an agent around it has set is removed, and the proxies are not used for this machine.
     """
-    marks = {*MARKS, *(name for agent in known_agents().values() for name in agent.session_variables)}
+    marks = session_marks()
     changed = [name for mark, names in _CHANGED.items() if mark in environ for name in environ if names.fullmatch(name)]
     # A program prefers one of the two names: it must not miss what is said under the other.
     spellings = ("NO_PROXY", "no_proxy")

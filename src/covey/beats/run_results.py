@@ -1,4 +1,8 @@
-"""Records how runs ended: row, beat record and event in one transaction; then metrics, attention, heartbeat log."""
+"""Records how runs ended: in the heartbeat log; row, beat record and event in one transaction; metrics, attention.
+
+Whoever waits for the event of the end finds the line in the log. A daemon that is killed between the two finds it, too:
+each run is in the log once.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +65,7 @@ class RunResults:
         """Load the latest runs, and follow up those that an earlier daemon stored and did not log."""
         self.latest = await self._ledger.latest()
         for done, turns in await self._ledger.unlogged():
-            await self._follow_up(done, turns, news=True)
+            await self._follow_up(done, news=True, logged=await self._log(done, turns))
 
     async def record(self, run: Run, finished: Finished) -> None:
         """Store how a run ended, however long that takes, and follow it up."""
@@ -70,6 +74,7 @@ class RunResults:
             looked = await self.until_stored(partial(self._ledger.last_look, run.file))
         done = conclude(run, finished, await self._prices(run, finished), looked)
         turns = turns_to_json(finished.report.turns)
+        logged = await self._log(done, turns)
         before = self._records.get(run.file)
         if before is not None:
             self._records.set(record_after(run.spec, before, done, finished, self._clock.time()))
@@ -81,7 +86,7 @@ class RunResults:
             self._metrics.count("covey_beat_runs_total", beat=run.beat, outcome=done.outcome)
         if done.cost_usd:
             self._metrics.count("covey_beat_cost_usd_total", done.cost_usd, beat=run.beat)
-        await self._follow_up(done, turns, news=news)
+        await self._follow_up(done, news=news, logged=logged)
 
     async def until_stored(self, access: Callable[[], Awaitable[T]]) -> T:
         """Return what `access` returns, calling it again while the database cannot be used."""
@@ -98,16 +103,20 @@ class RunResults:
             return UNPRICED
         return await self.until_stored(partial(self._ledger.prices, run.spec))
 
-    async def _follow_up(self, done: Run, turns: list[Any], *, news: bool) -> None:
-        """Notify people and write the heartbeat log. Repeating this after a crash does no harm.
+    async def _follow_up(self, done: Run, *, news: bool, logged: bool) -> None:
+        """Notify people. Repeating this after a crash does no harm.
 
-        `news` means that the outcome differs from the one before. A withdrawn run is in the history only: nobody is
-        notified, and it is not in the log.
+        `news` means that the outcome differs from the one before. Nobody is notified of a withdrawn run.
         """
-        if done.error_kind == "withdrawn":
+        if done.error_kind != "withdrawn":
+            await self._notify(done, news=news)
+        if logged:
             await self._ledger.mark_logged(done.id)
-            return
-        await self._notify(done, news=news)
+
+    async def _log(self, done: Run, turns: list[Any]) -> bool:
+        """Return whether the run is in the heartbeat log now, or is withdrawn: then it is in the history only."""
+        if done.error_kind == "withdrawn":
+            return True
         try:
             await asyncio.to_thread(self._write_log, done, turns)
         except OSError as error:
@@ -115,8 +124,8 @@ class RunResults:
                 "the heartbeat log cannot be written; the next start tries again",
                 extra={"reason": str(error), "run": done.id},
             )
-        else:
-            await self._ledger.mark_logged(done.id)
+            return False
+        return True
 
     async def _notify(self, done: Run, *, news: bool) -> None:
         key = f"beat:{done.file}"

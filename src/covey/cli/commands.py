@@ -83,8 +83,9 @@ class OperationCommand(CoveyCommand):
         self.name = operation.cli[-1]
         self.summary = operation.summary
         self.metadata = _metadata(operation)
-        self._flags = [_flag(parameter) for parameter in operation.parameters if not parameter.positional]
-        self._arguments = [_argument(parameter) for parameter in operation.parameters if parameter.positional]
+        taken = operation.command_parameters
+        self._flags = [_flag(parameter) for parameter in taken if not parameter.positional]
+        self._arguments = [_argument(operation, parameter) for parameter in taken if parameter.positional]
 
     @property
     def flags(self) -> list[Flag]:
@@ -96,22 +97,31 @@ class OperationCommand(CoveyCommand):
 
 
 class Group(CoveyCommand):
-    """Commands of two words that share the first, such as `covey config get`."""
+    """Commands whose first words are the same, such as `covey config get` or `covey mesh topic post`."""
 
     is_group = True
     runs_alone = False
 
-    def __init__(self, name: str, operations: Sequence[Operation]) -> None:
-        self.name = name
-        self.summary = GROUPS[name]
+    def __init__(self, words: tuple[str, ...], operations: Sequence[Operation]) -> None:
+        self.name = words[-1]
+        self.summary = GROUPS[" ".join(words)]
+        self._words = words
         self._operations = operations
 
     @property
     def children(self) -> list[Command]:
-        return [OperationCommand(operation) for operation in self._operations]
+        names = dict.fromkeys(operation.cli[len(self._words)] for operation in self._operations)
+        return [command for name in names if (command := self.find(name))]
 
     def find(self, name: str) -> Command | None:
-        return next((OperationCommand(operation) for operation in self._operations if operation.cli[1] == name), None)
+        words = (*self._words, name)
+        group = []
+        for operation in self._operations:
+            if operation.cli == words:
+                return OperationCommand(operation)
+            if operation.cli[: len(words)] == words:
+                group.append(operation)
+        return Group(words, group) if group else None
 
 
 class Root(CoveyCommand):
@@ -143,7 +153,7 @@ class Root(CoveyCommand):
                 return OperationCommand(operation)
             if operation.cli[0] == name:
                 group.append(operation)
-        return Group(name, group) if group else None
+        return Group((name,), group) if group else None
 
 
 def parameters(operation: Operation, level: Level) -> dict[str, Any]:
@@ -160,7 +170,7 @@ def parameters(operation: Operation, level: Level) -> dict[str, Any]:
     given: dict[str, list[str]] = {}
     for parameter, text in level.values():
         given.setdefault(parameter.name.replace("-", "_"), []).append(text)
-    return {parameter.name: _value(parameter, given.get(parameter.name)) for parameter in operation.parameters}
+    return {one.name: _value(operation, one, given.get(one.name)) for one in operation.command_parameters}
 
 
 def _refuse_values_of_switches(level: Level) -> None:
@@ -172,13 +182,18 @@ def _refuse_values_of_switches(level: Level) -> None:
                 raise Refused(f"{flag.shown} takes no value")
 
 
-def _value(parameter: Parameter, texts: list[str] | None) -> Any:
+def _value(operation: Operation, parameter: Parameter, texts: list[str] | None) -> Any:
     if texts is None:
-        if parameter.required:
+        if is_required(operation, parameter):
             raise Refused(f"{parameter.name} is missing")
         return _default(parameter)
     values = [_converted(parameter, text) for text in texts]
     return values if parameter.multiple else values[-1]
+
+
+def is_required(operation: Operation, parameter: Parameter) -> bool:
+    """Return whether the command line cannot do without it: nothing may be given instead."""
+    return parameter.required and all(one.replaces != parameter.name for one in operation.client_parameters)
 
 
 def _default(parameter: Parameter) -> Any:
@@ -197,9 +212,21 @@ def _converted(parameter: Parameter, text: str) -> Any:
     if parameter.path and text:
         return _absolute(text)
     try:
+        if parameter.type == "object":
+            return _document(text)
         return {"int": int, "float": float}.get(parameter.type, str)(text)
     except ValueError as error:
         raise Refused(f"{text!r} is not a value of {parameter.name}") from error
+
+
+def _document(text: str) -> dict[str, Any]:
+    """Return a JSON object. Raises ValueError for any other text."""
+    from covey.kernel import quick_json
+
+    value = quick_json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError(text)  # noqa: TRY004 - as a text that is not JSON
+    return value
 
 
 def _absolute(path: str) -> str:
@@ -209,6 +236,11 @@ def _absolute(path: str) -> str:
     return os.path.abspath(os.path.expanduser(path))
 
 
+def _written(parameter: Parameter) -> str:
+    """Return the type of the text that a person writes: JSON is text."""
+    return "string" if parameter.type in ("object", "json") else parameter.type
+
+
 def _flag(parameter: Parameter) -> Flag:
     several = parameter.multiple and parameter.default is None
     switch = parameter.type == "bool"
@@ -216,7 +248,7 @@ def _flag(parameter: Parameter) -> Flag:
     default = parameter.default if parameter.path else _default(parameter)
     return Flag(
         name=parameter.flag,
-        type=parameter.type,
+        type=_written(parameter),
         description=parameter.help,
         required=parameter.required,
         multiple=parameter.multiple,
@@ -230,12 +262,12 @@ def _flag(parameter: Parameter) -> Flag:
     )
 
 
-def _argument(parameter: Parameter) -> Argument:
+def _argument(operation: Operation, parameter: Parameter) -> Argument:
     return Argument(
         name=parameter.name,
-        type=parameter.type,
+        type=_written(parameter),
         description=parameter.help,
-        required=parameter.required,
+        required=is_required(operation, parameter),
         multiple=parameter.multiple and not parameter.required,
         enum=list(parameter.enum),
         enum_is_native=True,
@@ -255,7 +287,7 @@ def _metadata(operation: Operation) -> Metadata:
         guard=operation.guard,
         arguments=[
             ArgumentMetadata(name=parameter.name, content=parameter.content)
-            for parameter in operation.parameters
+            for parameter in operation.command_parameters
             if parameter.positional
         ],
         returns=ReturnSchema(type="ndjson" if operation.streaming else kind, output_schema=operation.result),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from covey.contract import Operation
+    from covey.kernel.seat import Seat
 
 PATIENCE_S = 30.0
 """How long a follower waits for a daemon that has gone to come back."""
@@ -33,6 +34,8 @@ def following(
     connected: bool = False,
     deadline: float | None = None,
     resettable: bool = False,
+    seat: Seat | None = None,
+    token: str = "",
 ) -> Iterator[dict[str, Any]]:
     """Yield the messages of a stream. A broken connection is made again, with what `params` returns then.
 
@@ -44,13 +47,13 @@ def following(
 
     A daemon whose journal has begun anew refuses the cursor of the last message. That is an error too; but if the
     stream is `resettable`, a message with the event `covey.reset` says so, and the caller changes what `params`
-    returns.
+    returns. `seat` and `token` are those of `Client`.
     """
     broken_at = 0.0
     received = False
     while True:
         try:
-            for message in _connection(Client(path, deadline=deadline), operation, params()):
+            for message in _connection(Client(path, deadline=deadline, seat=seat, token=token), operation, params()):
                 connected, broken_at = True, 0.0
                 if message.get("event") == SLOW:
                     break
@@ -59,7 +62,7 @@ def following(
             else:
                 if not endless:
                     return
-                raise Interrupted("it has stopped")  # noqa: TRY301 - one end of a connection is like another
+                raise Interrupted("it has stopped", seat)  # noqa: TRY301 - one end of a connection is like another
         except (Interrupted, NotRunning):
             if not connected or (broken_at and time.monotonic() - broken_at > patience):
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from covey.cli.commands import DESCRIPTION, PROGRAM, OperationCommand
+from covey.cli.commands import DESCRIPTION, PROGRAM, OperationCommand, is_required
 from covey.cli.overview import sections
 from covey.cli.text import columns
 
@@ -47,9 +47,12 @@ def _group_page(command: Command, path: str) -> str:
 
 
 def _operation_page(operation: Operation, path: str) -> str:
-    arguments = [parameter for parameter in operation.parameters if parameter.positional]
-    flags = [parameter for parameter in operation.parameters if not parameter.positional]
-    lines = [*_usage(path, [*map(_short_flag, flags), *map(_short_argument, arguments)]), ""]
+    arguments = [parameter for parameter in operation.command_parameters if parameter.positional]
+    flags = [parameter for parameter in operation.command_parameters if not parameter.positional]
+    lines = [
+        *_usage(path, [*map(_short_flag, flags), *(_short_argument(operation, argument) for argument in arguments)]),
+        "",
+    ]
     lines += _wrapped(operation.description or operation.summary)
     lines += _section("arguments", [(_label(argument), _explained(argument)) for argument in arguments])
     lines += _section("options", [HELP_ROW, *((_label(flag), _explained(flag)) for flag in flags)])
@@ -75,9 +78,9 @@ def _short_flag(parameter: Parameter) -> str:
     return shown if parameter.required else f"[{shown}]"
 
 
-def _short_argument(parameter: Parameter) -> str:
+def _short_argument(operation: Operation, parameter: Parameter) -> str:
     shown = _label(parameter)
-    if parameter.required:
+    if is_required(operation, parameter):
         return shown
     return f"[{shown} …]" if parameter.multiple else f"[{shown}]"
 

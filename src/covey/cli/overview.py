@@ -24,6 +24,7 @@ SECTIONS = {
     ),
     "have them seen": ("integrate", "target", "adapters"),
     "keep them running": ("keep",),
+    "peers on other machines": ("mesh",),
     "beats, prompts on a schedule": ("init", "beat", "beats"),
     "the daemon": ("up", "down", "status", "doctor", "logs", "audit", "config", "reload", "service", "backup"),
     "for programs": ("mcp", "events", "health", "metrics", "openapi", "signals", "completion"),

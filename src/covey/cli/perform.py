@@ -69,20 +69,33 @@ def agreed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
+def confirm(question: str, unchanged: str) -> None:
+    """On a terminal, ask a person, unless --yes was given. Raises AgentError with `unchanged` if the answer is no."""
+    from murli import cancelled
+
+    out = writer()
+    if out.is_tty and not out.forced and not agreed(f"{question} [y/N] "):
+        raise cancelled(unchanged)
+
+
 def ask(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
     """Return the result of an operation: from the daemon, or made here if it is not running and need not be.
 
     Raises the `AgentError` of the operation or of the connection.
     """
+    if operation.seat_parameter:
+        from covey.cli.peer import ask_peer
+
+        return ask_peer(home, operation, params)
     socket = home.seat(operation.served_by).socket
     client = Client(socket, timeout=QUICK_S) if operation.name in QUICK else Client(socket)
     try:
-        result = client.call(operation, params, idempotency_key=_key() if operation.mutating else "")
+        result = client.call(operation, params, idempotency_key=new_key() if operation.mutating else "")
     except NotRunning:
         if not operation.offline:
             raise
         return _offline(home, operation, params)
-    _warn_of_other_version(client.server_version)
+    warn_of_other_version(client.server_version)
     return result
 
 
@@ -99,19 +112,20 @@ def _offline(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
     return result
 
 
-def _key() -> str:
+def new_key() -> str:
     """Return a new key, so that a call that is sent twice in one invocation is done once."""
     import os
 
     return os.urandom(16).hex()
 
 
-def _warn_of_other_version(version: str) -> None:
+def warn_of_other_version(version: str, down: str = "covey down", up: str = "covey up") -> None:
+    """Warn of a daemon of another version than this command's; `down` and `up` are the commands that restart it."""
     from covey import __version__
 
     if version != __version__:
         writer().log(
             f"the daemon is covey {version}, this command is {__version__}: "
-            "run `covey down` and `covey up`, so that both have the same version",
+            f"run `{down}` and `{up}`, so that both have the same version",
             "warning",
         )

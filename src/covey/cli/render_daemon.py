@@ -30,6 +30,10 @@ def status(result: dict[str, Any], paint: Paint) -> str:
         lines += render_attention.status(result["attention"], paint.columns)
     if result.get("mcp") and result["mcp"]["http"]:
         lines.append(f"mcp        {result['mcp']['http']}{' · may act' if result['mcp']['act'] else ''}")
+    if result.get("mesh") and (result["mesh"]["joined"] or result["mesh"]["broker"]):
+        from covey.cli import render_mesh_peers
+
+        lines += render_mesh_peers.node_status(result["mesh"], paint)
     events = result["events"]
     lines.append(f"events     {events['cursor']} recorded · {many(events['subscribers'], 'subscriber')}")
     if result["children"]:

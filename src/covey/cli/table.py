@@ -74,7 +74,8 @@ def lines_of(
     for (sign, colour), row in zip(signs, rows, strict=True):
         first = f"{paint(sign, colour)} {paint(padded(row[0], sizes[0]), colour)}"
         last, *more = wrapped(row[-1], max(sizes[-1], 1)) if wrap else [row[-1]]
-        line = f"{first}{GAP}{_cells([*row[1:-1], last], sizes[1:])}".rstrip()
+        rest = [*row[1:-1], last] if len(row) > 1 else []
+        line = f"{first}{GAP}{_cells(rest, sizes[1:])}".rstrip()
         lines.append("\n".join([line, *(margin + text for text in more)]))
     return lines
 

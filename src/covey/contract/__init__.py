@@ -17,6 +17,8 @@ from covey.contract import (
     keeper,
     kernel,
     mcp,
+    mesh,
+    mesh_shapes,
     navigation,
     policy,
     replay,
@@ -33,6 +35,7 @@ OPERATIONS: tuple[Operation, ...] = (
             "beats": beats.BEATS_STATUS,
             "keeper": keeper.KEEPER_STATUS,
             "mcp": mcp.MCP_STATUS,
+            "mesh": mesh_shapes.MESH_STATUS,
         }
     ),
     *fleet.OPERATIONS,
@@ -46,7 +49,10 @@ OPERATIONS: tuple[Operation, ...] = (
     *keeper.OPERATIONS,
     *navigation.OPERATIONS,
     *mcp.OPERATIONS,
+    *mesh.OPERATIONS,
 )
+NODE_OPERATIONS: tuple[Operation, ...] = tuple(operation for operation in OPERATIONS if operation.served_by == "node")
+"""What the node serves, and what is local. Other daemons may have operations at the same routes."""
 GROUPS: dict[str, str] = {
     **kernel.GROUPS,
     **fleet.GROUPS,
@@ -56,6 +62,8 @@ GROUPS: dict[str, str] = {
     **beats.GROUPS,
     **attention.GROUPS,
     **keeper.GROUPS,
+    **mesh.GROUPS,
 }
+"""What the words that begin several commands stand for."""
 
-__all__ = ["API_VERSION", "GROUPS", "OPERATIONS", "Operation", "Parameter"]
+__all__ = ["API_VERSION", "GROUPS", "NODE_OPERATIONS", "OPERATIONS", "Operation", "Parameter"]

@@ -357,6 +357,18 @@ OPERATIONS = (
         examples=[("covey integrate claude --dry-run", "See what it would change", 0)],
     ),
     Operation(
+        "origin",
+        "Tell which agent has started a process.",
+        cli=[],
+        route="/v1/origin",
+        description="For programs that leave a decision to a person, and are asked over a socket. `agent` is empty if "
+        "no agent of this machine has started it, or none that Covey sees.",
+        parameters=[Parameter("pid", "The process.", type="int", required=True, minimum=1)],
+        result=shape("Origin", agent="string", pane_id="string"),
+        idempotent=True,
+        mcp=False,
+    ),
+    Operation(
         "hooks",
         "Accept a delivery of an agent's hook.",
         cli=[],

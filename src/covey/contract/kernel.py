@@ -64,6 +64,18 @@ AUDIT_ENTRY = shape(
 KEY = Parameter("key", "Name of a setting, such as log.level.", required=True, positional=True, content="id")
 
 
+def _health(fields: Mapping[str, Any]) -> Operation:
+    return Operation(
+        "health",
+        "Check whether the daemon answers.",
+        cli=["health"],
+        route="/v1/health",
+        result=shape("HealthCheck", ok="boolean", version="string", uptime_s="number", **fields),
+        idempotent=True,
+        mcp=False,
+    )
+
+
 def _status(parts: Mapping[str, Any]) -> Operation:
     return Operation(
         "status",
@@ -134,15 +146,7 @@ OPERATIONS = (
         mcp=False,
     ),
     _status({}),
-    Operation(
-        "health",
-        "Check whether the daemon answers.",
-        cli=["health"],
-        route="/v1/health",
-        result=shape("HealthCheck", ok="boolean", version="string", uptime_s="number"),
-        idempotent=True,
-        mcp=False,
-    ),
+    _health({}),
     Operation(
         "reload",
         "Read the configuration again.",
@@ -226,7 +230,7 @@ OPERATIONS = (
             Parameter("follow", "Go on with new events as they come.", type="bool", default=False, short="-f"),
             Parameter(
                 "since",
-                "Only events after this cursor, or after this time: 10m ago, or 2026-01-31T14:05:00Z. 0: all that are "
+                "Only events after this cursor, or this time: 10m (ago), or 2026-01-31T14:05:00Z. 0: all that are "
                 "kept.",
                 default="",
             ),
@@ -392,6 +396,10 @@ OPERATIONS = (
 )
 
 
-def with_status(parts: Mapping[str, Any]) -> tuple[Operation, ...]:
-    """Return the operations of a daemon in whose status each subsystem has a part, by name and shape."""
-    return tuple(_status(parts) if operation.name == "status" else operation for operation in OPERATIONS)
+def with_status(parts: Mapping[str, Any], health: Mapping[str, Any] | None = None) -> tuple[Operation, ...]:
+    """Return the operations of a daemon in whose status each subsystem has a part, by name and shape.
+
+    `health` has the shapes of the fields that subsystems add to its health.
+    """
+    made = {"status": _status(parts), **({"health": _health(health)} if health else {})}
+    return tuple(made.get(operation.name, operation) for operation in OPERATIONS)

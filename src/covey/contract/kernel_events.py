@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from covey.contract.event_kind import EventKind
-from covey.contract.operation import array, optional, shape
+from covey.contract.operation import Omittable, array, optional, shape
 
 
 class Lifecycle:
@@ -33,6 +33,7 @@ _CALLER = {
     "subsystem": "string",
     "program": "string",
     "surface": {"type": "string", "enum": ["cli", "mcp", "http", "internal"]},
+    "scope": Omittable("string"),
 }
 AUDIT_BEGUN = EventKind(
     "audit.begun",

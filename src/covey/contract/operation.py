@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Literal
 
-    Type = Literal["string", "int", "float", "bool"]
+    Type = Literal["string", "int", "float", "bool", "object", "json"]
     Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 
@@ -34,10 +34,14 @@ class Parameter:
         sensitive: bool = False,
         content: Literal["", "text", "id", "raw"] = "",
         path: bool = False,
+        also: str = "",
+        replaces: str = "",
     ) -> None:
         self.name = name
         self.help = help
         self.type = type
+        """`object` is a JSON object; on the command line it is written as JSON. `json` is any JSON value; there it is
+        text, unless its verb says otherwise."""
         self.required = required
         self.default = default
         self.enum = tuple(enum)
@@ -50,6 +54,10 @@ class Parameter:
         self.content = content
         self.path = path
         """A file name; on the command line it is relative to the caller's folder."""
+        self.also = also
+        """Another spelling that the API takes, such as replyToId for reply_to_id."""
+        self.replaces = replaces
+        """Of a client parameter: the name of the parameter that it may be given instead of."""
 
     @property
     def flag(self) -> str:
@@ -94,6 +102,11 @@ class Operation:
         aliases: Sequence[str] = (),
         examples: Sequence[tuple[str, str, int]] = (),
         served_by: str = "node",
+        client_parameters: Sequence[Parameter] = (),
+        seat_parameter: str = "",
+        cold: bool = False,
+        own_key: bool = False,
+        unaudited: str = "",
     ) -> None:
         self.name = name
         self.summary = summary
@@ -126,6 +139,19 @@ class Operation:
         """Each is a command line, what it shows, and the exit code to expect."""
         self.served_by = served_by
         """The kind of daemon that serves it. Every kind serves the operations of the kernel."""
+        self.client_parameters = tuple(client_parameters)
+        """What the command line takes besides `parameters` and never sends to the daemon."""
+        self.seat_parameter = seat_parameter
+        """The client parameter that names the daemon, where there can be several of one kind.
+
+        Over the API it may be sent too; a daemon of another name refuses the call.
+        """
+        self.cold = cold
+        """Whether the command line can perform it without the daemon, over a short connection of its own."""
+        self.own_key = own_key
+        """Whether the handler keeps the idempotency key with what it stores, instead of the dispatcher."""
+        self.unaudited = unaudited
+        """Why calls are not recorded in the audit although they change something; empty if they are."""
 
     @property
     def audited(self) -> bool:
@@ -133,12 +159,25 @@ class Operation:
 
         Payloads are not: agents deliver many of them, and they change nothing that belongs to the user.
         """
-        return self.mutating and not self.payload
+        return self.mutating and not self.payload and not self.unaudited
+
+    @property
+    def command_parameters(self) -> tuple[Parameter, ...]:
+        """Return what the command line takes: the parameters of the API, and those of clients."""
+        return (*self.parameters, *self.client_parameters)
+
+    @property
+    def seat(self) -> Parameter | None:
+        """Return the client parameter that names the daemon; None where there is only one of its kind."""
+        return next((one for one in self.client_parameters if one.name == self.seat_parameter), None)
 
     def parameter(self, name: str) -> Parameter | None:
-        """Return the parameter of that name, spelt with dashes or underscores; None if there is none."""
+        """Return the parameter of that name, spelt with dashes, underscores or as `also` has it; None if there is none.
+
+        Client parameters are not among them.
+        """
         wanted = name.replace("-", "_")
-        return next((parameter for parameter in self.parameters if parameter.name == wanted), None)
+        return next((one for one in self.parameters if wanted == one.name or (one.also and name == one.also)), None)
 
     def place(self, parameter: Parameter) -> Literal["path", "query", "body"]:
         """Return where HTTP carries the parameter."""

@@ -1,12 +1,17 @@
-"""The reference page of the contract, generated: `python -m covey.contract.reference > docs/reference/covey.md`."""
+"""The reference pages of the contract, generated: `python -m covey.contract.reference > docs/reference/covey.md`.
+
+The page of the mesh: `python -m covey.contract.reference mesh > docs/reference/mesh.md`.
+"""
 
 from __future__ import annotations
 
 import json
 
-from covey.contract import OPERATIONS
+from covey.contract import NODE_OPERATIONS, mesh
 from covey.contract.components import PLACE, components, referenced
 from covey.contract.events import EVENTS
+from covey.contract.mesh_events import MESH_EVENTS
+from covey.contract.mesh_shapes import KIND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,14 +27,26 @@ Generated from the contract by `./run python -m covey.contract.reference`; do no
 verb and, unless it is local, an endpoint of the daemon's API on its Unix socket and on loopback TCP (`covey openapi`
 prints the OpenAPI document). [Events](#events) are in the journal that `covey events` shows. [Shapes](#shapes) are what
 operations return and events carry; all their properties are always there, unless the table says otherwise.
+The operations of a mesh have [a page of their own](mesh.md).
 """
+MESH_HEAD = """# covey mesh: every operation, event and shape
+
+Generated from the contract by `./run python -m covey.contract.reference mesh`; do not edit. A peer of a mesh is a
+daemon of its own, with its API on the socket `mesh/<slug>/sock` in Covey's home and on the loopback port in
+`mesh/<slug>/http.port`; where it says "by the peer" below, that is meant, otherwise the node or the command itself. A
+request to a peer may name its mesh with `mesh`; another peer refuses it. Besides these, a peer serves what every daemon
+does: health, status, metrics, events, config and more, as [covey.md](covey.md) has it. Its health also has `connected`,
+`lag_ms`, `queue_depth`, `mesh` and `member_pubkey`. [Events](#events) are in the journal of the peer: `GET /v1/events`.
+"""
+NODE_PAGE = tuple(operation for operation in NODE_OPERATIONS if operation not in mesh.OPERATIONS)
+"""The operations of the page that is not about a mesh."""
 
 
-def page(operations: Sequence[Operation], events: Sequence[EventKind] = EVENTS) -> str:
-    """Return the page in Markdown."""
+def page(operations: Sequence[Operation] = NODE_PAGE, events: Sequence[EventKind] = EVENTS, head: str = HEAD) -> str:
+    """Return a page in Markdown."""
     shapes = components([*(operation.result for operation in operations), *(kind.data for kind in events)])
     parts = [
-        HEAD,
+        head,
         *(operation_section(operation) for operation in operations),
         "## Events\n",
         *(event_section(kind) for kind in events),
@@ -37,6 +54,11 @@ def page(operations: Sequence[Operation], events: Sequence[EventKind] = EVENTS) 
         *(shape_section(name, schema) for name, schema in shapes.items()),
     ]
     return "\n".join(parts)
+
+
+def mesh_page() -> str:
+    """Return the page of the mesh in Markdown."""
+    return page(mesh.OPERATIONS, MESH_EVENTS, MESH_HEAD)
 
 
 def operation_section(operation: Operation) -> str:
@@ -48,6 +70,8 @@ def operation_section(operation: Operation) -> str:
         *(["needs --yes for agents"] if operation.mutating and operation.guard else []),
         *(["--dry-run"] if operation.dry_run else []),
         *(["works without a daemon"] if operation.offline or operation.local else []),
+        *(["by the peer"] if operation.served_by == KIND else []),
+        *(["works without a running peer"] if operation.cold else []),
     ]
     where = f"`{operation.method} {operation.route}`" if operation.route else f"local: {operation.local}"
     head = f"covey {' '.join(operation.cli)}" if operation.cli else f"{operation.name} (for programs)"
@@ -56,8 +80,8 @@ def operation_section(operation: Operation) -> str:
         lines += [f"Also: {', '.join(f'`covey {alias}`' for alias in operation.aliases)}", ""]
     if operation.description:
         lines += [operation.description, ""]
-    if operation.parameters:
-        rows = [_parameter(parameter) for parameter in operation.parameters]
+    if operation.command_parameters:
+        rows = [_parameter(operation, parameter) for parameter in operation.command_parameters]
         lines += ["| parameter | type | default | |", "|---|---|---|---|", *rows, ""]
     if operation.examples:
         lines += ["```", *(f"{command}    # {text}" for command, text, _ in operation.examples), "```", ""]
@@ -117,16 +141,21 @@ def _values(values: Iterable[str]) -> str:
     return ", ".join(f"`{value}`" for value in values)
 
 
-def _parameter(parameter: Parameter) -> str:
+def _parameter(operation: Operation, parameter: Parameter) -> str:
     spellings = [parameter.short, f"--{parameter.flag}"]
     name = f"`{parameter.name.upper()}`" if parameter.positional else _values(one for one in spellings if one)
     default = "" if parameter.default is None else f"`{json.dumps(parameter.default)}`"
     kind = f"{parameter.type}, several" if parameter.multiple else parameter.type
     values = f" One of {', '.join(parameter.enum)}." if parameter.enum else ""
-    return f"| {name} | {kind} | {'required' if parameter.required else default} | {parameter.help}{values} |"
+    also = f" Also `{parameter.also}`." if parameter.also else ""
+    where = ""
+    if parameter in operation.client_parameters and operation.route and parameter is not operation.seat:
+        where = " On the command line only."
+    needed = "required" if parameter.required else default
+    return f"| {name} | {kind} | {needed} | {parameter.help}{values}{also}{where} |"
 
 
 if __name__ == "__main__":
     import sys
 
-    sys.stdout.write(page(OPERATIONS))
+    sys.stdout.write(mesh_page() if sys.argv[1:] == ["mesh"] else page())

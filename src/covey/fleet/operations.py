@@ -26,7 +26,7 @@ from covey.fleet import doctor
 from covey.fleet.actions import queued, receipt
 from covey.fleet.actions.dialog_operations import DialogOperations
 from covey.fleet.actions.operations import ActionOperations
-from covey.fleet.actions.origin import guard_of
+from covey.fleet.actions.origin import guard_of, origin_of
 from covey.fleet.answers.bar import bar
 from covey.fleet.answers.live_screen import live_screen
 from covey.fleet.answers.references import resolve
@@ -49,6 +49,7 @@ from covey.fleet.state import saved_agents
 from covey.fleet.state.judge import Rules
 from covey.fleet.target_operations import TargetOperations, places
 from covey.fleet.watch.targets import MIGRATION, Targets
+from covey.kernel.operations.call import Caller
 from covey.kernel.operations.kernel_operations import check_cursor
 from covey.kernel.subsystem import Opened, Subsystem
 from covey.kernel.tasks import Tasks
@@ -177,6 +178,7 @@ class FleetOperations:
             "watch": self.watch,
             "why": self.why,
             "conversation": self.conversation,
+            "origin": self.origin,
             "wait": self.wait,
             "bar": self.bar,
             "replay": self.replay,
@@ -210,6 +212,10 @@ class FleetOperations:
     def _asked(self, call: Call) -> tuple[Any, Any, Filters, float]:
         targets = self._fleet.targets()
         return self._fleet.rows(), targets, Filters.of(call.params, targets), self._context.clock.time()
+
+    async def origin(self, call: Call) -> dict[str, str]:
+        runtime = origin_of(self._fleet, Caller("internal", pid=call.params["pid"]))
+        return {"agent": "", "pane_id": ""} if runtime is None else {"agent": runtime.agent, "pane_id": runtime.pane_id}
 
     async def watch(self, call: Call) -> AsyncIterator[Batch]:
         if call.resume_after is not None:

@@ -39,8 +39,11 @@ if TYPE_CHECKING:
     from covey.keeper.sessions.tmux_panes import SeenPane
     from covey.kernel.subsystem import Context
 
-LOOK_S, RARELY_S = 1.0, 5.0
-"""How often panes are looked at while the fleet does not see an agent in each, and when it does: it tells of ends."""
+LOOK_S, RARELY_S = 1.0, 60.0
+"""How often panes are looked at while the fleet does not see an agent in each, and when it does: it tells of ends.
+
+Each look makes the tmux server run, after which the fleet watches it closely for some seconds.
+"""
 UNKNOWN_END_S = 3.0
 """After which a process that is dead has crashed, although tmux does not tell how it ended (a tmux before 3.3)."""
 

@@ -20,6 +20,7 @@ from covey.keeper.sessions.leftovers import VARIABLE
 from covey.keeper.sessions.record import resolved_variables
 from covey.keeper.settings import PROMPT
 from covey.kernel.atomic_file import write_file
+from covey.kernel.regular_file import read_regular
 from murli import AgentError, not_found
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 TOKEN = "COVEY_CHANNEL_TOKEN"  # noqa: S105 - the name of a variable
 HANDED_ON = ("PATH", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 """What the daemon has, and a tmux server that was started elsewhere may not."""
+PLACES, LONGEST_PLACES = "places.json", 65_536
+"""In the folder of a session: the variables that say where conversations are, as the last start had them."""
 SERVER, TOOLS = "covey", ("send_to_channel", "list_channels")
 """What the MCP server for kept agents is called there, and its tools."""
 
@@ -65,7 +68,21 @@ class Launcher:
     def environ(self, record: KeptSession) -> dict[str, str]:
         """Return the environment that the agent is meant to have, as far as the daemon knows it."""
         own = {name: value for name, value in os.environ.items() if name not in {"TMUX", "TMUX_PANE"}}
-        return {**own, **{name: value for name, value in resolved_variables(record.env, own).items() if value}}
+        changes = {**self.places(record), **resolved_variables(record.env, own)}
+        kept = {name: value for name, value in own.items() if name not in changes}
+        return {**kept, **{name: value for name, value in changes.items() if value}}
+
+    def places(self, record: KeptSession) -> dict[str, str | None]:
+        """Return the variables that say where the agent keeps its conversations, as its last start had them.
+
+        None: it did not have that one. Empty if it was never started. The next start gets the same, so that it finds
+        its conversation: the daemon and the tmux server, which may be a new one by then, may each have other values.
+        """
+        try:
+            found = json.loads(read_regular(self.folder(record.name) / PLACES, LONGEST_PLACES))
+        except (OSError, ValueError):
+            return {}
+        return {name: found[name] for name in _place_names(record) if name in found}
 
     def check(self, record: KeptSession) -> None:
         """Raise AgentError if the agent could not be started so: its program is missing, or an argument is wrong."""
@@ -96,6 +113,7 @@ class Launcher:
         given = resolved_variables(record.env, os.environ)
         variables: dict[str, str | None] = {
             **{name: os.environ[name] for name in HANDED_ON if name in os.environ},
+            **self.places(record),
             **plan.env,
             # What the plan sets itself has the user's value in it, where that matters: NO_PROXY, for one.
             **{name: value for name, value in given.items() if plan.env.get(name) is None},
@@ -105,7 +123,8 @@ class Launcher:
             "COVEY_SESSION": record.name,
         }
         file = folder / "launch.json"
-        write_file(str(file), json.dumps({"argv": plan.argv, "env": variables}).encode(), 0o600)
+        places = {"places": _place_names(record), "places_file": str(folder / PLACES)}
+        write_file(str(file), json.dumps({"argv": plan.argv, "env": variables, **places}).encode(), 0o600)
         program = Path(launch_program.__file__)
         return Prepared(
             [sys.executable, "-I", "-S", str(program), str(file)], conversation, resume, tuple(plan.left_out)
@@ -155,3 +174,7 @@ class Launcher:
         token = secrets.token_urlsafe(32)
         write_file(str(file), f"{token}\n".encode(), 0o600)
         return token
+
+
+def _place_names(record: KeptSession) -> tuple[str, ...]:
+    return ("HOME", LAUNCHING[record.agent].home_variable)

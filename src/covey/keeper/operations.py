@@ -20,14 +20,14 @@ from covey.keeper.keeper import Keeper
 from covey.keeper.session_log import read_log
 from covey.keeper.sessions import record as records
 from covey.keeper.sessions import worktree
-from covey.keeper.sessions.record import KeptSession, checked_name, parse_variables
+from covey.keeper.sessions.record import FormerName, KeptSession, checked_name, parse_variables
 from covey.keeper.sessions.tmux_panes import socket_path
 from covey.keeper.settings import SETTINGS
 from covey.keeper.tool_server import ToolServer
 from covey.kernel.clock import timestamp
 from covey.kernel.subsystem import Opened, Subsystem
 from covey.tmux.errors import TmuxError
-from murli import conflict, user_error
+from murli import AgentError, conflict, user_error
 
 if TYPE_CHECKING:
     import sqlite3
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 SHOWN = 20
 """Messages that `keep status` shows."""
 TEXT_CHARACTERS = 200
+FORMER_NAMES = 100
+"""Of a session, that are stored: under them its log is found."""
 
 
 @contextlib.asynccontextmanager
@@ -68,7 +70,7 @@ KEEPER = Subsystem(
     "keeper",
     opened,
     operations=OPERATIONS,
-    migrations=(records.MIGRATION, messages.MIGRATION, turns.MIGRATION),
+    migrations=(records.MIGRATION, messages.MIGRATION, turns.MIGRATION, messages.CLAIMED),
     events=keeper_events.EVENTS,
     settings=SETTINGS,
     status=KEEPER_STATUS,
@@ -104,23 +106,34 @@ class KeeperOperations:
         name = self._name(call)
         call.note(about=name)
         async with self._naming:
-            if name in self._keeper.records.by_name:
+            is_new = name not in self._keeper.records.by_name
+            if is_new:
+                agent = await self._new(name, call.params)
+            else:
                 agent = self._served(name)
                 _check_same(agent, call.params)
-            else:
-                agent = await self._new(name, call.params)
+        try:
+            await self._start(agent, call.params)
+        except Exception:
+            if is_new:  # a start that was refused leaves nothing behind
+                await self._discard(agent)
+            raise
+        call.note(outcome=f"{agent.record.agent} in {agent.record.pane_id}")
+        return agent.shown()
+
+    async def _start(self, agent: KeptAgent, params: Mapping[str, Any]) -> None:
         async with self._held(agent):
             if agent.phase in {"running", "starting"}:
                 raise conflict(
-                    f"{name} runs already",
-                    f"Go there: covey keep attach {name}   or start it anew: covey keep restart {name}",
+                    f"{agent.name} runs already",
+                    f"Go there: covey keep attach {agent.name}   or start it anew: covey keep restart {agent.name}",
                     field="name",
                 )
             try:
-                await agent.change(keep=agent.record.keep or call.params["keep"], wanted=True)
+                await agent.change(keep=agent.record.keep or params["keep"], wanted=True)
                 await self._tools.run_if_needed()
                 await self._keeper.start(agent, "it was asked for")
-                if not agent.record.worktree and os.path.realpath(call.params["cwd"]) != agent.record.cwd:  # noqa: ASYNC240
+                if not agent.record.worktree and os.path.realpath(params["cwd"]) != agent.record.cwd:  # noqa: ASYNC240
                     agent.notes = (
                         *agent.notes,
                         f"It works in {agent.record.cwd}, as before: --cwd is for a new session.",
@@ -128,8 +141,6 @@ class KeeperOperations:
             except BaseException:
                 await agent.change(wanted=False, why=agent.record.why or "it could not be started")
                 raise
-        call.note(outcome=f"{agent.record.agent} in {agent.record.pane_id}")
-        return agent.shown()
 
     async def _new(self, name: str, params: Mapping[str, Any]) -> KeptAgent:
         cwd = os.path.realpath(params["cwd"])  # noqa: ASYNC240 - a moment
@@ -208,7 +219,7 @@ class KeeperOperations:
         }
 
     async def logs(self, call: Call) -> dict[str, Any]:
-        return {"items": await read_log(self._context.events, self._agent(call).name, call.params["limit"])}
+        return {"items": await read_log(self._context.events, self._agent(call).record, call.params["limit"])}
 
     async def rename(self, call: Call) -> dict[str, Any]:
         agent, after = self._agent(call), checked_name(call.params["new_name"], "new_name")
@@ -229,13 +240,15 @@ class KeeperOperations:
                     field="new_name",
                 ) from error
             await self._keeper.leave(agent)
-            record = replace(agent.record, name=after, folder=str(folder))
+            former = (*agent.record.former, FormerName(before, self._context.clock.time()))[-FORMER_NAMES:]
+            record = replace(agent.record, name=after, former=former, folder=str(folder))
             old, new = self._keeper.launcher.folder(before), self._keeper.launcher.folder(after)
             if old.is_dir():
                 old.rename(new)
             await self._keeper.records.rename(before, record, lambda db: _rename(db, before, after))
             served = await self._keeper.serve(record)
             served.pane, served.restarts, served.starts_at = pane, agent.restarts, agent.starts_at
+            served.directory.count_from(agent.directory)
             agent.remove_folder()
         return served.shown()
 
@@ -244,18 +257,29 @@ class KeeperOperations:
         async with self._naming, self._held(agent):
             if agent.record.wanted:
                 raise conflict(f"{agent.name} runs", f"Stop it first: covey keep stop {agent.name}", field="name")
-            removed = bool(agent.record.worktree) and await worktree.remove(agent.record.worktree)
-            await self._keeper.leave(agent)
-            forgotten = 0
+            return await self._forget(agent)
 
-            def also(db: sqlite3.Connection) -> None:
-                nonlocal forgotten
-                forgotten = messages.forget_messages(db, agent.name)
-                db.execute("DELETE FROM keeper_position WHERE session = ?", (agent.name,))
+    async def _discard(self, agent: KeptAgent) -> None:
+        """Forget a session whose first start was refused, unless somebody else has started or forgotten it."""
+        with contextlib.suppress(AgentError):
+            async with self._naming, self._held(agent):
+                if not agent.record.wanted:
+                    await self._forget(agent)
 
-            await self._keeper.records.forget(agent.name, also)
-            self._keeper.launcher.forget(agent.name)
-            agent.remove_folder()
+    async def _forget(self, agent: KeptAgent) -> dict[str, Any]:
+        """Remove a session that does not run. Whoever calls it holds its lock, and the one for names."""
+        removed = bool(agent.record.worktree) and await worktree.remove(agent.record.worktree)
+        await self._keeper.leave(agent)
+        forgotten = 0
+
+        def also(db: sqlite3.Connection) -> None:
+            nonlocal forgotten
+            forgotten = messages.forget_messages(db, agent.name)
+            db.execute("DELETE FROM keeper_position WHERE session = ?", (agent.name,))
+
+        await self._keeper.records.forget(agent.name, also)
+        self._keeper.launcher.forget(agent.name)
+        agent.remove_folder()
         return {
             "name": agent.name,
             "messages": forgotten,

@@ -11,17 +11,20 @@ from covey.kernel.events.event import Kinds
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from covey.keeper.sessions.record import KeptSession
     from covey.kernel.events.events import Events
     from covey.kernel.events.journal import Reader
 
 
-async def read_log(events: Events, name: str, limit: int) -> list[dict[str, Any]]:
-    """Return the last records about a session, the latest last."""
+async def read_log(events: Events, session: KeptSession, limit: int) -> list[dict[str, Any]]:
+    """Return the last records about a session, the latest last, also those under its former names."""
 
     def work(reader: Reader) -> list[dict[str, Any]]:
         found = list[dict[str, Any]]()
         for event in reader.backwards(Kinds(list(SENTENCES))):
-            if event.subject == name:
+            if event.time < session.created_at:
+                break
+            if event.subject == session.name_at(event.time):
                 text = SENTENCES[event.kind](event.data)
                 found.append({"at": timestamp(event.time), "kind": event.kind, "text": text})
             if len(found) >= limit:

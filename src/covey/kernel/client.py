@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from covey.contract import Operation
+    from covey.kernel.seat import Seat
 
 UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 HEX = frozenset("0123456789abcdefABCDEF")
@@ -28,9 +29,6 @@ LINE_BYTES, HEADERS = 64 * 1024, 100
 SILENCE_S = 60.0
 """The longest silence of a stream. Without events it has heartbeats; without those the daemon is gone."""
 BUSY_NAP_S = 0.01
-START_ANEW = (
-    "It is stopped, hangs or is very busy. `covey down && covey up` ends it and starts another; see `covey logs`."
-)
 
 # AgentError
 #   NotRunning      no process listens at the socket
@@ -42,11 +40,12 @@ START_ANEW = (
 class NotRunning(AgentError):  # noqa: N818 - a state of the daemon
     """No daemon listens at the socket."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, seat: Seat | None = None) -> None:
+        title = "the Covey daemon" if seat is None else seat.title
         super().__init__(
-            f"the Covey daemon is not running ({reason})",
+            f"{title} is not running ({reason})",
             error="daemon_not_running",
-            suggestion="Run `covey up` to start it.",
+            suggestion=f"Run `{_command(seat, 'up')}` to start it.",
             recoverable=True,
         )
 
@@ -54,11 +53,12 @@ class NotRunning(AgentError):  # noqa: N818 - a state of the daemon
 class Interrupted(AgentError):  # noqa: N818 - as above
     """The connection broke before the answer was complete; a stream can be resumed."""
 
-    def __init__(self, reason: object) -> None:
+    def __init__(self, reason: object, seat: Seat | None = None) -> None:
+        status, logs = _command(seat, "status"), _command(seat, "logs")
         super().__init__(
             f"the connection to the daemon broke: {reason}",
             error="connection_lost",
-            suggestion="Run `covey status` to see whether it still runs, and `covey logs` for what happened.",
+            suggestion=f"Run `{status}` to see whether it still runs, and `{logs}` for what happened.",
             recoverable=True,
         )
 
@@ -66,8 +66,8 @@ class Interrupted(AgentError):  # noqa: N818 - as above
 class NotAnswered(AgentError):  # noqa: N818 - as above
     """The daemon has not answered in time, or has not even accepted the connection."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, code=EXIT_TIMEOUT, error="timeout", suggestion=START_ANEW, recoverable=True)
+    def __init__(self, message: str, seat: Seat | None = None) -> None:
+        super().__init__(message, code=EXIT_TIMEOUT, error="timeout", suggestion=start_anew(seat), recoverable=True)
 
 
 class NotUnderstood(AgentError):  # noqa: N818 - as above
@@ -84,17 +84,34 @@ class NotUnderstood(AgentError):  # noqa: N818 - as above
         )
 
 
+def start_anew(seat: Seat | None = None) -> str:
+    """Return what to do about a daemon that does not answer; without a seat, about the node."""
+    down, up, logs = (_command(seat, verb) for verb in ("down", "up", "logs"))
+    return f"It is stopped, hangs or is very busy. `{down} && {up}` ends it and starts another; see `{logs}`."
+
+
 class Client:
     """Calls operations of the daemon whose socket is at `path`. Every error is an `AgentError`.
 
     `timeout` is the longest silence of the daemon. After `deadline`, a moment of `time.monotonic`, every call and every
-    stream ends with `NotAnswered`.
+    stream ends with `NotAnswered`. `token` is shown to the daemon, if there is one: then the caller may do no more than
+    the token is good for.
     """
 
     def __init__(
-        self, path: str, *, timeout: float = 30.0, deadline: float | None = None, surface: str = "cli"
+        self,
+        path: str,
+        *,
+        timeout: float = 30.0,
+        deadline: float | None = None,
+        surface: str = "cli",
+        token: str = "",
+        seat: Seat | None = None,
     ) -> None:
         self.path = path
+        self.token = token
+        self.seat = seat
+        """Whose socket it is, for the commands that errors suggest; the node's without it."""
         self.surface = surface
         """The kind of program that asks, for the daemon's audit."""
         self.timeout = timeout
@@ -132,10 +149,10 @@ class Exchange:
     """One request and its answer."""
 
     def __init__(self, client: Client, operation: Operation, params: Mapping[str, Any], idempotency_key: str) -> None:
-        request = _request(operation, params, idempotency_key, client.surface)
+        request = _request(operation, params, idempotency_key, client)
         self._client = client
         self._timeout = client.timeout
-        self._socket = _connect(client.path, self._remaining_timeout())
+        self._socket = _connect(client, self._remaining_timeout())
         self._buffer = b""
         self.status = 0
         self.media = ""
@@ -184,7 +201,7 @@ class Exchange:
         except OSError as error:
             # A daemon that refuses a request may close before it has read all of it; its answer has the reason.
             if error.errno not in (errno.EPIPE, errno.ECONNRESET):
-                raise Interrupted(error) from error
+                raise Interrupted(error, self._client.seat) from error
 
     def _receive_head(self) -> None:
         line = self._line()
@@ -234,19 +251,23 @@ class Exchange:
         except TimeoutError:
             raise self._late() from None
         except OSError as error:
-            raise Interrupted(error) from error
+            raise Interrupted(error, self._client.seat) from error
         if not part:
-            raise Interrupted("it hung up")
+            raise Interrupted("it hung up", self._client.seat)
         return part
 
     def _late(self) -> AgentError:
-        return NotAnswered(f"the daemon did not answer within {self._timeout:g} s")
+        return NotAnswered(f"the daemon did not answer within {self._timeout:g} s", self._client.seat)
 
     def _garbled(self, what: str) -> AgentError:
         return NotUnderstood(self._client.path, what)
 
 
-def _request(operation: Operation, params: Mapping[str, Any], idempotency_key: str, surface: str) -> bytes:
+def _command(seat: Seat | None, verb: str) -> str:
+    return f"covey {verb}" if seat is None else seat.command(verb)
+
+
+def _request(operation: Operation, params: Mapping[str, Any], idempotency_key: str, client: Client) -> bytes:
     path = operation.route
     query: list[str] = []
     body: dict[str, Any] = {}
@@ -279,29 +300,39 @@ def _request(operation: Operation, params: Mapping[str, Any], idempotency_key: s
         f"{operation.method} {target} HTTP/1.1",
         "Host: covey",
         f"Covey-Version: {__version__}",
-        f"Covey-Surface: {surface}",
+        f"Covey-Surface: {client.surface}",
         "Connection: close",
         f"Content-Length: {len(content)}",
     ]
     lines += ["Content-Type: application/json"] if content else []
     lines += [f"Idempotency-Key: {idempotency_key}"] if idempotency_key else []
+    if client.token:
+        lines.append(f"Authorization: Bearer {_header(client.token)}")
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + content
 
 
-def _connect(path: str, timeout: float) -> Socket:
+def _header(token: str) -> str:
+    """Return a token as it is. Raises AgentError if it would break the request: to leave it out would allow more."""
+    if not UNRESERVED.issuperset(token.encode()):
+        raise user_error("the token cannot be one of ours", "Unset it, or set it to the token as it was given.")
+    return token
+
+
+def _connect(client: Client, timeout: float) -> Socket:
+    path = client.path
     sock = Socket(AF_UNIX, SOCK_STREAM)
     sock.settimeout(timeout)
     try:
         _reach(sock, path, timeout)
     except FileNotFoundError:
         sock.close()
-        raise NotRunning(f"there is no socket at {path}") from None
+        raise NotRunning(f"there is no socket at {path}", client.seat) from None
     except ConnectionRefusedError:
         sock.close()
-        raise NotRunning(f"nobody listens at its socket {path}") from None
+        raise NotRunning(f"nobody listens at its socket {path}", client.seat) from None
     except TimeoutError:
         sock.close()
-        raise NotAnswered(f"the daemon took no connection within {timeout:g} s") from None
+        raise NotAnswered(f"the daemon took no connection within {timeout:g} s", client.seat) from None
     except PermissionError as error:
         sock.close()
         raise permission_denied(

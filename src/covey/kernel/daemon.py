@@ -36,7 +36,7 @@ from covey.kernel.store.errors import StoreError
 from covey.kernel.store.store import Store
 from covey.kernel.subsystem import Context, events_of, migrations_of, operations_of, settings_of
 from covey.kernel.tasks import Tasks
-from covey.kernel.telemetry import traced
+from covey.kernel.telemetry import tracing
 from murli import AgentError
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class Daemon:
         self.supervisor = context.supervisor
         self.dispatcher = context.dispatcher
         self.reload = context.reload
+        self.tracing = context.tracing
         self.clock = context.clock
         self.offline = OfflineOperations(
             context.seat,
@@ -122,8 +123,10 @@ class Daemon:
         token = make_token(self.seat.token_file)
         logs.redactor.register(token)
         guards = [opened.guard for opened in self.opened.values() if opened.guard is not None]
-        self.dispatcher.install(stack.enter_context(traced(found, get("telemetry.otlp_endpoint"))), guards)
-        api = HttpApi(self.dispatcher, token=token, body_limit=int(get("http.body_limit_kb")) * 1024)
+        self.dispatcher.install(self.tracing.handlers(found), guards)
+        scopes = [opened.scope for opened in self.opened.values() if opened.scope is not None]
+        limit = int(get("http.body_limit_kb")) * 1024
+        api = HttpApi(self.dispatcher, token=token, body_limit=limit, seat=self.seat, scopes=scopes)
         listeners = Listeners(
             self.seat.socket, self.seat.port_file, tcp=bool(get("http.tcp")), port=int(get("http.port"))
         )
@@ -210,6 +213,8 @@ async def _context(
         idempotent=idempotency.IdempotentCalls(store, clock),
         audit=Audit(events),
         deadline_s=float(get("http.deadline_s")),
+        logs=seat.command("logs"),
     )
     reload = ConfigReload(seat, config, events)
-    return Context(seat, config, reload, store, events, clock, metrics, supervisor, dispatcher)
+    spans = stack.enter_context(tracing(get("telemetry.otlp_endpoint")))
+    return Context(seat, config, reload, store, events, clock, metrics, supervisor, dispatcher, spans)

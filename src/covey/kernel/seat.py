@@ -46,6 +46,16 @@ class Seat:
         self.database = os.path.join(self.directory, f"{kind}.db")
         self.log_file = os.path.join(self.directory, "daemon.log")
 
+    @property
+    def title(self) -> str:
+        """What the daemon is called in a sentence: the Covey daemon, or the mesh daemon prod."""
+        return "the Covey daemon" if self.kind == "node" else f"the {self.kind} daemon {self.name}".rstrip()
+
+    def command(self, verb: str) -> str:
+        """Return the command line that does something with this daemon, such as `covey up` or `covey mesh up prod`."""
+        words = ["covey", verb] if self.kind == "node" else ["covey", self.kind, verb, self.name]
+        return " ".join(filter(None, words))
+
     def __repr__(self) -> str:
         return f"Seat({self.home!r}, {self.kind!r}, {self.name!r})"
 

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from covey.kernel.doctor.finding import Finding
     from covey.kernel.http.exchange import Application
     from covey.kernel.metrics import Metrics
-    from covey.kernel.operations.call import Call, Handler
+    from covey.kernel.operations.call import Call, Handler, Scope
     from covey.kernel.operations.dispatcher import Dispatcher
     from covey.kernel.processes.supervisor import Supervisor
     from covey.kernel.seat import Seat
     from covey.kernel.store.migrations import Migration
     from covey.kernel.store.store import Store
+    from covey.kernel.telemetry import Tracing
 
 
 class Context(NamedTuple):
@@ -45,6 +46,7 @@ class Context(NamedTuple):
     supervisor: Supervisor
     dispatcher: Dispatcher
     """Performs operations of other subsystems."""
+    tracing: Tracing
 
 
 class Opened(NamedTuple):
@@ -58,6 +60,10 @@ class Opened(NamedTuple):
     """ASGI applications by the prefix of their paths; each checks its callers itself."""
     guard: Callable[[Call], None] | None = None
     """Raises AgentError for a call, of any operation that does not stream, that is not to be performed."""
+    health: Callable[[], dict[str, Any]] | None = None
+    """What it adds to the daemon's health."""
+    scope: Callable[[str], Scope | None] | None = None
+    """Returns what the bearer of a token may do; None for a token that this subsystem has not given out."""
 
 
 def _no_checks(_: Examination) -> Sequence[Check]:
@@ -80,6 +86,8 @@ class Subsystem(NamedTuple):
     settings: Sequence[Setting] = ()
     status: Mapping[str, Any] | None = None
     """The shape of its part of the status, if it has one."""
+    health: Mapping[str, Any] = {}
+    """The shapes of the fields that it adds to the daemon's health."""
     checks: Callable[[Examination], Sequence[Check]] = _no_checks
     """What `covey doctor` examines without a daemon."""
     findings: Callable[[dict[str, Any]], Iterable[Finding]] = _no_findings
@@ -89,7 +97,8 @@ class Subsystem(NamedTuple):
 def operations_of(subsystems: Sequence[Subsystem]) -> list[Operation]:
     """Return the operations that a daemon with these subsystems serves: the kernel's first."""
     parts = {subsystem.name: subsystem.status for subsystem in subsystems if subsystem.status is not None}
-    return [*with_status(parts), *(operation for subsystem in subsystems for operation in subsystem.operations)]
+    health = {name: schema for subsystem in subsystems for name, schema in subsystem.health.items()}
+    return [*with_status(parts, health), *(operation for subsystem in subsystems for operation in subsystem.operations)]
 
 
 def events_of(kind: str, subsystems: Sequence[Subsystem]) -> list[EventKind]:

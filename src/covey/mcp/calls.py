@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from covey.kernel.client import Client
 from covey.kernel.moments import seconds
 from covey.kernel.operations.validate import validate
+from covey.kernel.seat_choice import chosen_seat, joined_names
+from covey.mcp.act import act_off
 from covey.mcp.tools import by_name, offered, result_of
 from murli import AgentError, not_found
 
@@ -36,10 +38,20 @@ class Calls:
         self._home = home
 
     def listed(self) -> dict[str, Tool]:
-        """Return the tools that are offered now, as the configuration file has it."""
+        """Return the tools that are offered now, as the configuration file has it.
+
+        Those of a mesh are offered when one was joined.
+        """
+        found = self._configured_tools()
+        return {name: tool for name, tool in found.items() if tool.operation.seat is None or self._is_there(tool)}
+
+    def _configured_tools(self) -> dict[str, Tool]:
         wanted = _configured(self._home.node.config_file)
         added = wanted.get("tools")
         return offered(added if isinstance(added, list) else [], act=wanted.get("act") is True)
+
+    def _is_there(self, tool: Tool) -> bool:
+        return bool(joined_names(self._home, tool.operation.served_by))
 
     def perform(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the envelope of a call: `data` or `error`, and `ok`."""
@@ -61,7 +73,7 @@ class Calls:
             error = not_found(f"there is no tool {name[:60]!r}", "Call one of the tools that are listed.", field="name")
             error.valid_values = list(listed)
             raise error
-        if name not in listed and not tool.operation.mutating:
+        if name not in listed and not tool.operation.mutating and name not in self._configured_tools():
             raise not_found(
                 f"the tool {name} is not offered",
                 f"The person at this machine can add it: covey config set mcp.tools {tool.operation.name}",
@@ -70,7 +82,10 @@ class Calls:
         return tool
 
     def _ask(self, tool: Tool, params: dict[str, Any]) -> Any:
-        operation, socket = tool.operation, self._home.seat(tool.operation.served_by).socket
+        operation = tool.operation
+        if operation.seat is not None:
+            return self._ask_seat(tool, params)
+        socket = self._home.seat(operation.served_by).socket
         if operation.name == "wait":
             longest = WAIT_S if params["timeout"] is None else seconds(params["timeout"], "timeout")
             longest = min(longest, LONGEST_WAIT_S)
@@ -82,6 +97,16 @@ class Calls:
             limit = EVENTS if params["limit"] is None else min(params["limit"], MOST_EVENTS)
             return {"items": [_data(message) for message in client.stream(operation, {**params, "limit": limit})]}
         return client.call(operation, params, idempotency_key=os.urandom(16).hex() if operation.mutating else "")
+
+    def _ask_seat(self, tool: Tool, params: dict[str, Any]) -> Any:
+        """Ask one of several daemons of a kind: the one that is named, or the only one. Raises AgentError."""
+        operation = tool.operation
+        if operation.mutating and _configured(self._home.node.config_file).get("act") is not True:
+            raise act_off(operation.name)  # the node refuses its own operations itself, and records that
+        seat = chosen_seat(self._home, operation.served_by, params.get(operation.seat_parameter))
+        sent = {name: value for name, value in params.items() if name != operation.seat_parameter}
+        client = Client(seat.socket, surface="mcp", seat=seat)
+        return client.call(operation, sent, idempotency_key=os.urandom(16).hex() if operation.mutating else "")
 
 
 def _data(message: dict[str, Any]) -> Any:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from covey.contract.mcp import MCP_STATUS
 from covey.kernel.subsystem import Opened, Subsystem
+from covey.mcp.act import act_off
 from covey.mcp.address import address, recorded_port
 from covey.mcp.settings import SETTINGS
-from murli import EXIT_PERMISSION, AgentError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from covey.kernel.subsystem import Context
 
 CHILD = "mcp"
-MCP_ACT_OFF = "mcp_act_off"
 ALWAYS = frozenset({"keep.send"})
 """What a kept agent may do although acting is off: write to its own channels, which somebody has made for that."""
 
@@ -42,12 +41,7 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         if call.caller.surface != "mcp" or call.operation.name in ALWAYS:
             return
         if call.operation.mutating and not context.config.current.get("mcp.act"):
-            raise AgentError(
-                f"agents may only read over MCP here, and {call.operation.name} acts",
-                code=EXIT_PERMISSION,
-                error=MCP_ACT_OFF,
-                suggestion="The person at this machine can allow it: covey config set mcp.act true",
-            )
+            raise act_off(call.operation.name)
 
     yield Opened(status=status, guard=guard)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.contract import OPERATIONS
+from covey.contract import NODE_OPERATIONS
 from covey.contract.events import EVENTS
 from covey.kernel.operations.offline import OfflineOperations
 from covey.node.settings import SETTINGS
@@ -26,7 +26,11 @@ def perform(home: Home, name: str, params: dict[str, Any]) -> dict[str, Any]:
         from covey.fleet.policy.answers import OFFLINE as POLICY  # noqa: PLC0415 - only these verbs pay for it
 
         return POLICY[name](home, SETTINGS, params)
-    return OfflineOperations(home.node, SETTINGS, OPERATIONS, EVENTS, _subsystems).handlers()[name](params)
+    if name.startswith("mesh."):
+        from covey.mesh.offline import OFFLINE as MESH  # noqa: PLC0415 - only these verbs pay for it
+
+        return MESH[name](home, params)
+    return OfflineOperations(home.node, SETTINGS, NODE_OPERATIONS, EVENTS, _subsystems).handlers()[name](params)
 
 
 def _subsystems() -> Sequence[Subsystem]:

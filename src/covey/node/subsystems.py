@@ -7,5 +7,6 @@ from covey.beats.operations import BEATS
 from covey.fleet.operations import FLEET
 from covey.keeper.operations import KEEPER
 from covey.mcp.subsystem import MCP
+from covey.mesh.node_subsystem import MESH
 
-SUBSYSTEMS = (FLEET, ATTENTION, BEATS, KEEPER, MCP)
+SUBSYSTEMS = (FLEET, ATTENTION, BEATS, KEEPER, MCP, MESH)

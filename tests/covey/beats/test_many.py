@@ -36,7 +36,13 @@ def test_fifty_beats_that_are_due_at_once_respect_the_limit_and_all_finish(covey
     agent.let_go()
     until(lambda: len(logged(covey.home)) == BEATS, "the last of them", seconds=PATIENCE_S)
     with closing(sqlite3.connect(f"file:{covey.node / 'node.db'}?mode=ro", uri=True)) as database:
-        spans = database.execute("SELECT began_at, ended_at FROM beat_run").fetchall()
+        every = "SELECT began_at, ended_at FROM beat_run"
+
+        def all_ended() -> bool:  # the log has a run a moment before its end is stored
+            return all(ended is not None for _, ended in database.execute(every))
+
+        until(all_ended, "the end of the last of them is stored", seconds=PATIENCE_S)
+        spans = database.execute(every).fetchall()
     moments = sorted([(began, 1) for began, _ in spans] + [(ended, -1) for _, ended in spans])
     most = running = 0
     for _, change in moments:

@@ -89,7 +89,8 @@ def handlers(daemon: Context) -> dict[str, Handler]:
         **{f"list.{scope}": fleet.listed for scope in ("panes", "windows", "sessions")},
         **{f"target.{verb}": fleet.target for verb in ("add", "connect", "remove")},
         **dict.fromkeys(
-            ("adapters.list", "target.list", "replay", "signals", "adapters.explain", "conversation"), fleet.nothing
+            ("adapters.list", "target.list", "replay", "signals", "adapters.explain", "conversation", "origin"),
+            fleet.nothing,
         ),
         **{name: getattr(fleet, name) for name in ("why", "watch", "wait", "bar")},
     }

@@ -11,22 +11,32 @@ import struct
 import subprocess
 import termios
 import time
+from collections.abc import Sequence
 from typing import Any
 
-from tests.covey.cli.fleet_covey import LIMIT_S, PROGRAM, FleetCovey
+from tests.covey.cli.fleet_covey import LIMIT_S, PROGRAM
+from tests.covey.conftest import Covey
 
 
 class Terminal:
     """A verb on a terminal of its own."""
 
-    def __init__(self, covey: FleetCovey, *words: str, columns: int = 80, rows: int = 24, **extra: str) -> None:
+    def __init__(
+        self,
+        covey: Covey,
+        *words: str,
+        columns: int = 80,
+        rows: int = 24,
+        program: Sequence[str] = (*PROGRAM, "covey"),
+        **extra: str,
+    ) -> None:
         self._side, theirs = pty.openpty()
         self.resize(columns, rows)
         self.modes = termios.tcgetattr(theirs)
         self._theirs = theirs
         self.seen = ""
         self.process = subprocess.Popen(
-            [*PROGRAM, "covey", *words],
+            [*program, *words],
             cwd=covey.folder,
             env=covey.environment(**{"TERM": "xterm-256color", **extra}),
             stdin=theirs,

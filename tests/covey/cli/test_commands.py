@@ -109,6 +109,41 @@ def test_every_operation_is_found_by_its_words() -> None:
     assert root.find("nonsense") is None
 
 
+def test_a_group_within_a_group_is_found_and_named() -> None:
+    mesh = ContractAdapter().root.find("mesh")
+    assert mesh is not None
+    topic = mesh.find("topic")
+    assert topic is not None
+    assert (topic.is_group, [child.name for child in topic.children]) == (
+        True,
+        ["post", "subscribe", "unsubscribe", "list"],
+    )
+    assert topic.find("nonsense") is None
+    assert [child.name for child in mesh.children].count("topic") == 1
+
+
+def test_what_only_clients_take_is_taken_and_may_replace_an_argument() -> None:
+    send = Operation(
+        "send",
+        "S.",
+        cli=["send"],
+        route="/v1/send",
+        parameters=[Parameter("text", "T.", required=True, positional=True), Parameter("meta", "M.", type="object")],
+        client_parameters=[Parameter("file", "F.", replaces="text"), Parameter("where", "W.")],
+    )
+    assert params_of("--file", "x", "--where", "y", operation=send) == {
+        "text": None,
+        "meta": None,
+        "file": "x",
+        "where": "y",
+    }
+    assert params_of("hello", "--meta", '{"a": 1}', operation=send)["meta"] == {"a": 1}
+    for wrong in ("[1]", "{", "1"):
+        with pytest.raises(Refused):
+            params_of("hello", "--meta", wrong, operation=send)
+    assert send.parameter("file") is None
+
+
 def test_a_switch_with_a_value_and_a_missing_argument_say_what_is_wrong(covey: Covey) -> None:
     assert covey.run("up", "--foreground=true").error["message"] == "--foreground takes no value"
     assert covey.run("config", "get").error["message"] == "missing argument 'key'"

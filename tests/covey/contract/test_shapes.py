@@ -5,29 +5,34 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import jsonschema_rs
 import pytest
 
-from covey.contract import OPERATIONS
+from covey.contract import NODE_OPERATIONS, OPERATIONS, Operation, mesh
 from covey.contract.components import components, referenced
+from covey.contract.event_kind import EventKind
 from covey.contract.events import EVENTS
 from covey.contract.fleet_shapes import CONFIDENCE, FILTERS, STATE
+from covey.contract.kernel import with_status
+from covey.contract.mesh_events import MESH_EVENTS
+from covey.contract.mesh_shapes import PEER_HEALTH, PEER_STATUS
 from covey.contract.operation import Omittable, array, optional, shape
-from covey.contract.reference import page
+from covey.contract.reference import NODE_PAGE, mesh_page, page
 from covey.fleet.answers.view import Filters
 from covey.fleet.state.model import Confidence, State
 from covey.kernel.http.openapi import document, input_schema
 
-DOCUMENT = document(OPERATIONS, EVENTS)
+DOCUMENT = document(NODE_OPERATIONS, EVENTS)
+PEER_DOCUMENT = document([*with_status({"mesh": PEER_STATUS}, PEER_HEALTH), *mesh.PEER_OPERATIONS], MESH_EVENTS)
 
 
 def objects(node: Any) -> Iterator[dict[str, Any]]:
-    """Every schema of an object with properties."""
+    """Every schema of an object with properties; bodies of requests, which are not shapes, are left out."""
     if isinstance(node, dict):
-        if node.get("type") == "object" and node.get("properties"):
+        if node.get("type") == "object" and node.get("properties") and "additionalProperties" not in node:
             yield node
         node = list(node.values())
     if isinstance(node, list):
@@ -35,8 +40,9 @@ def objects(node: Any) -> Iterator[dict[str, Any]]:
             yield from objects(one)
 
 
-def test_no_object_occurs_twice_in_the_document() -> None:
-    counts = Counter(json.dumps(one, sort_keys=True) for one in objects(DOCUMENT))
+@pytest.mark.parametrize("shown", [DOCUMENT, PEER_DOCUMENT], ids=["node", "peer"])
+def test_no_object_occurs_twice_in_the_document(shown: dict[str, Any]) -> None:
+    counts = Counter(json.dumps(one, sort_keys=True) for one in objects(shown))
     assert [text for text, count in counts.items() if count > 1] == []
 
 
@@ -58,6 +64,15 @@ def test_named_schemas_are_components_and_others_refer_to_them() -> None:
     answer = DOCUMENT["paths"]["/v1/panes"]["get"]["responses"]["200"]["content"]["application/json"]
     assert answer["schema"] == {"$ref": "#/components/schemas/AgentList"}
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+", name) for name in schemas)
+
+
+def test_the_events_and_the_health_of_a_peer_are_in_its_document() -> None:
+    assert set(PEER_DOCUMENT["x-events"]) == {str(kind) for kind in MESH_EVENTS}
+    health = PEER_DOCUMENT["components"]["schemas"]["HealthCheck"]["properties"]
+    assert {"ok", "connected", "lag_ms", "queue_depth", "mesh", "member_pubkey", "uptime_s"} <= set(health)
+    body = PEER_DOCUMENT["paths"]["/v1/send"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert {"to", "message", "priority", "meta", "replyToId", "reply_to_id", "mesh"} <= set(body["properties"])
+    assert not {"file", "follow"} & set(body["properties"])
 
 
 def test_events_are_in_the_document() -> None:
@@ -102,10 +117,16 @@ def test_the_input_of_an_operation_is_one_schema() -> None:
         assert jsonschema_rs.meta.is_valid(input_schema(operation)), operation.name
 
 
-def test_the_reference_page_has_a_section_for_each_event_and_each_shape_and_no_dead_link() -> None:
-    text = page(OPERATIONS)
+@pytest.mark.parametrize(
+    ("text", "operations", "events"),
+    [(page(), NODE_PAGE, EVENTS), (mesh_page(), mesh.OPERATIONS, MESH_EVENTS)],
+    ids=["covey", "mesh"],
+)
+def test_the_reference_page_has_a_section_for_each_event_and_each_shape_and_no_dead_link(
+    text: str, operations: Sequence[Operation], events: Sequence[EventKind]
+) -> None:
     headings = {line.lstrip("# ") for line in text.splitlines() if line.startswith("#")}
-    assert {str(kind) for kind in EVENTS} <= headings
-    named = components([*(operation.result for operation in OPERATIONS), *(kind.data for kind in EVENTS)])
+    assert {str(kind) for kind in events} <= headings
+    named = components([*(operation.result for operation in operations), *(kind.data for kind in events)])
     assert set(named) <= headings
     assert set(re.findall(r"\(#([a-z]+)\)", text)) <= {heading.lower() for heading in headings}

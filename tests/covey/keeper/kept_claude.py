@@ -1,13 +1,15 @@
 """A program that looks like Claude Code, takes its options for a conversation, and goes on with one that is stored.
 
 It writes the options and the environment of each start to `starts` beside its log. Ctrl-C ends it with exit code 0, a
-prompt `crash` with 3. A file `starting` beside the log keeps it from showing its prompt.
+prompt `crash` with 3. A file `starting` beside the log keeps it from showing its prompt. With a file `outlives` there,
+it goes on without its terminal, and finishes its turn when it is sent SIGTERM.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -34,6 +36,9 @@ class Claude(base.Claude):  # type: ignore[misc]
         super(base.Claude, self).__init__()
         with LOG.with_name("starts").open("a") as file:
             print(json.dumps({"options": OPTIONS, "env": dict(os.environ), "cwd": str(Path.cwd())}), file=file)
+        if LOG.with_name("outlives").exists():
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, lambda *_: LOG.with_name("hold").unlink(missing_ok=True))
         while LOG.with_name("starting").exists():
             time.sleep(0.01)
         self.status("idle")

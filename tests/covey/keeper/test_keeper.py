@@ -14,10 +14,10 @@ from tests.covey.conftest import COMMAND
 from tests.covey.fleet.room import until
 from tests.covey.keeper.kept import Kept
 
-pytestmark = pytest.mark.once
 STARTED, ENDED = "keeper.started", "keeper.ended"
 
 
+@pytest.mark.once
 def test_a_session_is_started_shown_stopped_and_forgotten(kept: Kept) -> None:
     kept.begin()
     missing = kept.keep("status", "api")
@@ -137,6 +137,7 @@ def test_a_session_survives_its_tmux_server_and_the_daemon(kept: Kept) -> None:
     assert len(kept.starts) == 3
 
 
+@pytest.mark.once
 def test_names_and_words_that_cannot_be_are_refused_and_leave_nothing_behind(kept: Kept) -> None:
     kept.begin()
     for words, field in {
@@ -165,10 +166,15 @@ def test_a_name_that_tmux_has_for_somebody_else_is_refused(kept: Kept) -> None:
     assert (ran.code, "not Covey's" in ran.error["message"]) == (7, True)
     kept.start("--env", "CLAUDE_CONFIG_DIR", name="web")  # this tmux server does not have it; the daemon does
     assert (kept.keep("rename", "web", "api").code, kept.keep("rename", "web", "a b").code) == (7, 1)
+    assert [item["name"] for item in kept.keep("list").result["items"]] == ["web"]  # nothing is left of the refused one
+    assert not (kept.covey.node / "keeper" / "api").exists()
     kept.tmux("kill-session", "-t", "=api")
-    assert kept.keep("forget", "api").code == 0
 
     before = kept.ready("web")
+    kept.write("under the old name", name="web")
+    until(lambda: kept.told)
+    kept.when("web", waiting=0)
+    logged = kept.keep("logs", "web").result["items"]
     renamed = kept.keep("rename", "web", "api").result
     assert (renamed["name"], renamed["pane_id"]) == ("api", before["pane_id"])
     assert kept.tmux("list-sessions", "-F", "#{session_name}") == "api"
@@ -176,7 +182,9 @@ def test_a_name_that_tmux_has_for_somebody_else_is_refused(kept: Kept) -> None:
     assert kept.keep("status", "web").code == 5
     kept.ready()
     kept.write("under the new name")
-    until(lambda: kept.told)
+    until(lambda: len(kept.told) == 2)
+    assert kept.keep("logs", "api").result["items"][: len(logged)] == logged
+    assert kept.keep("channels", "api").result["items"][0]["taken"] == 2
     pid = kept.agent_pid()
     kept.kill()
     kept.begin()
@@ -184,6 +192,7 @@ def test_a_name_that_tmux_has_for_somebody_else_is_refused(kept: Kept) -> None:
     assert (kept.agent_pid(), len(kept.starts)) == (pid, 1)
 
 
+@pytest.mark.once
 def test_two_who_start_the_same_session_at_once_start_one(kept: Kept) -> None:
     kept.begin()
     starting = [kept.covey.start("keep", "start", "api", "--cwd", str(kept.work)) for _ in range(3)]
@@ -199,6 +208,7 @@ def test_two_who_start_the_same_session_at_once_start_one(kept: Kept) -> None:
     assert len(kept.told) == 1
 
 
+@pytest.mark.once
 def test_the_folder_of_a_session_is_one_line_for_scripts(kept: Kept) -> None:
     kept.begin(COVEY_RUNTIME_DIR=str(kept.covey.folder / "r"), COVEY_TMUX_SESSION="main")
     ran = kept.keep("start", "--cwd", str(kept.work))
@@ -215,6 +225,7 @@ def test_the_folder_of_a_session_is_one_line_for_scripts(kept: Kept) -> None:
     assert len(lines) == 2
 
 
+@pytest.mark.once
 def test_a_worktree_is_made_for_a_session_and_stays_while_it_holds_changes(kept: Kept) -> None:
     identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
     for words in (["init", "-q"], [*identity, "commit", "-q", "--allow-empty", "-m", "first"]):

@@ -63,6 +63,22 @@ def test_the_same_is_there_after_a_crash(kept: Kept) -> None:
     assert first["options"][2:] == again["options"][2:]
 
 
+def test_a_conversation_is_found_where_the_agent_has_it_also_if_the_daemon_would_look_elsewhere(kept: Kept) -> None:
+    place = kept.covey.folder / "claude of tmux"
+    kept.begin(CLAUDE_CONFIG_DIR="")
+    kept.tmux("new-session", "-d", "-s", "mine", "sleep 1000")
+    kept.tmux("set-environment", "-g", "CLAUDE_CONFIG_DIR", str(place))
+    first = kept.start()
+    kept.write("remember me")
+    until(lambda: kept.kept_events("keeper.delivered"))
+    os.kill(kept.agent_pid(), 9)
+    assert kept.ready(restarts=1)["conversation"] == first["conversation"]
+    kept.kill_tmux()  # the next server is started by the daemon, and does not have the variable
+    assert kept.ready(restarts=2)["conversation"] == first["conversation"]
+    assert [start["env"]["CLAUDE_CONFIG_DIR"] for start in kept.starts] == [str(place)] * 3
+    assert [event["resumed"] for event in kept.kept_events("keeper.started")] == [False, True, True]
+
+
 def test_a_program_that_vanished_is_waited_for_with_longer_and_longer_pauses(kept: Kept) -> None:
     kept.begin()
     kept.start()

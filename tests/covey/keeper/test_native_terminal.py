@@ -27,10 +27,7 @@ FACTS = ("pane_width", "pane_height", "history_size", "alternate_on", "mouse_any
 CLOCK = re.compile(r"\b\d?\d:\d\d(?: [AP]M)?\b")
 WORKED = re.compile(r"✻ \w+ for \d+s")
 """Claude Code chooses the word."""
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.skipif(not program_of(Claude).exists(), reason="Claude Code is not installed in the lab"),
-]
+pytestmark = pytest.mark.skipif(not program_of(Claude).exists(), reason="Claude Code is not installed in the lab")
 
 
 async def until(what: str, holds: Callable[[], Awaitable[bool]], pane: Pane) -> None:

@@ -33,7 +33,7 @@ from lab.model.recorder import Recorder
 from lab.model.server import serving
 
 T = TypeVar("T")
-LIMIT_S = 40.0
+LIMIT_S = 90.0
 CONNECTED = "03"
 """The state of a socket in /proc/net/unix."""
 HEAD = r"\[\d\d:\d\d "
@@ -88,7 +88,7 @@ class Scene:
         await self.stage.ready()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(LIMIT_S * 3)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(LIMIT_S * 2)
 
     def shell(self, line: str) -> None:
         """Run a line in a shell that stands in the folder of the channels."""
@@ -123,6 +123,15 @@ class Scene:
         turns: list[dict[str, Any]] = []
         self.run(self.stage.until(f"the turn about {words}", found, LIMIT_S))
         return turns
+
+    def told(self) -> None:
+        """Return when the turns of all prompts so far were told: that may be seconds after the agent rests."""
+
+        async def found() -> bool:
+            told = [event["data"]["prompt"] for event in await self.stage.events("turn.finished")]
+            return all(any(prompt in one for one in told) for prompt in self.stage.script.heard())
+
+        self.run(self.stage.until("the turns of all prompts", found, LIMIT_S))
 
     @contextlib.contextmanager
     def subscribed(self) -> Iterator[Callable[[], dict[str, Any]]]:
@@ -161,10 +170,12 @@ def test_a_line_of_plain_text_has_the_channel_of_its_fifo(claude: Scene) -> None
     claude.rests()
 
 
-def test_a_json_line_says_its_channel_and_its_time(claude: Scene) -> None:
-    claude.shell("""echo '{"channel":"phone","content":"Check my maths","ts":1740000000,"meta":{}}' > in""")
+def test_a_json_line_says_its_time_and_a_channel_that_is_not_its_own_is_a_claim(claude: Scene) -> None:
+    line = '{"channel":"phone","content":"Check my maths","ts":1740000000,"meta":{}}'
+    claude.shell(f"mkfifo in.phone; echo '{line}' > in.phone; echo '{line.replace('maths', 'English')}' > in")
     at = subprocess.run(["date", "-d", "@1740000000", "+%H:%M"], capture_output=True, text=True, check=True).stdout
-    assert claude.heard("my maths") == f"[{at.strip()} phone] Check my maths"
+    lines = {*claude.heard("my maths").splitlines(), *claude.heard("my English").splitlines()}
+    assert lines == {f"[{at.strip()} phone] Check my maths", f"[{at.strip()} phone via default] Check my English"}
     claude.rests()
 
 
@@ -184,6 +195,7 @@ def test_messages_that_wait_for_a_busy_agent_are_one_prompt(claude: Scene) -> No
 
 
 def test_a_subscriber_gets_the_whole_turn_and_the_channel_its_message(claude: Scene) -> None:
+    claude.told()
     claude.shell("mkfifo out.telegram")
     with claude.subscribed() as line, reading(claude.stage.channels / "out.telegram") as read:
         claude.shell('echo "answer on telegram: Homework, maths ch.3" > in')
@@ -225,11 +237,14 @@ def test_the_model_knows_of_the_channels_and_has_both_tools(claude: Scene) -> No
 
 
 def test_a_crash_keeps_the_conversation_and_an_exit_by_a_person_is_final(claude: Scene) -> None:
+    claude.shell('echo "remember the crash" > in')
+    claude.heard("remember the crash")
+    claude.rests()
     before = claude.run(claude.stage.status())
     claude.run(claude.stage.kill_agent())
     claude.shell('echo "after the crash" > in')
     claude.heard("after the crash")
-    assert any("my homework" in text for text in claude.stage.script.asked[-1][1])
+    assert any("remember the crash" in text for text in claude.stage.script.asked[-1][1])
     claude.rests()
     after = claude.run(claude.stage.status())
     assert (after["conversation"], after["restarts"]) == (before["conversation"], before["restarts"] + 1)

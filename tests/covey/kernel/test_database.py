@@ -282,3 +282,20 @@ def test_every_error_says_what_to_do(tmp_path: Path) -> None:
         assert envelope["error"] == "store_denied"
         assert str(path) in envelope["message"]
         assert envelope["suggestion"].endswith(".")
+
+
+async def test_a_damaged_list_of_migrations_is_damage_and_not_a_newer_version(tmp_path: Path) -> None:
+    path = tmp_path / "node.db"
+    migrations = [Migration(f"one.{number}", f"CREATE TABLE t{number} (x TEXT) STRICT") for number in range(3)]
+    async with await Store.open(path, migrations):
+        pass
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        root, size = (
+            connection.execute(query).fetchone()[0]
+            for query in ("SELECT rootpage FROM sqlite_master WHERE name = 'schema_step'", "PRAGMA page_size")
+        )
+    data = bytearray(path.read_bytes())
+    data[(root - 1) * size : root * size] = random.Random(7).randbytes(size)
+    path.write_bytes(data)
+    async with await Store.open(path, migrations) as store:
+        assert store.recovered_from is not None

@@ -42,8 +42,9 @@ def test_a_healthy_installation_has_nothing_to_mend(patient: Patient) -> None:
     assert [one.name for one in found] == [
         "python", "clock", "disk", "tmux", "ssh", "directory", "files", "config", "socket", "database",
         "claude", "codex", "copilot", "cursor-agent", "gemini", "opencode",
+        "nats-server", "meshes",
     ]  # fmt: skip
-    assert {one.section for one in found} == {"system", "tools", "home", "agents"}
+    assert {one.section for one in found} == {"system", "tools", "home", "agents", "mesh"}
     json.dumps([one._asdict() for one in found])
 
 

@@ -10,12 +10,12 @@ import jsonschema_rs
 import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
-from covey.contract import OPERATIONS, Operation, Parameter
+from covey.contract import NODE_OPERATIONS, Operation, Parameter
 from covey.kernel.http.answer import STATUS
 from covey.kernel.http.openapi import REFUSALS, TEXT, document
 from murli import user_error
 
-DOCUMENT = document(OPERATIONS)
+DOCUMENT = document(NODE_OPERATIONS)
 
 
 def entries() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -58,7 +58,7 @@ def test_every_schema_is_a_json_schema() -> None:
 
 def test_every_operation_has_an_id_of_its_own_and_parameters_of_different_names() -> None:
     ids = [entry["operationId"] for _, _, entry in entries()]
-    assert len(set(ids)) == len(ids) == len([operation for operation in OPERATIONS if operation.route])
+    assert len(set(ids)) == len(ids) == len([operation for operation in NODE_OPERATIONS if operation.route])
     for route, _, entry in entries():
         names = [(parameter["in"], parameter["name"]) for parameter in entry["parameters"]]
         assert len(set(names)) == len(names)
@@ -78,11 +78,12 @@ def test_an_error_fits_its_schema() -> None:
     jsonschema_rs.validate(schema, user_error("m", "s", field="f", valid_values=["a"]).envelope("1"))
 
 
-def test_changing_operations_take_an_idempotency_key_and_others_do_not() -> None:
-    for operation in OPERATIONS:
+def test_changing_operations_with_an_answer_to_keep_take_an_idempotency_key_and_others_do_not() -> None:
+    for operation in NODE_OPERATIONS:
         if operation.route:
             entry = DOCUMENT["paths"][operation.route][operation.method.lower()]
-            assert ("Idempotency-Key" in {parameter["name"] for parameter in entry["parameters"]}) is operation.mutating
+            takes = operation.mutating and not operation.streaming
+            assert ("Idempotency-Key" in {parameter["name"] for parameter in entry["parameters"]}) is takes
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

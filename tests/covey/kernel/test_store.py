@@ -95,6 +95,26 @@ async def test_the_policy_decides_whether_a_commit_is_fsynced(tmp_path: Path, fs
         assert await store.write(work) == (level, "wal")
 
 
+async def test_a_lazy_write_is_not_fsynced_and_no_other_write_is_lazy_with_it(tmp_path: Path) -> None:
+    def level(connection: sqlite3.Connection) -> int:
+        found: int = connection.execute("PRAGMA synchronous").fetchone()[0]
+        return found
+
+    async with open_store(tmp_path, fsync="strict") as store:
+        assert [await store.write(level, lazy=lazy) for lazy in (True, False, True, True, False)] == [1, 2, 1, 1, 2]
+        together = await asyncio.gather(store.write(level, lazy=True), store.write(level))
+        assert list(together) == [2, 2]
+        with pytest.raises(RuntimeError):
+            await store.write(raising, lazy=True)
+        assert await store.write(level) == 2
+    async with open_store(tmp_path, fsync="off") as store:
+        assert [await store.write(level, lazy=lazy) for lazy in (True, False)] == [0, 0]
+
+
+def raising(_: sqlite3.Connection) -> None:
+    raise RuntimeError("a work that fails")
+
+
 async def test_writes_that_wait_together_share_one_commit(tmp_path: Path) -> None:
     async with open_store(tmp_path) as store:
         assert await asyncio.gather(*(store.write(put(n)) for n in range(200))) == list(range(200))

@@ -44,7 +44,9 @@ async def test_every_tool_can_be_called_and_its_answer_fits_its_schema(covey: Co
         assert client.server_info
         assert client.server_info.name == "covey"
         listed = (await client.list_tools()).tools
-        assert {tool.name for tool in listed} == {tool.name for tool in OFFERABLE.values()}
+        assert {tool.name for tool in listed} == {
+            tool.name for tool in OFFERABLE.values() if tool.operation.seat is None
+        }
         codes = {}
         for tool in listed:
             required = {name: wanted[name] for name in tool.input_schema.get("required", [])}
@@ -56,6 +58,25 @@ async def test_every_tool_can_be_called_and_its_answer_fits_its_schema(covey: Co
         "list_agents", "list_needs", "list_receipts", "covey_status", "list_beats", "events", "config_get", "doctor"
     }  # fmt: skip
     assert (codes["explain_agent"], codes["send_message"], codes["kill"]) == ("E_REF_NOT_FOUND",) * 3
+
+
+async def test_tools_of_a_mesh_are_listed_when_one_was_joined_and_act_only_when_that_is_allowed(covey: Covey) -> None:
+    async with stdio(covey) as client:
+        assert not [tool.name for tool in (await client.list_tools()).tools if tool.name.startswith("mesh_")]
+        assert (await refused(client, "mesh_peers"))["code"] == "no_mesh"
+        for slug in ("one", "two"):
+            folder = covey.home / "mesh" / slug
+            folder.mkdir(mode=0o700, parents=True)
+            (folder / "membership.json").write_text("{}")
+        listed = {tool.name for tool in (await client.list_tools()).tools}
+        reading = {"mesh_peers", "mesh_inbox", "mesh_search", "mesh_state_get", "mesh_memory_recall"}
+        reading |= {"mesh_task_list", "mesh_lease_list"}
+        assert reading == {name for name in listed if name.startswith("mesh_")}
+        several = await refused(client, "mesh_peers")
+        assert (several["field"], several["valid_values"]) == ("mesh", ["one", "two"])
+        gone = await refused(client, "mesh_peers", mesh="two")
+        assert gone["suggestion"] == "Run `covey mesh up two` to start it."
+        assert (await refused(client, "mesh_send", to="@bob", message="x"))["code"] == "mcp_act_off"
 
 
 async def test_annotations_say_what_is_safe(covey: Covey) -> None:

@@ -6,18 +6,19 @@ import re
 
 import pytest
 
-from covey.contract import OPERATIONS, Operation
+from covey.contract import OPERATIONS, Operation, mesh_services
 from covey.kernel.http.openapi import input_schema
 from covey.mcp import tools
 from covey.mcp.settings import SETTINGS
 from covey.mcp.tools import CURATED, OFFERABLE, offered
 
 NOT_FOR_AGENTS = {"up", "down", "config.set", "config.unset", "hooks", "watch", "beat", "integrate", "target.remove"}
+ACTING = {operation.name for operation in OPERATIONS if operation.mutating}
 
 
-def test_a_dozen_are_offered_and_all_of_them_only_when_wanted() -> None:
+def test_some_are_offered_and_all_of_them_only_when_wanted() -> None:
     reading = offered([], act=False)
-    assert list(reading) == [name for one, name in CURATED.items() if one not in {"send", "interrupt"}]
+    assert list(reading) == [name for one, name in CURATED.items() if one not in ACTING]
     assert set(offered([], act=True)) == set(CURATED.values())
     assert {tool.operation.name for tool in offered(["all"], act=True).values()} == set(OFFERABLE)
     assert set(offered(["list.windows", "kill"], act=False)) - set(reading) == {"list_windows"}
@@ -45,6 +46,17 @@ def test_schemas_allow_what_the_operation_takes_and_nothing_of_the_command_line(
     view = OFFERABLE["view"].output_schema["properties"]["data"]
     assert "coloured" not in view["properties"]
     assert "coloured" not in view["required"]
+
+
+def test_tools_of_a_mesh_may_name_it_and_none_admits_or_removes_members() -> None:
+    found = {name for name in OFFERABLE if name.startswith("mesh.")}
+    services = {operation.name for operation in mesh_services.OPERATIONS}
+    assert found - services == {"mesh.send", "mesh.topic.post", "mesh.inbox", "mesh.peers", "mesh.search"}
+    for name in found:
+        schema = input_schema(OFFERABLE[name].operation)
+        assert "mesh" in schema["properties"]
+        assert "mesh" not in schema["required"]
+        assert not {"file", "follow"} & set(schema["properties"])
 
 
 def test_descriptions_are_those_of_the_contract() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.agents.agent import Agent
+from covey.agents.agent import Agent, SkillFolders
 
 AGENT = Agent(
     name="claude",
@@ -24,4 +24,5 @@ AGENT = Agent(
         "CLAUDE_PID",
         "CLAUDE_PROJECT_DIR",
     ),
+    skills=SkillFolders(project=".claude/skills", variable="CLAUDE_CONFIG_DIR", usual=".claude", below="skills"),
 )

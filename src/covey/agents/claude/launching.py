@@ -37,6 +37,7 @@ PROMPTS = ("--append-system-prompt", "--append-system-prompt-file", "--system-pr
 class ClaudeLaunching:
     chooses_id = True
     permission_modes = ("acceptEdits", "auto", "bypassPermissions", "dontAsk", "manual", "plan")
+    home_variable = "CLAUDE_CONFIG_DIR"
 
     def plan(self, request: LaunchRequest) -> LaunchPlan:
         draft = Draft(AGENT, request)
@@ -65,7 +66,7 @@ class ClaudeLaunching:
         """Return whether there is a transcript with a prompt; the folder does not matter."""
         del cwd
         known = safe_id(conversation)
-        folder = home_folder(environ, "CLAUDE_CONFIG_DIR", ".claude") / "projects"
+        folder = home_folder(environ, self.home_variable, ".claude") / "projects"
         return bool(known) and any(_has_prompt(file) for file in folder.glob(f"*/{known}.jsonl"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.agents.agent import Agent
+from covey.agents.agent import Agent, SkillFolders
 
 AGENT = Agent(
     name="codex",
@@ -10,4 +10,5 @@ AGENT = Agent(
     program="codex",
     install="npm install -g @openai/codex",
     package="@openai/codex",
+    skills=SkillFolders(project=".codex/skills", variable="CODEX_HOME", usual=".codex", below="skills"),
 )

@@ -39,6 +39,7 @@ REVIEW = (
 class CodexLaunching:
     chooses_id = False
     permission_modes = (*SANDBOXES, *APPROVALS)
+    home_variable = "CODEX_HOME"
 
     def plan(self, request: LaunchRequest) -> LaunchPlan:
         draft = Draft(AGENT, request)
@@ -70,7 +71,7 @@ class CodexLaunching:
         """Return whether there is a transcript; the folder does not matter."""
         del cwd
         known = safe_id(conversation)
-        folder = home_folder(environ, "CODEX_HOME", ".codex") / "sessions"
+        folder = home_folder(environ, self.home_variable, ".codex") / "sessions"
         return bool(known) and any(file.is_file() for file in folder.glob(f"*/*/*/rollout-*-{known}.jsonl"))
 
 

@@ -42,6 +42,7 @@ TRUST = (
 class CopilotLaunching:
     chooses_id = True
     permission_modes = (*MODES, *ALLOWANCES)
+    home_variable = "COPILOT_HOME"
 
     def plan(self, request: LaunchRequest) -> LaunchPlan:
         draft = Draft(AGENT, request)
@@ -72,7 +73,7 @@ class CopilotLaunching:
         """Return whether the conversation has events; the folder does not matter."""
         del cwd
         known = safe_id(conversation)
-        folder = home_folder(environ, "COPILOT_HOME", ".copilot") / "session-state"
+        folder = home_folder(environ, self.home_variable, ".copilot") / "session-state"
         return bool(known) and (folder / known / "events.jsonl").is_file()
 
 

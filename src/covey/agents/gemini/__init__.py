@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.agents.agent import Agent
+from covey.agents.agent import Agent, SkillFolders
 
 AGENT = Agent(
     name="gemini",
@@ -10,4 +10,5 @@ AGENT = Agent(
     program="gemini",
     install="npm install -g @google/gemini-cli",
     package="@google/gemini-cli",
+    skills=SkillFolders(project=".gemini/skills", variable="GEMINI_CLI_HOME", usual=".", below=".gemini/skills"),
 )

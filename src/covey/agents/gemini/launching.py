@@ -45,6 +45,7 @@ NO_PROMPT = (
 class GeminiLaunching:
     chooses_id = True
     permission_modes = ("default", "auto_edit", "plan", "yolo")
+    home_variable = "GEMINI_CLI_HOME"
 
     def plan(self, request: LaunchRequest) -> LaunchPlan:
         draft = Draft(AGENT, request)
@@ -69,7 +70,7 @@ class GeminiLaunching:
     def is_stored(self, conversation: str, environ: Mapping[str, str], cwd: str) -> bool:
         """Return whether there is a transcript with a prompt among those of the folder."""
         known = safe_id(conversation)
-        folder = home_folder(environ, "GEMINI_CLI_HOME") / ".gemini" / "tmp"
+        folder = home_folder(environ, self.home_variable) / ".gemini" / "tmp"
         files = folder.glob(f"*/chats/session-*-{known[:8]}.jsonl") if known else ()
         return any(_is_of(file, cwd) and _has_prompt(file, known) for file in files)
 

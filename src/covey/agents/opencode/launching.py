@@ -37,6 +37,7 @@ class OpenCodeLaunching:
     chooses_id = False
     permission_modes = ("auto",)
     """Grants what the user's settings do not deny. A `permission` of ours would replace their rules."""
+    home_variable = "XDG_DATA_HOME"
 
     def plan(self, request: LaunchRequest) -> LaunchPlan:
         draft = Draft(AGENT, request)
@@ -67,7 +68,7 @@ class OpenCodeLaunching:
     def is_stored(self, conversation: str, environ: Mapping[str, str], cwd: str) -> bool:
         """Return whether the conversation is in opencode's database; the folder does not matter."""
         del cwd
-        file = home_folder(environ, "XDG_DATA_HOME", ".local", "share") / "opencode" / "opencode.db"
+        file = home_folder(environ, self.home_variable, ".local", "share") / "opencode" / "opencode.db"
         try:
             with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
                 return bool(database.execute("SELECT 1 FROM session WHERE id = ?", (conversation,)).fetchone())

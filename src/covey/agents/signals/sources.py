@@ -137,10 +137,13 @@ class Pauses:
             _end(waiting)
 
     async def pause(self, seconds: float) -> None:
-        """Wait so long, or until `look_closely` is called; less if it was called just before."""
+        """Wait at most so long, or until `look_closely` is called; less if it was called just before."""
         loop = asyncio.get_running_loop()
         waiting = loop.create_future()
-        timer = loop.call_later(CLOSELY_S if loop.time() < self._close_until else seconds, _end, waiting)
+        now = loop.time()
+        # At whole multiples, so that the readers of all agents wake the daemon together and not each for itself.
+        length = CLOSELY_S if now < self._close_until else seconds - now % seconds
+        timer = loop.call_later(length, _end, waiting)
         self._waiting.add(waiting)
         try:
             await waiting

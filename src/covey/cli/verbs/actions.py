@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from covey.cli.perform import agreed, ask, show
-from murli import EXIT_PARTIAL, AgentError, cancelled, user_error, writer
+from covey.cli.perform import ask, confirm, show
+from murli import EXIT_PARTIAL, AgentError, user_error, writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ def _plan(home: Home, operation: Operation, params: dict[str, Any]) -> tuple[str
 
 def kill(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Send a signal; on a terminal, ask first."""
-    out = writer()
-    if out.is_tty and not out.forced and not agreed(f"Send SIG{params['signal']} to {params['ref']}? [y/N] "):
-        raise cancelled("No signal was sent.")
+    confirm(f"Send SIG{params['signal']} to {params['ref']}?", "No signal was sent.")
     show(operation, ask(home, operation, params))
     return 0
 

@@ -46,16 +46,19 @@ def verbs() -> dict[str, str]:
     """Return the first words of all commands, with their summaries."""
     found = {operation.cli[0]: operation.summary for operation in OPERATIONS if len(operation.cli) == 1}
     found |= {alias: operation.summary for operation in OPERATIONS for alias in operation.aliases}
-    return {**found, **GROUPS, "describe": "Describe every command of this tool as JSON."}
+    groups = {words: summary for words, summary in GROUPS.items() if " " not in words}
+    return {**found, **groups, "describe": "Describe every command of this tool as JSON."}
 
 
 def members(group: str) -> dict[str, str]:
-    """Return the words that can follow the word of a group, with their summaries."""
-    return {
-        operation.cli[1]: operation.summary
-        for operation in OPERATIONS
-        if len(operation.cli) > 1 and operation.cli[0] == group
-    }
+    """Return the words that can follow the words of a group, with their summaries."""
+    words = tuple(group.split())
+    found: dict[str, str] = {}
+    for operation in OPERATIONS:
+        if operation.cli[: len(words)] == words and len(operation.cli) > len(words):
+            path = operation.cli[: len(words) + 1]
+            found[path[-1]] = GROUPS.get(" ".join(path), operation.summary)
+    return found
 
 
 def spelt() -> Iterator[tuple[str, Operation]]:
@@ -72,7 +75,7 @@ def flags(operation: Operation) -> list[str]:
     """Return the flags of an operation."""
     own = [
         name
-        for parameter in operation.parameters
+        for parameter in operation.command_parameters
         if not parameter.positional
         for name in (f"--{parameter.flag}", parameter.short)
         if name
@@ -88,14 +91,14 @@ def flags(operation: Operation) -> list[str]:
 
 def choices(operation: Operation) -> list[str]:
     """Return the values that the arguments of an operation can have, where they are known."""
-    return [choice for parameter in operation.parameters if parameter.positional for choice in parameter.enum]
+    return [choice for parameter in operation.command_parameters if parameter.positional for choice in parameter.enum]
 
 
 def values(operation: Operation) -> dict[str, list[str]]:
     """Return the values of each flag that takes one; an empty list if they are not known."""
     own = {
         name: list(parameter.enum or SEVERAL.get(parameter.name, ()))
-        for parameter in operation.parameters
+        for parameter in operation.command_parameters
         if not parameter.positional and parameter.type != "bool"
         for name in (f"--{parameter.flag}", parameter.short)
         if name
@@ -104,11 +107,11 @@ def values(operation: Operation) -> dict[str, list[str]]:
 
 
 def takes_path(operation: Operation) -> bool:
-    return any(_is_path(parameter) for parameter in operation.parameters if parameter.positional)
+    return any(_is_path(parameter) for parameter in operation.command_parameters if parameter.positional)
 
 
 def flag_takes_path(operation: Operation, flag: str) -> bool:
-    return any(_is_path(parameter) for parameter in operation.parameters if f"--{parameter.flag}" == flag)
+    return any(_is_path(parameter) for parameter in operation.command_parameters if f"--{parameter.flag}" == flag)
 
 
 def _is_path(parameter: Parameter) -> bool:
@@ -207,8 +210,8 @@ def fish() -> str:
             for name, summary in members(group).items()
         ]
     for name, operation in spelt():
-        help_of = {f"--{parameter.flag}": parameter.help for parameter in operation.parameters}
-        short_of = {f"--{parameter.flag}": parameter.short for parameter in operation.parameters}
+        help_of = {f"--{parameter.flag}": parameter.help for parameter in operation.command_parameters}
+        short_of = {f"--{parameter.flag}": parameter.short for parameter in operation.command_parameters}
         lines += [f"complete -c covey -n '__covey_at {name}' -a {choice}" for choice in choices(operation)]
         lines += [f"complete -c covey -n '__covey_at {name}' -F"] if takes_path(operation) else []
         for flag in flags(operation):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from covey.contract import Operation
     from covey.kernel.home import Home
+    from covey.kernel.seat import Seat
     from murli import Writer
 
 LAST = 50
@@ -44,30 +45,38 @@ YEAR_2001, LAST_MOMENT = 1e9, 2.5e11
 
 def events(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Print every event once, in order, also over a restart of the daemon."""
+    return events_of(home.node, operation, params)
+
+
+def events_of(seat: Seat, operation: Operation, params: dict[str, Any], *, token: str = "") -> int:
+    """Print the events of any daemon."""
+    source = {"path": seat.socket, "seat": None if seat.kind == "node" else seat, "token": token}
     asked = dict(params)
     chosen = bool(asked["since"]) or asked["limit"] is not None
     if not chosen:
         asked["limit"] = LAST
     out = writer()
     count = first = last = 0
-    for event in _read(home, operation, asked, out):
+    for event in _read(source, operation, asked, out):
         _show(event, out)
         count += 1
         last = event["cursor"]
         first = first or last
     earlier = not chosen and count >= LAST and first > 1
-    text = f"These are the last {LAST}. More: covey events -n 500, or --since 1h; all: --since 0" if earlier else ""
+    more = seat.command("events")
+    text = f"These are the last {LAST}. More: {more} -n 500, or --since 1h; all: --since 0" if earlier else ""
     if not count:
-        text = _nothing(home, operation, params)
+        text = _nothing(source, operation, params)
         if params["kind"] and not out.is_tty:
             out.log(text)
     out.success(text, {"events": count, "cursor": last, "earlier": earlier})
     return 0
 
 
-def _read(home: Home, operation: Operation, asked: dict[str, Any], out: Writer) -> Iterator[dict[str, Any]]:
+def _read(source: dict[str, Any], operation: Operation, asked: dict[str, Any], out: Writer) -> Iterator[dict[str, Any]]:
     """Yield the events, and change `asked` to what comes after each, for a connection that is made again."""
-    for message in following(home.node.socket, operation, asked.copy, endless=asked["follow"], resettable=True):
+    following_of = {"operation": operation, "params": asked.copy, "endless": asked["follow"], "resettable": True}
+    for message in following(**source, **following_of):
         event, data = message.get("event"), message["data"]
         if event == RESET:
             out.log("the journal has begun anew: the database was replaced", "warning")
@@ -79,14 +88,14 @@ def _read(home: Home, operation: Operation, asked: dict[str, Any], out: Writer) 
             yield data
 
 
-def _nothing(home: Home, operation: Operation, params: dict[str, Any]) -> str:
+def _nothing(source: dict[str, Any], operation: Operation, params: dict[str, Any]) -> str:
     """Return why there is no event to show; for kinds that nothing has, the kinds that there are."""
     if params["limit"] == 0:
         return ""
     if not params["kind"]:
         return "Nothing has happened yet" if not params["since"] else "Nothing has happened since then"
     recent = {**params, "since": None, "kind": None, "follow": False, "limit": RECENT}
-    messages = following(home.node.socket, operation, lambda: recent, endless=False)
+    messages = following(**source, operation=operation, params=lambda: recent, endless=False)
     kinds = sorted({message["data"]["kind"] for message in messages if "kind" in message["data"]})
     wanted = clean(", ".join(params["kind"]))
     there = f"Recent kinds: {', '.join(kinds)}" if kinds else "Nothing has happened yet"

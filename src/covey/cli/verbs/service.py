@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 def install(home: Home, _: Operation, __: dict[str, Any]) -> int:
     """Write the definition of the service, and make the system load it if it can."""
-    out, service = writer(), Service(home)
+    return install_of(Service(home))
+
+
+def install_of(service: Service) -> int:
+    """Install the service of any daemon, or with --dry-run show the definition."""
+    out = writer()
     if out.dry_run:
         plan = service.plan(executable())
         result = {
@@ -31,7 +36,12 @@ def install(home: Home, _: Operation, __: dict[str, Any]) -> int:
 
 def uninstall(home: Home, _: Operation, __: dict[str, Any]) -> int:
     """Remove what install has written."""
-    out, service = writer(), Service(home)
+    return uninstall_of(Service(home))
+
+
+def uninstall_of(service: Service) -> int:
+    """Remove the service of any daemon."""
+    out = writer()
     if out.dry_run:
         there = service.status().installed
         out.plan(
@@ -44,11 +54,16 @@ def uninstall(home: Home, _: Operation, __: dict[str, Any]) -> int:
 
 def status(home: Home, _: Operation, __: dict[str, Any]) -> int:
     """Show whether the service is installed and running."""
-    found = Service(home).status()
+    return status_of(Service(home), "covey service install")
+
+
+def status_of(service: Service, install: str) -> int:
+    """Show the status of the service of any daemon; `install` is the command that installs it."""
+    found = service.status()
     text = (
         f"{found.path}: {found.active}"
         if found.installed
-        else "The service is not installed. Install it with: covey service install"
+        else f"The service is not installed. Install it with: {install}"
     )
     writer().success("\n".join([text, *(found.notes if found.installed else [])]), found._asdict())
     return 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from covey.cli.perform import agreed, ask, show
-from murli import cancelled, writer
+from covey.cli.perform import ask, confirm, show
+from murli import writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,12 +26,6 @@ def connect(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 def remove(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Remove a target; on a terminal, ask first."""
-    out = writer()
-    if (
-        out.is_tty
-        and not out.forced
-        and not agreed(f"Forget the target {params['name']}? Its agents keep running. [y/N] ")
-    ):
-        raise cancelled("Nothing was removed.")
+    confirm(f"Forget the target {params['name']}? Its agents keep running.", "Nothing was removed.")
     show(operation, ask(home, operation, params))
     return 0

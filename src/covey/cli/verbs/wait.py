@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from covey.cli.following import LOST, PATIENCE_S, following
-from covey.kernel.client import START_ANEW, Interrupted, NotAnswered, NotRunning
+from covey.kernel.client import Interrupted, NotAnswered, NotRunning, start_anew
 from murli import EXIT_NOT_FOUND, AgentError, timed_out, tool_error, writer
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ def _until(
     except NotAnswered:
         if most is None or time.monotonic() - began < most:
             raise
-        raise timed_out("the time is up, and the daemon does not answer", START_ANEW) from None
+        raise timed_out("the time is up, and the daemon does not answer", start_anew()) from None
     except (Interrupted, NotRunning):
         if most is None or time.monotonic() - began < most:
             raise

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from covey.agents.signals.signals import PROMPT
 from covey.fleet.actions.message import holds, holds_alone, left
 from covey.fleet.actions.pane import AgentPane, acting_of
-from covey.fleet.actions.receipt import SEEN, SUBMITTED, TYPED
+from covey.fleet.actions.receipt import NOT_KNOWN, SEEN, SUBMITTED, TYPED
 from covey.fleet.actions.refusal import COMPOSER_HOLDS_DRAFT, OutcomeUnknown, Refusal
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Delivery:
         try:
             await self._pane.paste(self._message.text)
         except OutcomeUnknown as unknown:
-            return f"whether it was typed is not known: {unknown.message}"
+            return f"{NOT_KNOWN}: {unknown.message}"
         except Refusal as refusal:
             if refusal.error != COMPOSER_HOLDS_DRAFT or not await self._stands_there():
                 raise

@@ -7,22 +7,21 @@ import re
 from typing import TYPE_CHECKING
 
 from covey.fleet.actions.refusal import AGENTS_CANNOT_APPROVE, Refusal
-from covey.kernel.processes.process import environment_of, parent_of, terminal_of
+from covey.kernel.processes.process import ancestry, environment_of, terminal_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from covey.fleet.fleet import Fleet
     from covey.fleet.watch.runtimes import Runtime
     from covey.kernel.operations.call import Call, Caller
 
-MOST_ANCESTORS = 64
 GUARDED_SETTINGS = ("mcp.", "policy.")
 """Settings by which a person allows agents to do something."""
 STAMP = "[from {who}, through covey; not from a person]"
 UNKNOWN = "a program"
 _UNSAFE = re.compile(r"[^\w@%:./+-]")
-_LIKE_A_STAMP = re.compile(r"^(?=\s*\[\s*from\b)", re.IGNORECASE | re.MULTILINE)
+_LIKE_A_STAMP = re.compile(r"^(?=[^\S\n]*\[\s*from\b)", re.IGNORECASE | re.MULTILINE)
 
 
 def origin_of(fleet: Fleet, caller: Caller) -> Runtime | None:
@@ -52,15 +51,6 @@ def _left_behind_by(fleet: Fleet, line: Sequence[int]) -> Runtime | None:
         if same and not runtime.suspended and terminal_of(line[0]) in {0, terminal_of(runtime.pid)}:
             return runtime
     return None
-
-
-def ancestry(pid: int) -> Iterator[int]:
-    """Yield a process, its parent and so on up to the first process of the machine, which is left out."""
-    for _ in range(MOST_ANCESTORS):
-        if pid <= 1:
-            return
-        yield pid
-        pid = parent_of(pid)
 
 
 def stamp_of(fleet: Fleet, caller: Caller) -> str:

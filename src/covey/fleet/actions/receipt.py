@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ACCEPTED, TYPED, SUBMITTED, SEEN, ANSWERED = "accepted", "typed", "submitted", "seen", "answered"
 KEPT = 10_000
 """How many receipts are kept."""
+NOT_KNOWN = "whether it was typed is not known"
 INTERRUPTED = "the daemon ended in the middle; look at the agent before sending it again"
 MIGRATION = Migration(
     "fleet.receipts",
@@ -151,12 +152,16 @@ class Receipts:
     async def left_typed(self, runtime_id: str, digest: str) -> Receipt | None:
         """Return the last receipt of the same message to the same agent, if it may stand in its composer; else None.
 
-        It was typed, and Enter not pressed; or its daemon was killed, and that it was typed may not be recorded.
+        It was typed, and Enter not pressed; or whether it was typed is not known: its daemon was killed, or tmux did
+        not answer.
         """
         same = "WHERE runtime_id = ? AND digest = ? AND NOT open ORDER BY id DESC LIMIT 1"
         found = await self._store.read(lambda connection: read_receipts(connection, same, runtime_id, digest))
-        may_stand = found and (found[0].rung == TYPED or (found[0].rung == ACCEPTED and found[0].why == INTERRUPTED))
-        return found[0] if may_stand else None
+        if not found:
+            return None
+        (last,) = found
+        not_known = last.rung == ACCEPTED and last.why.startswith((INTERRUPTED, NOT_KNOWN))
+        return last if last.rung == TYPED or not_known else None
 
     async def find(self, name: str) -> Receipt:
         """Return the receipt with that id, or whose id ends so. Raises AgentError if there is not exactly one."""

@@ -16,7 +16,6 @@ Value = str | int | bool | tuple[str, ...]
 _TYPES = {str: "a text", int: "a whole number", bool: "true or false", tuple: "a list of texts"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_CRON_FIELDS = 5
 _HIGHEST_PORT = 65_535
 _FIELD = re.compile(r"\w+(?:\[[^\[\]{}]+\])*")
 
@@ -151,25 +150,14 @@ def _nothing(_settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _cron(settings: Mapping[str, Any]) -> Iterator[str]:
-    from datetime import UTC, datetime  # noqa: PLC0415 - for this kind only
-    from zoneinfo import ZoneInfo  # noqa: PLC0415
+    from covey.kernel.cron import cron_problem, timezone_problem  # noqa: PLC0415 - for this kind only
 
-    from cronsim import CronSim, CronSimError  # noqa: PLC0415
-
-    expression = settings["schedule"]
-    if len(expression.split()) != _CRON_FIELDS:
-        yield "schedule has to have five fields: minute, hour, day, month, weekday"
-        return
-    try:
-        if next(CronSim(expression, datetime(2026, 1, 1, tzinfo=UTC)), None) is None:
-            yield "schedule never comes"
-    except (CronSimError, ValueError, AssertionError) as error:
-        yield f"schedule is not a cron expression: {str(error)[:100]}"
-    try:
-        if settings["timezone"]:
-            ZoneInfo(settings["timezone"])
-    except (KeyError, ValueError, OSError):
-        yield f"timezone {settings['timezone'][:40]!r} is not known: use a name such as Europe/Berlin"
+    if problem := cron_problem(settings["schedule"]):
+        yield f"schedule {problem}"
+        if "five fields" in problem:
+            return
+    if problem := timezone_problem(settings["timezone"]):
+        yield problem
 
 
 def _webhook(settings: Mapping[str, Any]) -> Iterator[str]:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import sys
 import time
-from datetime import datetime
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
-
-from cronsim import CronSim
 
 from covey.adapter import Channel, ChannelClosed
 from covey.keeper.adapters.program import LOG, Attempts, run
+from covey.kernel.cron import next_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,15 +21,6 @@ if TYPE_CHECKING:
 
 LONGEST_SLEEP_S = 30.0
 """A sleep does not notice that the machine slept too, or that the clock was set."""
-
-
-def next_time(expression: str, timezone: str, after: float) -> float:
-    """Return the first time of a schedule after a moment; infinity if there is none. Both are seconds since 1970."""
-    zone = ZoneInfo(timezone) if timezone else None
-    for found in CronSim(expression, datetime.fromtimestamp(after, zone)):  # without a zone: the machine's own
-        if found.timestamp() > after:  # from within an hour that comes twice, cronsim goes back
-            return found.timestamp()
-    return float("inf")
 
 
 def send_at_times(

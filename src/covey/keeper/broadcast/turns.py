@@ -19,6 +19,8 @@ from covey.agents.registry import BLOCKS
 from covey.agents.transcript_turns import Position, follow_turns
 from covey.contract.keeper_events import TURN_FINISHED
 from covey.keeper.delivery.deliverer import CALLER
+from covey.kernel.processes.process import birth
+from covey.kernel.processes.process import ended as process_ended
 from covey.kernel.store.migrations import Migration
 from murli import AgentError
 
@@ -41,7 +43,9 @@ RUNNING_S = 1.0
 WRITTEN_S, MARK_S, LOOK_S = 0.2, 3.0, 0.05
 """Within which an agent writes down the end of a turn after it has told of it; with a mark, if it writes marks."""
 WRITES_S = 15.0
-"""After the last news of an agent, for which its transcript is looked at."""
+"""After the last news of an agent, for about which its transcript is looked at, more and more rarely."""
+ENDS_S = 10.0
+"""Within which the process of an agent ends that is not seen any more."""
 EVENT_BYTES = 600_000
 """Of the blocks in one event; longer texts in them are shortened."""
 SHORTENED_CHARACTERS = 2000
@@ -78,6 +82,8 @@ class TurnFollower:
         self._thinking = thinking
         self._turns: TurnSource | None = None
         self._runtime_id = ""
+        self._process = (0, "")
+        """The pid and the birth of the agent with that id."""
         self._place = ("", "")
         """The file and the conversation in it that `_turns` reads."""
 
@@ -86,23 +92,20 @@ class TurnFollower:
         if self._agent.record.agent not in BLOCKS:
             return
         await self._context.dispatcher.installed.wait()
-        quiet_at = self._context.clock.monotonic() + WRITES_S
+        pause = RUNNING_S
         while True:
             self.wake.clear()
             await self._look()
             # A transcript may be written a little after the agent has told that it rests, and be found even later.
-            awake = self._agent.state == "running" or self._context.clock.monotonic() < quiet_at
+            works = self._agent.state == "running"
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(RUNNING_S if awake else None):
+                async with asyncio.timeout(pause if works or pause <= WRITES_S else None):
                     await self.wake.wait()
-                    quiet_at = self._context.clock.monotonic() + WRITES_S
+            pause = RUNNING_S if works or self.wake.is_set() else 2 * pause
 
     async def _look(self) -> None:
-        ended = bool(self._runtime_id) and self._runtime_id != self._agent.runtime_id
-        if self._turns is not None and ended:  # what is open of the former agent's turn comes no further
-            await self._read()
-            await self._take(partial(self._turns.end, self._context.clock.time()))
-        self._runtime_id = self._agent.runtime_id
+        if self._agent.runtime_id != self._runtime_id:
+            await self._change_agent()
         if self._agent.runtime_id:
             await self._find()
         if self._turns is None:
@@ -110,6 +113,23 @@ class TurnFollower:
         await self._read()
         if self._agent.state in RESTS and self._turns.open:
             await self._finish()
+
+    async def _change_agent(self) -> None:
+        """End what is open of the former agent's turn, which comes no further, and remember the present agent.
+
+        A process whose tmux server is gone ends a little later, and may write until then.
+        """
+        row = self._agent.row
+        runtime_id, pid = (row["runtime_id"], row["pid"]) if row else ("", 0)
+        if self._turns is not None and self._runtime_id:
+            if all(self._process):
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(ENDS_S):
+                        await process_ended(*self._process)
+            await self._read()
+            await self._take(partial(self._turns.end, self._context.clock.time()))
+        self._runtime_id = runtime_id
+        self._process = (pid, birth(pid)) if pid else (0, "")
 
     async def _read(self) -> None:
         assert self._turns is not None

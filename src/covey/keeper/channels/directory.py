@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+from collections import Counter
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from covey.kernel.metrics import Metrics
 
 MOST_CHANNELS = 256
+_MOST_COUNTED = 4 * MOST_CHANNELS
+"""Channels, also former ones, whose messages are counted."""
 _MOST_ENTRIES = 10_000
 """Of the folder that are looked at: whoever fills it cannot keep the event loop busy."""
 _LISTING_S = 0.5
@@ -110,6 +113,9 @@ class ChannelDirectory:
         self._refused: dict[str, tuple[tuple[int, int], str]] = {}
         """What was refused and why, by name, so that it is logged once."""
         self._refusals = RefusalLog(clock)
+        self._taken_before: Counter[str] = Counter()
+        self._refused_before: Counter[str] = Counter()
+        """By channel: what readers have taken and refused whose FIFO is gone."""
         self._problem = ""
         self._follower: asyncio.Task[None] | None = None
 
@@ -134,6 +140,11 @@ class ChannelDirectory:
         for reader in running:
             reader.close()
 
+    def count_from(self, former: ChannelDirectory) -> None:
+        """Go on counting where another directory has stopped."""
+        self._taken_before.update(former._taken_before)
+        self._refused_before.update(former._refused_before)
+
     def channels(self) -> list[Channel]:
         """Return the channels that there are, by name."""
         readers = list(self._readers.values())
@@ -142,13 +153,14 @@ class ChannelDirectory:
 
     def _channel(self, name: str, readers: list[FifoReader]) -> Channel:
         written = [since for channel, since in self._outgoing.values() if channel == name]
+        running = [reader for reader in self._running if reader.channel == name]
         return Channel(
             name=name,
             incoming=bool(readers),
             outgoing=bool(written),
             since=min([reader.since for reader in readers] + written),
-            messages_taken=sum(reader.messages_taken for reader in readers),
-            messages_refused=sum(reader.messages_refused for reader in readers),
+            messages_taken=self._taken_before[name] + sum(reader.messages_taken for reader in running),
+            messages_refused=self._refused_before[name] + sum(reader.messages_refused for reader in running),
         )
 
     async def _follow(self) -> None:
@@ -229,7 +241,7 @@ class ChannelDirectory:
             self._refused.pop(entry.name, None)
         elif self._refused.get(entry.name) != (entry.identity, reason):
             self._refused[entry.name] = (entry.identity, reason)
-            self._refusals.warn("channel refused", path=str(self._folder / entry.name), reason=reason)
+            self._refusals.warn("channel refused", "", path=str(self._folder / entry.name), reason=reason)
 
     def _register(self, entry: _Entry) -> str:
         """Register a FIFO. Returns why that cannot be; empty if it was done, or is to be done a little later."""
@@ -264,10 +276,19 @@ class ChannelDirectory:
 
     def _ended(self, reader: FifoReader) -> None:
         del self._running[reader]
+        self._count(self._taken_before, reader.channel, reader.messages_taken)
+        self._count(self._refused_before, reader.channel, reader.messages_refused)
         self._changed.set()
 
+    @staticmethod
+    def _count(counted: Counter[str], channel: str, number: int) -> None:
+        if number and (channel in counted or len(counted) < _MOST_COUNTED):
+            counted[channel] += number
+
     def _message_refused(self, channel: str, refused: Refused) -> None:
-        self._refusals.warn("message refused", channel=channel, reason=refused.why, beginning=refused.beginning)
+        self._refusals.warn(
+            "message refused", channel, channel=channel, reason=refused.why, beginning=refused.beginning
+        )
 
     def _log(self, event: str, name: str, channel: str) -> None:
         log.info(event, extra={"channel": channel, "path": str(self._folder / name)})

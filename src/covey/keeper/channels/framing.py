@@ -186,13 +186,14 @@ class Framing:
             return _refused(f"it begins with {{ and is not a JSON object: {error}", data)
         if not line.content.strip():
             return _refused("its content is empty", data)
-        channel = self._channel if line.channel is None else line.channel
-        if not is_channel_name(channel):
+        named = self._channel if line.channel is None else line.channel
+        if not is_channel_name(named):
             return _refused(f"its channel is not a name: use {NAME_RULE}", data)
         at = now if line.ts is None else line.ts
         if not 0 <= at <= _LATEST:
             return _refused("its ts is not in seconds since 1970", data)
-        return Message(channel=channel, content=line.content, at=at, meta=line.meta or {})
+        claimed = "" if named == self._channel else named
+        return Message(channel=self._channel, claimed=claimed, content=line.content, at=at, meta=line.meta or {})
 
 
 def _refused(why: str, data: bytes | bytearray) -> Refused:

@@ -18,6 +18,9 @@ class Message(Struct, frozen=True, kw_only=True):
     """A text for the agent."""
 
     channel: str
+    """That of the FIFO through which it came."""
+    claimed: str = ""
+    """The channel that the message itself names, if that is a different one."""
     content: str
     at: float
     """When it was said, in seconds since 1970."""

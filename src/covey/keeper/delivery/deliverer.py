@@ -43,6 +43,8 @@ PAUSE_S = 1.0
 """Between two attempts that fail for a reason that may pass."""
 STORED_S, LOOK_S = 10.0, 0.1
 """Within which an agent that has reported a prompt writes it down; how often that is looked for."""
+TYPED_BEFORE = "typed-before"
+"""Of an attempt: an earlier one has typed the same into the composer of the same agent, which may have got it."""
 ARRIVES_S = 0.05
 """For which a message waits for others that come at the same time."""
 
@@ -91,9 +93,10 @@ class Deliverer:
             await self._until_ready()
             await self._hand_over(first_of(self._messages.waiting, MOST_BYTES))
 
-    async def _hand_over(self, batch: Sequence[Waiting]) -> None:
-        """Give messages to the agent that runs now."""
-        attempt = f"keeper-{os.urandom(12).hex()} {self._recipient.runtime_id}"
+    async def _hand_over(self, batch: Sequence[Waiting], runtime_id: str = "") -> None:
+        """Give messages to the agent that runs now; with `runtime_id`, to that one, which may have got them before."""
+        attempt = f"keeper-{os.urandom(12).hex()} {runtime_id or self._recipient.runtime_id}"
+        attempt += f" {TYPED_BEFORE}" if runtime_id else ""
         await self._messages.begin(batch, attempt)
         await self._deliver(batch, attempt)
 
@@ -122,11 +125,12 @@ class Deliverer:
         return await self._recipient.quiet_in()
 
     async def _deliver(self, batch: Sequence[Waiting], attempt: str, *, by_last: bool = False) -> None:
-        """Hand messages over and see them through. `attempt` is the key, and the id of the agent that is meant.
+        """Hand messages over and see them through. `attempt`: the key, the id of the agent, and TYPED_BEFORE if so.
 
         `by_last`: the last daemon has done so, and may have typed more than it has recorded.
         """
-        key, _, runtime_id = attempt.partition(" ")
+        key, runtime_id, *more = attempt.split(" ")
+        typed_before = TYPED_BEFORE in more
         text = merged(batch)
         async with self._events.subscribe(kinds=[RECEIPT_CHANGED]) as heard:
             try:
@@ -145,8 +149,7 @@ class Deliverer:
             except AgentError as error:
                 if error.error != "outcome_unknown":
                     log.info("a message could not be handed over", extra={"reason": error.message})
-                    await self._messages.take_back(batch)
-                    await self._clock.sleep(PAUSE_S)
+                    await self._not_typed(batch, typed_before=typed_before)
                     return
                 receipt_id = await self._receipt_of(text, runtime_id)
             else:
@@ -154,7 +157,15 @@ class Deliverer:
             receipt = await self._closed(receipt_id, heard)
         if by_last and receipt is not None and receipt["rung"] == "accepted":
             receipt = {**receipt, "rung": "typed"}
-        await self._conclude(batch, text, runtime_id, receipt)
+        if receipt is not None and receipt["rung"] == "accepted":
+            await self._not_typed(batch, typed_before=typed_before)
+        else:
+            await self._conclude(batch, text, runtime_id, receipt)
+
+    async def _not_typed(self, batch: Sequence[Waiting], *, typed_before: bool) -> None:
+        """Let messages wait of which nothing was typed; what was typed before, the agent may have got."""
+        await (self._messages.send_again if typed_before else self._messages.take_back)(batch)
+        await self._clock.sleep(PAUSE_S)
 
     async def _receipt_of(self, text: str, runtime_id: str) -> str:
         """Return the id of the last receipt of a text that was handed to an agent; empty if there is none."""
@@ -177,10 +188,6 @@ class Deliverer:
         self, batch: Sequence[Waiting], text: str, runtime_id: str, receipt: dict[str, Any] | None
     ) -> None:
         rung = receipt["rung"] if receipt else "typed"
-        if rung == "accepted":
-            await self._messages.take_back(batch)
-            await self._clock.sleep(PAUSE_S)
-            return
         if rung in {"seen", "answered"} and await self._is_stored(text, runtime_id):
             await self._done(batch, rung, receipt)
             return
@@ -225,7 +232,7 @@ class Deliverer:
         elif found is None and same and rung == "submitted":  # it cannot be proven with this agent
             await self._done(batch, rung, receipt)
         elif same and rung == "typed":  # it stands in the composer: the same text is not typed again, but submitted
-            await self._hand_over(batch)
+            await self._hand_over(batch, runtime_id)
         else:
             await self._messages.send_again(batch)
 

@@ -23,6 +23,8 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
     id: int
     channel: str
+    claimed: str = ""
+    """The channel that the message itself names, if it came through a different one."""
     content: str
     at: float
     again: bool = False
@@ -38,7 +40,8 @@ def _line(message: Waiting) -> str:
     at = datetime.fromtimestamp(message.at).astimezone().strftime("%H:%M")
     head, *more = _CONTROLS.sub("", message.content.strip("\r\n")).splitlines() or [""]
     mark = AGAIN if message.again else ""
-    return "\n".join([f"[{at} {message.channel}{mark}] {head}", *(f"{INDENT}{line}" for line in more)])
+    channel = f"{message.claimed} via {message.channel}" if message.claimed else message.channel
+    return "\n".join([f"[{at} {channel}{mark}] {head}", *(f"{INDENT}{line}" for line in more)])
 
 
 def first_of(messages: Sequence[Waiting], most_bytes: int) -> list[Waiting]:

@@ -9,6 +9,8 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from covey.contract.keeper_events import MESSAGE_ACCEPTED
 from covey.keeper.delivery.merged import Waiting
 from covey.kernel.store.migrations import Migration
@@ -37,7 +39,11 @@ CREATE TABLE keeper_message (
 CREATE INDEX keeper_message_session ON keeper_message (session, id);
 """,
 )
+CLAIMED = Migration(
+    "keeper.claimed_channels", "ALTER TABLE keeper_message ADD COLUMN claimed TEXT NOT NULL DEFAULT '';"
+)
 """`attempt`: the key under which the message was last handed over; empty if that never happened, or came to nothing."""
+INSERT = "INSERT INTO keeper_message (session, channel, claimed, content, at, meta) VALUES (?, ?, ?, ?, ?, ?)"
 MOST, MOST_CHARACTERS = 10_000, 50_000_000
 """Of the messages that may wait for one session; a channel is not read while there are more."""
 
@@ -62,15 +68,16 @@ class Messages:
         """Read what the last daemon left."""
         rows = await self._store.read(
             lambda db: db.execute(
-                "SELECT id, channel, content, at, again, attempt FROM keeper_message WHERE session = ? ORDER BY id",
+                "SELECT id, channel, claimed, content, at, again, attempt FROM keeper_message WHERE session = ? "
+                "ORDER BY id",
                 (self.name,),
             ).fetchall()
         )
         self.waiting = [
-            Waiting(id=number, channel=channel, content=content, at=at, again=bool(again))
-            for number, channel, content, at, again, _ in rows
+            Waiting(id=number, channel=channel, claimed=claimed, content=content, at=at, again=bool(again))
+            for number, channel, claimed, content, at, again, _ in rows
         ]
-        self.attempt = rows[0][5] if rows else ""
+        self.attempt = rows[0][-1] if rows else ""
         self.attempted = [number for number, *_, attempt in rows if attempt and attempt == self.attempt]
 
     @property
@@ -87,15 +94,15 @@ class Messages:
         def work(db: sqlite3.Connection) -> None:
             stored.clear()  # it may be run twice
             for message in messages:
-                values = (self.name, message.channel, message.content, message.at, json.dumps(message.meta))
-                statement = "INSERT INTO keeper_message (session, channel, content, at, meta) VALUES (?, ?, ?, ?, ?)"
-                stored.append(db.execute(statement, values).lastrowid or 0)
+                meta = json.dumps(message.meta)
+                values = (self.name, message.channel, message.claimed, message.content, message.at, meta)
+                stored.append(db.execute(INSERT, values).lastrowid or 0)
 
         stored = list[int]()
         data = {"channel": channel, "messages": len(messages)}
         await self._events.append(MESSAGE_ACCEPTED, subject=self.name, data=data, source="keeper", also=work)
         self.waiting += [
-            Waiting(id=number, channel=message.channel, content=message.content, at=message.at)
+            Waiting(id=number, channel=message.channel, claimed=message.claimed, content=message.content, at=message.at)
             for number, message in zip(stored, messages, strict=True)
         ]
 
@@ -109,12 +116,7 @@ class Messages:
         """Note that messages have to be sent again, and that the agent may have got them."""
         await self._update("attempt = '', again = 1", messages)
         numbers = {message.id for message in messages}
-        self.waiting = [
-            Waiting(id=one.id, channel=one.channel, content=one.content, at=one.at, again=True)
-            if one.id in numbers
-            else one
-            for one in self.waiting
-        ]
+        self.waiting = [replace(one, again=True) if one.id in numbers else one for one in self.waiting]
         self._attempt_is_over()
 
     async def take_back(self, messages: Sequence[Waiting]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -25,10 +25,19 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 """What tmux takes as the name of a session and a file system as that of a folder."""
 
 
+class FormerName(NamedTuple):
+    """A name that a session had until it was renamed."""
+
+    name: str
+    until: float
+
+
 class KeptSession(Struct, frozen=True, kw_only=True):
     """One kept session. Everything that starts its agent again is here."""
 
     name: str
+    former: tuple[FormerName, ...] = ()
+    """Its names before that, the oldest first."""
     agent: str
     cwd: str
     args: tuple[str, ...] = ()
@@ -59,6 +68,12 @@ class KeptSession(Struct, frozen=True, kw_only=True):
     """Where its channels are."""
     socket: str
     """Of the tmux server."""
+
+    def name_at(self, time: float) -> str:
+        """Return what the session was called then; empty before it was made."""
+        if time < self.created_at:
+            return ""
+        return next((former.name for former in self.former if time < former.until), self.name)
 
 
 class Records:

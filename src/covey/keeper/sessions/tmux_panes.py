@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import tempfile
 from asyncio.subprocess import DEVNULL
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from covey.hosts.executor import INHERITED, Local
+from covey.kernel.processes.process import birth
 from covey.tmux.access import open_access
 from covey.tmux.clients import clients
 from covey.tmux.errors import (
@@ -51,7 +53,9 @@ class SeenPane(Struct, frozen=True, kw_only=True):
     launch: str
     pane_id: str
     pid: int
+    """0 if its process has ended and tmux does not keep the number of a dead one (3.8)."""
     dead: bool
+    """Whether its process has ended, also if tmux has not reaped it yet: 3.7 and 3.8 then say that it lives."""
     status: int | None
     """The exit code of its process; None if it lives, was ended by a signal, or tmux does not know it yet."""
     signal: str
@@ -217,12 +221,14 @@ def _marks(target: str, name: str, launch: str) -> list[str]:
 
 def _pane(fields: Sequence[str]) -> SeenPane:
     name, launch, pane_id, pid, dead, status, signal, session_id, session_name = fields
+    if pid and not pid.isdigit():
+        raise TmuxUnreadableError(f"tmux did not say which process runs in the pane {pane_id}: {pid[:20]!r}")
     return SeenPane(
         name=name,
         launch=launch,
         pane_id=pane_id,
-        pid=int(pid),
-        dead=dead == "1",
+        pid=int(pid or 0),
+        dead=dead == "1" or not pid or (sys.platform == "linux" and not birth(int(pid))),
         status=int(status) if status.isdigit() and not signal else None,
         signal=signal,
         session_id=session_id,

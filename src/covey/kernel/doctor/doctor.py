@@ -68,7 +68,7 @@ class Examination:
 
     def client(self) -> Client:
         """Return a client of the daemon that is examined; it gives up before the deadline."""
-        return Client(self.seat.socket, timeout=min(self.deadline * 0.8, _ANSWER_S))
+        return Client(self.seat.socket, timeout=min(self.deadline * 0.8, _ANSWER_S), seat=self.seat)
 
     def status(self) -> dict[str, Any] | None:
         """Return the status of the daemon, or None if it does not answer."""
@@ -115,20 +115,24 @@ def _rank(section: str) -> int:
 def _of_daemon(examination: Examination, subsystems: Sequence[Subsystem]) -> Iterable[Finding]:
     """Return what a running daemon says is broken; nothing if none answers."""
     status = examination.status()
-    return [] if status is None else findings_of(status, subsystems)
+    return [] if status is None else findings_of(status, subsystems, examination.seat)
 
 
-def findings_of(status: dict[str, Any], subsystems: Sequence[Subsystem]) -> Iterator[Finding]:
-    """Yield what a daemon and each of its subsystems say is broken in the answer of the operation `status`."""
+def findings_of(status: dict[str, Any], subsystems: Sequence[Subsystem], seat: Seat | None = None) -> Iterator[Finding]:
+    """Yield what a daemon and each of its subsystems say is broken in the answer of the operation `status`.
+
+    Without a seat it is the node's.
+    """
+    down, up, again = (f"covey {verb}" if seat is None else seat.command(verb) for verb in ("down", "up", "reload"))
     for problem in status["problems"]:
         yield Finding("daemon", "files", FAIL, problem)
     waiting = status["config"]["needs_restart"]
     if waiting:
         verb = "has" if len(waiting) == 1 else "have"
         detail = f"{', '.join(waiting)} {verb} been changed and will be in force after a restart"
-        yield Finding("daemon", "config", WARN, detail, "covey down && covey up")
+        yield Finding("daemon", "config", WARN, detail, f"{down} && {up}")
     for problem in status["config"]["problems"]:
-        yield Finding("daemon", "config", FAIL, f"not in force: {problem}", "covey reload")
+        yield Finding("daemon", "config", FAIL, f"not in force: {problem}", again)
     for subsystem in subsystems:
         part = status.get(subsystem.name)
         if part:

@@ -54,7 +54,9 @@ class SeatDoctor:
         if not os.access(parent, os.W_OK | os.X_OK):
             message = f"{self._seat.home} cannot be made: {parent} is not writable"
             return Finding("home", "directory", FAIL, message, "export COVEY_HOME=/a/directory/of/yours")
-        return Finding("home", "directory", OK, f"{self._seat.home} (not made yet; covey up makes it)")
+        return Finding(
+            "home", "directory", OK, f"{self._seat.home} (not made yet; {self._seat.command('up')} makes it)"
+        )
 
     def files(self) -> Finding:
         """Whether what is private is private."""
@@ -73,7 +75,7 @@ class SeatDoctor:
                 "files",
                 FAIL,
                 f"not a regular file: {_names(wrong)}",
-                f"{moves} && covey down && covey up",
+                f"{moves} && {self._restart()}",
             )
         if foreign:
             names = " ".join(quoted(path) for path in foreign)
@@ -157,7 +159,7 @@ class SeatDoctor:
                 "socket",
                 WARN,
                 "left behind by a daemon that was killed; the next start replaces it",
-                "covey up",
+                self._seat.command("up"),
             )
         except TimeoutError:
             return Finding(
@@ -179,7 +181,8 @@ class SeatDoctor:
             return Finding("home", "database", OK, "none yet")
         until = time.monotonic() + self._deadline * 0.9
         moved = f"{path}.damaged"
-        mend = f"covey down; mv {quoted(path)} {quoted(moved)} && covey up"
+        down, up = self._seat.command("down"), self._seat.command("up")
+        mend = f"{down}; mv {quoted(path)} {quoted(moved)} && {up}"
         try:
             with contextlib.closing(
                 sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=self._deadline * 0.9)
@@ -251,7 +254,7 @@ class SeatDoctor:
         return Finding("system", "disk", OK, f"{_size(free)} free")
 
     def _restart(self) -> str:
-        return "covey down && covey up"
+        return f"{self._seat.command('down')} && {self._seat.command('up')}"
 
     def _moments(self) -> Iterator[float]:
         """When the daemon last wrote its files."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import os
 import re
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
@@ -20,13 +21,16 @@ from covey.kernel.operations.validate import validate
 from murli import AgentError, not_found, permission_denied, timed_out, user_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
     from typing import Self
 
     from covey.contract import Operation
-    from covey.kernel.http.exchange import Receive, Scope, Send
+    from covey.kernel.http.exchange import Receive, Send
+    from covey.kernel.http.exchange import Scope as HttpScope
+    from covey.kernel.operations.call import Scope
     from covey.kernel.operations.dispatcher import Dispatcher
     from covey.kernel.operations.stream import Batch
+    from covey.kernel.seat import Seat
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 LEFT = 499
@@ -43,9 +47,19 @@ class HttpApi:
     """Serves every operation of a dispatcher that has a route."""
 
     def __init__(
-        self, dispatcher: Dispatcher, *, token: str, body_limit: int = 1024 * 1024, stall: float = 30.0
+        self,
+        dispatcher: Dispatcher,
+        *,
+        token: str,
+        body_limit: int = 1024 * 1024,
+        stall: float = 30.0,
+        seat: Seat | None = None,
+        scopes: Sequence[Callable[[str], Scope | None]] = (),
     ) -> None:
         self._dispatcher = dispatcher
+        self._name = seat.name if seat is not None else ""
+        self._token_file = os.path.relpath(seat.token_file, seat.home) if seat is not None else "node/http.token"
+        self._scopes = tuple(scopes)
         self._exact: dict[str, dict[str, Operation]] = {}
         self._patterns: list[tuple[list[str], dict[str, Operation]]] = []
         for operation in dispatcher.operations.values():
@@ -56,20 +70,25 @@ class HttpApi:
         self.stall = stall
         """How long the reader of a stream may take nothing before it is cut off."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         with self.metrics.request() as outcome:
             try:
                 headers = read_headers(scope["headers"])
-                self._prologue(scope, headers)
+                allowed = self._prologue(scope, headers)
                 operation, path_params = self._route(scope["method"], scope["raw_path"].decode("latin-1"))
                 outcome.operation = operation.name
+                if allowed is not None and operation.name not in allowed.operations:
+                    raise permission_denied(  # noqa: TRY301 - as all others are answered
+                        f"{operation.name} is not for {allowed.name}",
+                        f"This token is good for: {', '.join(sorted(allowed.operations))}.",
+                    )
                 params = await self._params(operation, path_params, scope, headers, receive)
                 call = Call(
                     operation,
                     params,
-                    read_caller(scope["covey.caller"], headers),
+                    read_caller(scope["covey.caller"], headers)._replace(scope=allowed),
                     headers,
                     _last_event_id(headers) if operation.streaming else None,
                 )
@@ -106,10 +125,11 @@ class HttpApi:
             raise ValueError(f"two operations at {operation.method} {operation.route}")
         methods[operation.method] = operation
 
-    def _prologue(self, scope: Scope, headers: Mapping[str, str]) -> None:
+    def _prologue(self, scope: HttpScope, headers: Mapping[str, str]) -> Scope | None:
         """Check where the request comes from, before anything else reads it. Raises Refusal.
 
-        The credentials of a peer on the Unix socket were checked when the connection was made.
+        The credentials of a peer on the Unix socket were checked when the connection was made; if it shows a token all
+        the same, it may do what that is good for. Returns what it may do, None for everything.
         """
         for header in PAGEHEADERS:
             if header in headers:
@@ -130,15 +150,26 @@ class HttpApi:
                         f"the host {host[:60]!r} is not this machine", "Use 127.0.0.1 or localhost in the address."
                     ),
                 )
-            scheme, _, given = headers.get("authorization", "").partition(" ")
-            if scheme.lower() != "bearer" or not hmac.compare_digest(
-                given.strip().encode("latin-1", "replace"), self._token
-            ):
-                error = permission_denied(
-                    "the bearer token is missing or wrong",
-                    "Send the content of node/http.token in Covey's home as a bearer token.",
-                )
-                raise Refusal(401, error, **{"www-authenticate": "Bearer"})
+        elif "authorization" not in headers:
+            return None
+        return self._bearer(headers.get("authorization", ""))
+
+    def _bearer(self, header: str) -> Scope | None:
+        """Return what the bearer of a token may do, None for everything. Raises Refusal for a token that is unknown."""
+        scheme, _, given = header.partition(" ")
+        given = given.strip()
+        if scheme.lower() == "bearer":
+            if hmac.compare_digest(given.encode("latin-1", "replace"), self._token):
+                return None
+            for recognise in self._scopes:
+                allowed = recognise(given)
+                if allowed is not None:
+                    return allowed
+        error = permission_denied(
+            "the bearer token is missing or wrong",
+            f"Send the content of {self._token_file} in Covey's home as a bearer token.",
+        )
+        raise Refusal(401, error, **{"www-authenticate": "Bearer"})
 
     def _route(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
         """Return the operation at a path, and the parameters in the path. Raises Refusal.
@@ -177,7 +208,7 @@ class HttpApi:
         self,
         operation: Operation,
         path_params: dict[str, str],
-        scope: Scope,
+        scope: HttpScope,
         headers: Mapping[str, str],
         receive: Receive,
     ) -> dict[str, Any]:
@@ -190,6 +221,8 @@ class HttpApi:
             body = read_document(raw, headers)
         elif raw:
             raise user_error(f"{operation.method} takes no body", "Pass the parameters in the address.")
+        if operation.seat_parameter:
+            self._check_seat(operation.seat_parameter, query, body)
         if not (query or body or path_params or operation.parameters):
             return {}
         for place, given in (("query", query), ("body", body)):
@@ -207,6 +240,17 @@ class HttpApi:
                 )
         textual = validate(operation, {**query, **path_params}, textual=True, partial=True)
         return validate(operation, {**textual, **body})
+
+    def _check_seat(self, parameter: str, query: dict[str, Any], body: dict[str, Any]) -> None:
+        """Take the name of the daemon that is meant out of a request. Raises AgentError if it is another."""
+        for given in (query, body):
+            named = given.pop(parameter, self._name)
+            if named != self._name:
+                raise not_found(
+                    f"this is {self._name}, not {str(named)[:60]!r}",
+                    f"Ask the daemon of that {parameter}, or leave the parameter out.",
+                    field=parameter,
+                )
 
     def _too_large(self) -> Refusal:
         return Refusal(413, user_error(f"the body is larger than {self.body_limit} bytes", "Send less."))
@@ -247,7 +291,7 @@ class HttpApi:
         )
         return status
 
-    async def _stream(self, call: Call, scope: Scope, receive: Receive, send: Send) -> int:
+    async def _stream(self, call: Call, scope: HttpScope, receive: Receive, send: Send) -> int:
         """Send what the operation yields until it ends, or the reader leaves or stops reading; return the status.
 
         An error before the first batch becomes a response of its own, as for any other operation.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from covey.contract import Operation, Parameter
     from covey.contract.event_kind import EventKind
 
-TYPES = {"string": "string", "int": "integer", "float": "number", "bool": "boolean"}
+TYPES = {"string": "string", "int": "integer", "float": "number", "bool": "boolean", "object": "object"}
 
 ERROR = {
     "title": "Error",
@@ -101,9 +101,7 @@ def _entry(operation: Operation) -> dict[str, Any]:
         "summary": operation.summary,
         **({"description": operation.description} if operation.description else {}),
         "parameters": [
-            _parameter(operation, parameter)
-            for parameter in operation.parameters
-            if operation.place(parameter) != "body"
+            _parameter(operation, parameter) for parameter in _taken(operation) if operation.place(parameter) != "body"
         ],
         "responses": _responses(operation),
         "x-covey-safety": {
@@ -113,7 +111,7 @@ def _entry(operation: Operation) -> dict[str, Any]:
         },
     }
     entry["parameters"].append(RESUME if operation.streaming else DEADLINE)
-    if operation.mutating:
+    if operation.mutating and not operation.streaming:  # a stream has no answer that could be kept
         entry["parameters"].append(
             {
                 "name": "Idempotency-Key",
@@ -124,7 +122,7 @@ def _entry(operation: Operation) -> dict[str, Any]:
                 "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[\\x21-\\x7e]+$"},
             }
         )
-    body = [parameter for parameter in operation.parameters if operation.place(parameter) == "body"]
+    body = [parameter for parameter in _taken(operation) if operation.place(parameter) == "body"]
     if operation.payload:
         entry["requestBody"] = {"required": False, "content": {"application/json": {"schema": {}}}}
     elif body:
@@ -135,17 +133,23 @@ def _entry(operation: Operation) -> dict[str, Any]:
     return entry
 
 
+def _taken(operation: Operation) -> list[Parameter]:
+    """Return what a request may have: the parameters, and the name of the daemon that is meant."""
+    return [*operation.parameters, *([operation.seat] if operation.seat is not None and operation.route else [])]
+
+
 def _object(parameters: Sequence[Parameter]) -> dict[str, Any]:
+    others = {one.also: {**_schema(one), "description": f"The same as {one.name}."} for one in parameters if one.also}
     return {
         "type": "object",
-        "properties": {parameter.name: _schema(parameter) for parameter in parameters},
+        "properties": {**{parameter.name: _schema(parameter) for parameter in parameters}, **others},
         "required": [parameter.name for parameter in parameters if parameter.required],
         "additionalProperties": False,
     }
 
 
 def _responses(operation: Operation) -> dict[str, Any]:
-    takes_body = operation.payload or any(operation.place(parameter) == "body" for parameter in operation.parameters)
+    takes_body = operation.payload or any(operation.place(parameter) == "body" for parameter in _taken(operation))
     refusals = {
         str(status): {"$ref": f"#/components/responses/Refusal{status}"}
         for status in REFUSALS
@@ -231,7 +235,7 @@ def _parameter(operation: Operation, parameter: Parameter) -> dict[str, Any]:
 
 
 def _schema(parameter: Parameter) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": TYPES[parameter.type]}
+    schema: dict[str, Any] = {} if parameter.type == "json" else {"type": TYPES[parameter.type]}
     optional = {"enum": list(parameter.enum), "minimum": parameter.minimum, "maximum": parameter.maximum}
     schema |= {key: value for key, value in optional.items() if value not in (None, [])}
     if parameter.type == "string" and not parameter.enum and parameter.content != "raw":

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from covey.contract import Operation
 
 
 UNIX: Final = "unix"
 TCP: Final = "tcp"
 Surface = Literal["cli", "mcp", "http", "internal"]
+
+
+class Scope(NamedTuple):
+    """What the bearer of a token of a subsystem may do: these operations, and no others.
+
+    `name` says who it is, for the audit, such as `hook:on-dm`. `data` is for the handlers of the subsystem.
+    """
+
+    name: str
+    operations: frozenset[str]
+    data: Mapping[str, Any] = {}
 
 
 class Caller(NamedTuple):
@@ -25,6 +34,8 @@ class Caller(NamedTuple):
     subsystem: str = ""
     surface: Surface = "internal"
     """By which program it asks, as that program says: for the audit, and for what is offered to agents only."""
+    scope: Scope | None = None
+    """What it may do, if it has shown the token of a subsystem; None if it may do all."""
 
     @property
     def identity(self) -> str:
@@ -44,7 +55,9 @@ class Caller(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the caller for the journal."""
-        return {**self._asdict(), "program": self.program}
+        told = {**self._asdict(), "program": self.program}
+        del told["scope"]
+        return told if self.scope is None else {**told, "scope": self.scope.name}
 
 
 class Call:
@@ -68,6 +81,10 @@ class Call:
         self.headers: Mapping[str, str] = headers or {}
         self.resume_after = resume_after
         self.record = Record()
+        self.idempotency_key: str | None = None
+        """The key of the call, for an operation whose handler keeps it itself (`own_key`)."""
+        self.is_replay = False
+        """Set by such a handler: the key was used before, and the answer is that of the earlier call."""
 
     @property
     def is_dry_run(self) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 from covey import __version__
 from covey.kernel.http.answer import encode
 from covey.kernel.operations.call import Call
-from covey.kernel.operations.idempotency import Answer
+from covey.kernel.operations.idempotency import Answer, check_key
 from covey.kernel.operations.validate import validate
 from murli import AgentError, not_found, timed_out, tool_error
 
@@ -42,11 +42,14 @@ class Dispatcher:
         idempotent: IdempotentCalls,
         audit: Audit | None = None,
         deadline_s: float = 30.0,
+        logs: str = "covey logs",
     ) -> None:
         self.operations = {operation.name: operation for operation in operations if operation.route}
         self.metrics = metrics
         self.deadline_s = deadline_s
         """How long an operation that does not stream may take; no caller gets more."""
+        self._logs = logs
+        """The command that shows the log of this daemon."""
         self._idempotent = idempotent
         self._audit = audit
         self._handlers: dict[str, Handler] = {}
@@ -96,6 +99,10 @@ class Dispatcher:
         limit = self.deadline_s if deadline_s is None else min(deadline_s, self.deadline_s)
         if not call.operation.mutating or idempotency_key is None:
             return await self._perform(call, limit)
+        if call.operation.own_key:
+            check_key(idempotency_key)
+            call.idempotency_key = idempotency_key
+            return await self._perform(call, limit)
         try:
             return await self._idempotent.once(idempotency_key, call, lambda: self._perform(call, limit))
         except AgentError as error:
@@ -116,7 +123,7 @@ class Dispatcher:
         """Inside an `except`: count and log what happened, and return an error that says only that it did."""
         self.metrics.failure(operation)
         return tool_error(
-            f"{operation} failed inside the daemon", "See `covey logs` for what happened.", error="internal_error"
+            f"{operation} failed inside the daemon", f"See `{self._logs}` for what happened.", error="internal_error"
         )
 
     def _call(self, name: str, params: Mapping[str, Any], caller: Caller) -> Call:
@@ -145,7 +152,8 @@ class Dispatcher:
             async with asyncio.timeout(limit):
                 result = await self._handler(call)(call)
             text = isinstance(result, str) and call.operation.media != "application/json"
-            answer, error = Answer(0, cast("str", result).encode() if text else encode(result)), None
+            body = cast("str", result).encode() if text else encode(result)
+            answer, error = Answer(0, body, replayed=call.is_replay), None
         except AgentError as caught:
             error = caught
         except TimeoutError:

@@ -112,12 +112,7 @@ class IdempotentCalls:
         Raises AgentError, and performs nothing, if the key cannot be used, was used for another call, or belongs to a
         call whose outcome is not known, and if the database cannot be written.
         """
-        if not key or not key.isascii() or not key.isprintable() or " " in key or len(key) > LONGEST_KEY:
-            raise user_error(
-                "the Idempotency-Key is not usable",
-                f"Use 1 to {LONGEST_KEY} printable ASCII characters without spaces.",
-                field=FIELD,
-            )
+        check_key(key)
         fingerprint = hashlib.sha256(
             msgspec.json.encode([call.operation.name, call.params], order="sorted")
         ).hexdigest()
@@ -181,6 +176,16 @@ class IdempotentCalls:
             await self._store.write(lambda db: db.execute("DELETE FROM idempotent_call WHERE key = ?", (key,)).rowcount)
         except AgentError as error:
             log.error("an idempotent call that failed could not be forgotten", extra={"reason": error.message})  # noqa: TRY400 - the reason says it all
+
+
+def check_key(key: str) -> None:
+    """Raise AgentError for a key that cannot be used."""
+    if not key or not key.isascii() or not key.isprintable() or " " in key or len(key) > LONGEST_KEY:
+        raise user_error(
+            "the Idempotency-Key is not usable",
+            f"Use 1 to {LONGEST_KEY} printable ASCII characters without spaces.",
+            field=FIELD,
+        )
 
 
 def _kept(known: _Known, fingerprint: str) -> Answer:

@@ -94,7 +94,9 @@ class KernelOperations:
         }
 
     async def health(self, _: Call) -> dict[str, Any]:
-        return {"ok": True, "version": __version__, "uptime_s": round(self._uptime(), 3)}
+        added = [opened.health() for opened in self._daemon.opened.values() if opened.health is not None]
+        health: dict[str, Any] = {"ok": True, "version": __version__, "uptime_s": round(self._uptime(), 3)}
+        return health | {name: value for fields in added for name, value in fields.items()}
 
     async def reload(self, _: Call) -> dict[str, Any]:
         return await self._daemon.reload.reload()

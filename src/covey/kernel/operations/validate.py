@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
 LARGEST = 2**63
 FARTHEST = 1.7976931348623157e308
-NAMES = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "text"}
+NAMES = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "object": "a JSON object",
+    "json": "a JSON value",
+}
 
 
 def validate(
@@ -24,13 +31,15 @@ def validate(
     `textual` values come from a URL and are converted; others are JSON and must have their type. `partial` leaves out
     what is missing.
     """
-    unknown = [name for name in given if operation.parameter(name) is None]
-    if unknown:
-        raise _unknown(operation, unknown[0])
     values: dict[str, Any] = {}
-    named = {name.replace("-", "_"): value for name, value in given.items()}
-    if len(named) != len(given):
-        raise _twice(next(name for name in given if "-" in name and name.replace("-", "_") in given).replace("-", "_"))
+    named: dict[str, Any] = {}
+    for name, value in given.items():
+        known = operation.parameter(name)
+        if known is None:
+            raise _unknown(operation, name)
+        if known.name in named:
+            raise _twice(known.name)
+        named[known.name] = value
     for parameter in operation.parameters:
         value = named.get(parameter.name)
         if parameter.name not in named and partial:
@@ -92,10 +101,16 @@ def _converted(parameter: Parameter, value: object) -> object:
         if text not in ("true", "false"):
             raise ValueError(text)
         return text == "true"
+    if parameter.type in ("object", "json"):
+        import json
+
+        return _typed(parameter, json.loads(text))
     return text
 
 
 def _typed(parameter: Parameter, value: object) -> object:
+    if parameter.type == "json":
+        return value
     if isinstance(value, bool):
         if parameter.type != "bool":
             raise ValueError(value)
@@ -108,6 +123,8 @@ def _typed(parameter: Parameter, value: object) -> object:
     if parameter.type == "float" and isinstance(value, (int, float)):
         return _finite(value)
     if parameter.type == "string" and isinstance(value, str):
+        return value
+    if parameter.type == "object" and isinstance(value, dict):
         return value
     raise ValueError(value)
 

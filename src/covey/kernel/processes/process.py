@@ -7,8 +7,13 @@ import os
 import sys
 from functools import cache
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 POLL_S, GROUP_POLL_S = 0.5, 0.02
 PS_LIMIT_S = 5.0
+MOST_ANCESTORS = 64
 ENDED = (b"Z", b"X")
 """States of a process that has ended and only waits to be reaped."""
 TERMINAL_FIELD, START_FIELD = 4, 19
@@ -62,6 +67,15 @@ def environment_of(pid: int) -> dict[str, str]:
     except OSError:
         return {}
     return dict(os.fsdecode(entry).split("=", 1) for entry in entries if b"=" in entry)
+
+
+def ancestry(pid: int) -> Iterator[int]:
+    """Yield a process, its parent and so on up to the first process of the machine, which is left out."""
+    for _ in range(MOST_ANCESTORS):
+        if pid <= 1:
+            return
+        yield pid
+        pid = parent_of(pid)
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from covey.kernel.atomic_file import write_file
 from covey.kernel.processes.probe import run_program
-from covey.kernel.processes.service_units import launchd_agent, systemd_unit
+from covey.kernel.processes.service_units import OF_NODE, DaemonWords, launchd_agent, systemd_unit
 from covey.kernel.quoting import quoted
 from murli import AgentError, conflict, not_found, permission_denied, tool_error
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from covey.kernel.home import Home
     from covey.kernel.processes.probe import Run
+    from covey.kernel.seat import Seat
 
 System = Literal["systemd", "launchd"]
 Change = Literal["created", "replaced", "unchanged", "removed", "absent"]
@@ -64,32 +65,40 @@ class Status(NamedTuple):
 
 
 class Service:
-    """The service of one home. `run` runs the manager's program; a test may pass its own."""
+    """The service of one daemon of a home: of the node, or of that in `seat`.
+
+    `run` runs the manager's program; a test may pass its own.
+    """
 
     def __init__(
         self,
         home: Home,
         *,
+        seat: Seat | None = None,
+        words: DaemonWords = OF_NODE,
         platform: str = sys.platform,
         environ: Mapping[str, str] = os.environ,
         run: Run = run_program,
     ) -> None:
         self._home = home
+        self._seat = seat or home.node
+        self._words = words
         self._environ = environ
         self._run = run
         self._is_default = home.is_default(environ)
         self.system: System = "launchd" if platform == "darwin" else "systemd"
-        self.name = f"covey{'' if self._is_default else '-' + _digest(home.path)[:8]}"
+        which = "" if seat is None else f"-{seat.kind}-{seat.name}"
+        self.name = f"covey{which}{'' if self._is_default else '-' + _digest(home.path)[:8]}"
         self.path = self._place()
 
     def plan(self, command: Sequence[str]) -> Plan:
         """Return what `install` would do. `command` starts covey, as an absolute path."""
         home = "" if self._is_default else self._home.path
         if self.system == "systemd":
-            text = systemd_unit(command, home, MARK)
+            text = systemd_unit(command, home, MARK, name=self.name, words=self._words)
         else:
-            log = os.path.join(self._home.node.directory, "service.err")
-            text = launchd_agent(command, home, MARK, self._label, log)
+            log = os.path.join(self._seat.directory, "service.err")
+            text = launchd_agent(command, home, MARK, self._label, log, words=self._words)
         text = _signed(text)
         current = self._current()
         change: Change = "unchanged" if current == text else "replaced"

@@ -5,7 +5,7 @@ Both stop only the daemon itself: agents and tmux servers, which are not its chi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from murli import user_error
 
@@ -18,25 +18,40 @@ _LAUNCHD_PATH = "/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 """launchd gives an agent no more than /usr/bin:/bin, where there is no tmux."""
 
 
-def systemd_unit(command: Sequence[str], home: str, mark: str) -> str:
+class DaemonWords(NamedTuple):
+    """What follows the command to be a daemon in the foreground and to reload it, and what it is."""
+
+    run: tuple[str, ...] = ("up", "--foreground")
+    reload: tuple[str, ...] = ("reload",)
+    description: str = DESCRIPTION
+    limits: str = ""
+    """Further lines of the systemd unit."""
+
+
+OF_NODE = DaemonWords()
+
+
+def systemd_unit(
+    command: Sequence[str], home: str, mark: str, *, name: str = "covey", words: DaemonWords = OF_NODE
+) -> str:
     """Return the systemd unit. `home` is empty for the default home."""
     environment = f"Environment={_systemd_word(f'COVEY_HOME={home}', variables=False)}\n" if home else ""
     return f"""\
 # {mark}
-# For changes of your own: systemctl --user edit covey
+# For changes of your own: systemctl --user edit {name}
 [Unit]
-Description={DESCRIPTION}
+Description={words.description}
 
 [Service]
 Type=notify
-ExecStart={_systemd_command([*command, "up", "--foreground"])}
-ExecReload={_systemd_command([*command, "reload"])}
+ExecStart={_systemd_command([*command, *words.run])}
+ExecReload={_systemd_command([*command, *words.reload])}
 {environment}Restart=on-failure
 RestartSec=5s
 # 6: the home is not ours to use, 7: another daemon runs on it; starting again would not help
 RestartPreventExitStatus=6 7
 WatchdogSec={WATCHDOG_S}s
-# only the daemon itself is stopped: what it looks after goes on
+{words.limits}# only the daemon itself is stopped: what it looks after goes on
 KillMode=process
 StandardOutput=journal
 StandardError=journal
@@ -46,14 +61,16 @@ WantedBy=default.target
 """
 
 
-def launchd_agent(command: Sequence[str], home: str, mark: str, label: str, log: str) -> str:
+def launchd_agent(
+    command: Sequence[str], home: str, mark: str, label: str, log: str, *, words: DaemonWords = OF_NODE
+) -> str:
     """Return the property list of the launchd agent."""
     import plistlib
 
     environment = {"PATH": _LAUNCHD_PATH, **({"COVEY_HOME": home} if home else {})}
     agent: dict[str, Any] = {
         "Label": label,
-        "ProgramArguments": [_printable(word) for word in (*command, "up", "--foreground")],
+        "ProgramArguments": [_printable(word) for word in (*command, *words.run)],
         "EnvironmentVariables": {name: _printable(value) for name, value in environment.items()},
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},

@@ -11,7 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from covey.kernel.store.errors import StoreCorruptError, StoreDeniedError, StoreError, explain, explain_os
+from covey.kernel.store.errors import (
+    StoreCorruptError,
+    StoreDeniedError,
+    StoreError,
+    StoreNewerError,
+    explain,
+    explain_os,
+)
 from covey.kernel.store.migrations import Migration, migrate, refuse_newer
 
 if TYPE_CHECKING:
@@ -69,7 +76,11 @@ def _open(path: Path, migrations: Sequence[Migration], fsync: Fsync) -> sqlite3.
     try:
         _prepare(path)
         connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, cached_statements=256)
-        refuse_newer(connection, migrations, path)
+        try:
+            refuse_newer(connection, migrations, path)
+        except StoreNewerError:
+            _probe(connection, path)  # a damaged list of migrations reads like that of a newer Covey
+            raise
         _probe(connection, path)
         _configure(connection, fsync, path)
         migrate(connection, migrations, path)

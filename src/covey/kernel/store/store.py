@@ -74,16 +74,23 @@ class Store:
         """The number of commits since the opening; fewer than writes when several writes shared a commit."""
         return self._writer.commits
 
-    async def write(self, work: Callable[[sqlite3.Connection], T], *, then: Callable[[T], None] | None = None) -> T:
+    async def write(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        *,
+        then: Callable[[T], None] | None = None,
+        lazy: bool = False,
+    ) -> T:
         """Run `work` in a transaction and return its result after the commit.
 
         If `work` raises, its changes and only its changes are rolled back. `work` runs in the writer's thread, in a
         transaction shared with other calls, which it cannot end. It may be run twice (when another work rolled back
         the shared transaction), so it must have no effects outside the database. `then` is called in the event loop
-        after the commit, in commit order over all writes, even when the caller was cancelled meanwhile. Raises
+        after the commit, in commit order over all writes, even when the caller was cancelled meanwhile. A `lazy` write
+        survives a crash of the daemon; one of the machine may undo it if no other write has followed it. Raises
         `StoreError` if nothing was committed.
         """
-        return cast("T", await self._writer.write(work, cast("Callable[[Any], None] | None", then)))
+        return cast("T", await self._writer.write(work, cast("Callable[[Any], None] | None", then), lazy=lazy))
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` over a connection that cannot write and return its result.

@@ -30,6 +30,7 @@ _ENOUGH = 128  # writes that make it pointless to gather more: the fsync is alre
 # With a comment, so that no work shares these cached statements: the authorizer only sees a statement when it is first
 # prepared.
 _BEGIN, _COMMIT, _ROLLBACK = "BEGIN IMMEDIATE -- store", "COMMIT -- store", "ROLLBACK -- store"
+_LAZY, _DURABLE = "PRAGMA synchronous = NORMAL -- store", "PRAGMA synchronous = FULL -- store"
 _MARK, _UNMARK, _BACK = (
     "SAVEPOINT store_work -- store",
     "RELEASE store_work -- store",
@@ -40,14 +41,20 @@ _MARK, _UNMARK, _BACK = (
 class WriteJob:
     """One call of `write` on its way through the writer."""
 
-    __slots__ = ("done", "error", "future", "result", "then", "work")
+    __slots__ = ("done", "error", "future", "lazy", "result", "then", "work")
 
     def __init__(
-        self, work: Callable[[sqlite3.Connection], Any], then: Callable[[Any], None] | None, future: asyncio.Future[Any]
+        self,
+        work: Callable[[sqlite3.Connection], Any],
+        then: Callable[[Any], None] | None,
+        future: asyncio.Future[Any],
+        *,
+        lazy: bool,
     ) -> None:
         self.work = work
         self.then = then
         self.future = future
+        self.lazy = lazy
         self.done = False
         self.result: Any = None
         self.error: BaseException | None = None
@@ -68,6 +75,7 @@ class Writer:
         self._closing = False  # no more work is accepted
         self._ending = False  # the thread has taken the last of it
         self._working = False  # a caller's work holds the connection
+        self._lazy = False  # commits are not synced
 
     async def open(self, migrations: Sequence[Migration]) -> Path | None:
         """Open the file in the writer's thread and return where a damaged file was moved to, if there was one."""
@@ -81,12 +89,14 @@ class Writer:
             self._inbox.put(None)
             raise
 
-    async def write(self, work: Callable[[sqlite3.Connection], Any], then: Callable[[Any], None] | None) -> Any:
+    async def write(
+        self, work: Callable[[sqlite3.Connection], Any], then: Callable[[Any], None] | None, *, lazy: bool = False
+    ) -> Any:
         await self._room.acquire()
         if self._closing:
             self._room.release()
             raise closed(self._path)
-        job = WriteJob(work, then, self._loop.create_future())
+        job = WriteJob(work, then, self._loop.create_future(), lazy=lazy)
         self._pending.append(job)
         if len(self._pending) == 1:
             # Callers that were woken together are queued together: one batch, not one and then the rest.
@@ -183,6 +193,7 @@ class Writer:
         Returns False if one of several jobs rolled back the transaction; they are then to be run one by one.
         """
         try:
+            self._choose_durability(connection, lazy=all(job.lazy for job in jobs))
             connection.execute(_BEGIN)
             for job in jobs:
                 self._run(connection, job)
@@ -199,6 +210,12 @@ class Writer:
             _fail_all(jobs, error, self._path)
             _truncate_log(connection)
         return True
+
+    def _choose_durability(self, connection: sqlite3.Connection, *, lazy: bool) -> None:
+        """Let the next commit be synced, or be written only: the next one that is synced then syncs it too."""
+        if lazy != self._lazy and self._fsync != "off":
+            connection.execute(_LAZY if lazy else _DURABLE)
+            self._lazy = lazy
 
     def _run(self, connection: sqlite3.Connection, job: WriteJob) -> None:
         """Run one work under its own savepoint; if it raises, only its own changes are rolled back."""

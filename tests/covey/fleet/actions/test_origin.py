@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from covey.contract import Operation
-from covey.fleet.actions.origin import ancestry, guard_of, origin_of, stamped
+from covey.fleet.actions.origin import guard_of, origin_of, stamped
 from covey.fleet.actions.refusal import Refusal
 from covey.fleet.watch.runtimes import Runtime, Runtimes
 from covey.kernel.operations.call import Call, Caller
+from covey.kernel.processes.process import ancestry
 from tests.covey.conftest import COMMAND
 from tests.covey.fleet.actions.conftest import Composing
 from tests.covey.fleet.room import until
@@ -31,16 +32,17 @@ class Sending:
     def __init__(self, composing: Composing) -> None:
         self._composing = composing
         self.pane = composing.fleet.agent()
+        self._jobs = 0
         self.ref = composing.fleet.row(self.pane)["ref"]
 
     def run(self, *words: str, stdin: str = "", leave: bool = False) -> tuple[str, str]:
         """Have the agent run covey, or leave it behind; what it wrote to standard output, and to standard error."""
         folder = Path(self._composing.covey.folder)
         (folder / "in").write_text(stdin)
-        out, err, done = folder / "out", folder / "err", folder / "done"
-        done.unlink(missing_ok=True)
+        # Files of its own for each command: a shell reads its script on when the script has said that it is done.
+        self._jobs += 1
+        out, err, done, job = (folder / f"{name}{self._jobs}" for name in ("out", "err", "done", "job"))
         fed = f"(cat {folder}/in; while [ ! -s {out} ]; do sleep 0.1; done; sleep 0.1)" if stdin else "true"
-        job = folder / "job"
         job.write_text(f"{fed} | {shlex.join([COMMAND, *words])} >{out} 2>{err}\ntouch {done}\n", newline="")
         self._composing.fleet.type(self.pane, f"(setsid nohup sh {job} &)" if leave else f"sh {job}")
         until(done.exists)
@@ -76,6 +78,17 @@ def test_an_agent_cannot_allow_itself_to_act(composing: Composing, sending: Send
     assert sending.error("config", "unset", "mcp.act", "--yes")["error"] == "agents_cannot_approve"
     assert not sending.run("config", "set", "log.level", "debug", "--yes")[1]
     assert composing.covey.run("config", "set", "mcp.act", "true", "--yes").code == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the kernel does not tell")
+def test_an_agent_lets_nobody_into_a_mesh_and_removes_nobody(composing: Composing, sending: Sending) -> None:
+    assert composing.covey.run("mesh", "create", "team", "--name", "alice", "--yes").code == 0
+    assert sending.error("mesh", "create", "other", "--yes")["error"] == "agents_cannot_approve"
+    for words in (["invite"], ["revoke", "bob"]):  # the peer asks the node who it is
+        refused = sending.error("mesh", *words, "--yes")
+        assert (refused["error"], f"in {sending.pane}" in refused["message"]) == ("agents_cannot_approve", True)
+    assert composing.covey.run("mesh", "invites").result["items"] == []
+    assert composing.covey.run("mesh", "invite", "--yes").code == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the kernel does not tell")
@@ -163,3 +176,8 @@ def runtime(pid: int) -> Runtime:
 def test_a_line_like_a_stamp_is_a_quotation(text: str) -> None:
     assert not any(line.lstrip().lower().startswith(("[from", "[ from")) for line in stamped(text, "S").split("\n")[1:])
     assert stamped("see [from here]", "S") == "S\nsee [from here]"
+
+
+def test_a_text_of_a_million_blank_lines_is_stamped_at_once() -> None:
+    text = "[" + "\n[ \n" * 300_000
+    assert stamped(text, "S") == f"S\n{text}"

@@ -9,6 +9,7 @@ import pytest
 
 from covey.adapter import Channel
 from covey.keeper.adapters import catalog, cron, program
+from covey.kernel.cron import next_time
 from tests.covey.keeper.adapters.conftest import Session, Start, until
 
 
@@ -75,13 +76,13 @@ def test_a_clock_that_is_set_back_does_not_delay_the_next_time(session: Session)
     ],
 )
 def test_times_follow_the_wall_clock_of_the_zone(after: str, following: str) -> None:
-    assert cron.next_time("0 9 * * *", "Europe/Berlin", at(after)) == at(following)
+    assert next_time("0 9 * * *", "Europe/Berlin", at(after)) == at(following)
 
 
 def test_in_an_hour_that_comes_twice_time_does_not_go_back() -> None:
     moment = at("2026-10-24T23:00:00")
     for _ in range(6):
-        later = cron.next_time("30 * * * *", "Europe/Berlin", moment)
+        later = next_time("30 * * * *", "Europe/Berlin", moment)
         assert later > moment
         moment = later
 

@@ -65,6 +65,22 @@ def test_a_turn_is_told_once_also_when_the_daemon_is_killed_and_its_file_is_know
     assert {event["session"] for event in finished} == {session["conversation"]}
 
 
+@pytest.mark.once
+def test_what_an_agent_writes_after_its_terminal_is_gone_is_part_of_its_turn(kept: Kept) -> None:
+    kept.begin()
+    for name in ("outlives", "hold"):
+        kept.told_file.with_name(name).touch()
+    kept.start()
+    kept.write("one")
+    kept.when(state="running")
+    until(lambda: kept.kept_events("keeper.delivered"))
+    kept.kill_tmux()
+    kept.ready(restarts=1)
+    (turn,) = until(lambda: kept.kept_events("turn.finished"))
+    assert [block["type"] for block in turn["turn"]] == ["text"]
+    assert not turn["interrupted"]
+
+
 async def test_positions_of_several_transcripts_are_kept_but_not_of_all(tmp_path: Path) -> None:
     async with await Store.open(tmp_path / "db", [MIGRATION]) as store:
         for number in range(TRANSCRIPTS + 5):

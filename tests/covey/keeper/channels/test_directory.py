@@ -255,6 +255,55 @@ async def test_a_flood_of_refused_messages_does_not_fill_the_log(
     assert lines[0].__dict__["channel"] == "default"
 
 
+async def test_a_flood_on_one_channel_hides_no_refusal_on_another(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    taker = Taker()
+    async with channels_in(tmp_path, taker) as channels:
+        os.mkfifo(tmp_path / "in.quiet")
+        await until(lambda: names(channels) == ["default", "quiet"])
+        await shell("yes '{broken' | head -c 4000 > in; echo fine > in", tmp_path)
+        await taker.until(1)
+        await shell("echo '{once' > in.quiet; echo fine > in.quiet", tmp_path)
+        await taker.until(2)
+    lines = [record for record in caplog.records if record.getMessage() == "message refused"]
+    assert [line.__dict__["beginning"] for line in lines if line.__dict__["channel"] == "quiet"] == ["{once"]
+
+
+async def test_what_was_counted_stays_when_a_fifo_is_made_anew_and_goes_to_the_next_directory(tmp_path: Path) -> None:
+    def counted(channels: ChannelDirectory) -> dict[str, tuple[int, int]]:
+        return {one.name: (one.messages_taken, one.messages_refused) for one in channels.channels()}
+
+    taker = Taker()
+    async with channels_in(tmp_path / "a", taker) as first:
+        await shell("echo one > in; mkfifo in.x", tmp_path / "a")
+        await until(lambda: "x" in names(first))
+        await shell("printf 'two\n{broken\n' > in.x", tmp_path / "a")
+        await taker.until(2)
+        await until(lambda: counted(first) == {"default": (1, 0), "x": (1, 1)})
+        (tmp_path / "a" / "in.x").unlink()
+        await until(lambda: names(first) == ["default"])
+        await shell("mkfifo in.x", tmp_path / "a")
+        await until(lambda: counted(first) == {"default": (1, 0), "x": (1, 1)})
+    async with channels_in(tmp_path / "b", taker) as second:
+        second.count_from(first)
+        os.mkfifo(tmp_path / "b" / "in.x")
+        await until(lambda: counted(second) == {"default": (1, 0), "x": (1, 1)})
+
+
+async def test_in_default_is_another_way_into_the_channel_of_in(tmp_path: Path) -> None:
+    taker = Taker()
+    async with channels_in(tmp_path, taker) as channels:
+        await shell("mkfifo in.default; echo one > in; echo two > in.default", tmp_path)
+        await taker.until(2)
+        assert {message.channel for message in taker.messages} == {"default"}
+        (only,) = channels.channels()
+        assert (only.name, only.messages_taken) == ("default", 2)
+        (tmp_path / "in.default").unlink()
+        await shell("echo three > in", tmp_path)
+        await taker.until(3)
+
+
 async def test_what_waits_while_nobody_reads_is_read_by_the_next(tmp_path: Path) -> None:
     taker = Taker()
     async with channels_in(tmp_path, taker):

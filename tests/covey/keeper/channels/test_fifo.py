@@ -72,7 +72,7 @@ def test_shells_write_lines_objects_and_texts_of_several_lines(tmp_path: Path, l
                 await shell(script, tmp_path)
                 await taker.until(number + 1)
                 assert taker.contents[number:] == [expected]
-            assert [(one.channel, one.at) for one in taker.messages[1:2]] == [("t", 1_740_000_000.0)]
+            assert [(one.claimed, one.at) for one in taker.messages[1:2]] == [("t", 1_740_000_000.0)]
             assert not taker.refused
 
     run(loop, body())

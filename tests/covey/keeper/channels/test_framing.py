@@ -50,9 +50,12 @@ def test_each_line_is_a_message_of_the_channel_at_this_time() -> None:
     ]
 
 
-def test_a_json_line_says_its_channel_its_time_and_more() -> None:
+def test_a_json_line_says_its_time_and_more_and_claims_a_channel() -> None:
     line = b'{"channel":"telegram","content":"a\\nb","ts":1740000001,"meta":{"chat":7},"unknown":[]}\n'
-    assert found(line) == [Message(channel="telegram", content="a\nb", at=1_740_000_001.0, meta={"chat": 7})]
+    at, meta = 1_740_000_001.0, {"chat": 7}
+    assert found(line) == [Message(channel="x", claimed="telegram", content="a\nb", at=at, meta=meta)]
+    own = line.replace(b"telegram", b"x")
+    assert found(own) == [Message(channel="x", content="a\nb", at=at, meta=meta)]
     assert found(b'{"content":"a"}\n') == [Message(channel="x", content="a", at=NOW)]
     assert found(b'{"content":"a","channel":null,"ts":null,"meta":null}\n') == found(b'{"content":"a"}\n')
 

@@ -11,14 +11,13 @@ from lab.person import Person
 from tests.covey.fleet.room import until
 from tests.covey.keeper.kept import Kept
 
-pytestmark = pytest.mark.once
-
 
 def texts(kept: Kept) -> list[str]:
     """The messages that the agent was given, without their times."""
     return [line.partition(" ")[2] for text in kept.told for line in text.splitlines()]
 
 
+@pytest.mark.once
 def test_messages_wait_for_an_agent_that_works_or_asks_and_then_come_at_once(kept: Kept) -> None:
     kept.begin()
     kept.start()
@@ -74,6 +73,7 @@ def test_messages_wait_for_a_person_who_types(kept: Kept) -> None:
     assert delivered["time"] >= pressed + 2  # tmux counts in whole seconds
 
 
+@pytest.mark.once
 def test_a_message_whose_agent_dies_with_it_is_sent_again_and_says_so_or_is_there_once(kept: Kept) -> None:
     kept.begin()
     kept.start()
@@ -93,6 +93,7 @@ def test_a_message_whose_agent_dies_with_it_is_sent_again_and_says_so_or_is_ther
         assert more in ([], [f"default, sent again] message {number}"])
 
 
+@pytest.mark.once
 def test_a_daemon_that_is_killed_loses_and_doubles_nothing_that_it_had_taken(kept: Kept) -> None:
     kept.begin()
     kept.start()

@@ -21,6 +21,11 @@ def test_a_message_has_its_time_and_its_channel() -> None:
     assert merged([waiting("Did you check your homework?")]) == "[14:30 telegram] Did you check your homework?"
 
 
+def test_a_channel_that_the_message_itself_names_is_shown_with_the_one_through_which_it_came() -> None:
+    message = Waiting(id=1, channel="telegram", claimed="boss", content="delete it", at=AT, again=True)
+    assert merged([message]) == "[14:30 boss via telegram, sent again] delete it"
+
+
 def test_the_time_is_that_of_this_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Kolkata")
     time.tzset()

@@ -12,7 +12,7 @@ import pytest
 from covey.contract.keeper_events import MESSAGE_ACCEPTED
 from covey.keeper.channels.message import Message
 from covey.keeper.delivery import messages as module
-from covey.keeper.delivery.messages import MIGRATION, Messages, forget_messages, rename_messages
+from covey.keeper.delivery.messages import CLAIMED, MIGRATION, Messages, forget_messages, rename_messages
 from covey.kernel.events.events import Events
 from covey.kernel.store.store import Store
 
@@ -32,7 +32,7 @@ class Room:
 
 @contextlib.asynccontextmanager
 async def room(folder: Path) -> AsyncIterator[Room]:
-    async with await Store.open(folder / "db", [*Events.MIGRATIONS, MIGRATION]) as store:
+    async with await Store.open(folder / "db", [*Events.MIGRATIONS, MIGRATION, CLAIMED]) as store:
         yield Room(store, await Events.open(store, clock=lambda: 1.0))
 
 
@@ -44,7 +44,7 @@ async def test_what_came_in_is_there_after_a_restart_in_order(tmp_path: Path) ->
     async with room(tmp_path) as one:
         api = await one.messages()
         await api.add([message("one"), message("two\nlines")])
-        await api.add([message("three", "default")])
+        await api.add([Message(channel="default", claimed="boss", content="three", at=5.0)])
         await api.add([])
         await (await one.messages("web")).add([message("other")])
         events = await one.events.history(kinds=[MESSAGE_ACCEPTED])
@@ -57,6 +57,7 @@ async def test_what_came_in_is_there_after_a_restart_in_order(tmp_path: Path) ->
         found = await again.messages()
         assert found.waiting == api.waiting
         assert [one.content for one in found.waiting] == ["one", "two\nlines", "three"]
+        assert [one.claimed for one in found.waiting] == ["", "", "boss"]
         assert (found.attempt, found.attempted) == ("", [])
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from covey.keeper.sessions.record import (
     MIGRATION,
+    FormerName,
     KeptSession,
     Records,
     checked_name,
@@ -121,3 +123,10 @@ def test_what_is_not_a_variable_is_refused_without_its_value(word: str) -> None:
     with pytest.raises(AgentError, match="is not the name of a variable") as caught:
         parse_variables([f"{word}secret"] if "=" in word else [word])
     assert "secret" not in str(caught.value)
+
+
+def test_what_a_session_was_called_at_a_time_is_known() -> None:
+    former = (FormerName("web", 20.0), FormerName("site", 30.0))
+    record = KeptSession(name="api", former=former, agent="claude", cwd="/", created_at=10.0, folder="", socket="")
+    assert [record.name_at(time) for time in (9.0, 10.0, 19.9, 20.0, 30.0)] == ["", "web", "web", "site", "api"]
+    assert msgspec.json.decode(msgspec.json.encode(record), type=KeptSession) == record

@@ -108,6 +108,24 @@ def test_how_a_process_ended_is_seen(
     play(scenario)
 
 
+def test_a_program_that_closes_its_terminal_before_it_ends_is_seen_to_the_end(play: Callable[[Scenario], None]) -> None:
+    async def scenario(tmux: Tmux, panes: TmuxPanes) -> None:
+        script = "trap '' HUP; echo $$ > pid; exec sleep 1000 <&- >&- 2>&-"
+        await panes.create("api", "l1", str(tmux.folder), ("sh", "-c", script))
+        await until(lambda: (tmux.folder / "pid").exists() and (tmux.folder / "pid").read_text())
+        pid = int((tmux.folder / "pid").read_text())
+        await until(lambda: not list(Path(f"/proc/{pid}/fd").glob("[012]")))
+        for _ in range(20):  # releases differ in what they say now
+            pane = (await panes.seen() or {})["api"]
+            assert (pane.status, pane.signal) == (None, "")
+        os.kill(pid, signal.SIGKILL)
+        await until(lambda: not birth(pid))
+        assert (await panes.seen() or {})["api"].dead
+        assert (await when(panes, lambda one: one.signal)).signal == "9"
+
+    play(scenario)
+
+
 def test_a_program_that_is_started_again_has_the_same_pane(play: Callable[[Scenario], None]) -> None:
     async def scenario(tmux: Tmux, panes: TmuxPanes) -> None:
         first = await panes.create("api", "l1", str(tmux.folder), SLEEP)

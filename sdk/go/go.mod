@@ -1,0 +1,3 @@
+module covey.example/sdk
+
+go 1.23

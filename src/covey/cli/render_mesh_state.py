@@ -1,0 +1,77 @@
+"""What the shared state of a mesh looks like to a person."""
+
+from __future__ import annotations
+
+from covey.cli.cells import clean, clean_lines, hint
+from covey.cli.table import table
+from covey.cli.text import DIM, clock_of, many
+from covey.kernel import quick_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from covey.cli.text import Paint
+
+
+def entry(result: dict[str, Any], _: Paint) -> str:
+    """The value alone; text as it is, but for control characters, anything else as JSON."""
+    return clean_lines(value_text(result["value"]))
+
+
+def was_set(result: dict[str, Any], _: Paint) -> str:
+    """What was set."""
+    return f"{clean(result['key'])} is set, revision {result['revision']}"
+
+
+def deleted(result: dict[str, Any], _: Paint) -> str:
+    """What was deleted."""
+    return f"{clean(result['key'])} is deleted"
+
+
+def listed(result: dict[str, Any], paint: Paint) -> str:
+    """Every key with its value."""
+    if not result["items"]:
+        return "\n".join(["No values", *hint("covey mesh state set build/web green", "sets one", paint.columns)])
+    rows = [
+        [
+            clean(item["key"]),
+            clean(value_text(item["value"])),
+            clean(item["author_name"]) + (" (private)" if item["scope"] == "member" else ""),
+            clock_of(item["at"]),
+        ]
+        for item in result["items"]
+    ]
+    lines = table(["KEY", "VALUE", "BY", "AT"], rows, [("●", DIM)] * len(rows), paint)
+    if result["next"] is not None:
+        lines += hint(f"covey mesh state list --after {result['next']}", "shows more", paint.columns)
+    return "\n".join(lines)
+
+
+def value_text(value: Any) -> str:
+    """Return a value as text."""
+    return value if isinstance(value, str) else quick_json.dumps(value)
+
+
+def services(result: dict[str, Any], paint: Paint) -> str:
+    """What each service keeps, and whether the replica is complete."""
+    rows = [[item["name"], str(item["documents"]), f"{item['bytes'] / 1000:.0f} kB"] for item in result["items"]]
+    lines = (
+        table(["SERVICE", "DOCUMENTS", "SEALED"], rows, [("●", DIM)] * len(rows), paint) if rows else ["Nothing yet"]
+    )
+    state = "complete" if result["caught_up"] else "as of the last connection"
+    lines += ["", f"this replica is {state}; its digest is {result['digest']}"]
+    if result["refused"]:
+        lines.append(f"{many(result['refused'], 'message')} refused: see covey mesh logs")
+    return "\n".join(lines)
+
+
+def exported(result: dict[str, Any], _: Paint) -> str:
+    """What was written to a file."""
+    return f"{many(result['documents'], 'document')} written to {clean(result['path'])}, in the clear"
+
+
+def imported(result: dict[str, Any], _: Paint) -> str:
+    """What was taken from a file."""
+    left = f", {result['left']} left as they are (--replace replaces them)" if result["left"] else ""
+    return f"{many(result['written'], 'document')} written, {result['same']} there already{left}"

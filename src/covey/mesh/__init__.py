@@ -1,0 +1,1 @@
+"""The mesh: peers on many hosts that exchange sealed, signed messages over NATS."""

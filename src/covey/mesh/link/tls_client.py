@@ -1,0 +1,23 @@
+"""The client of the NATS library, made to insist on TLS: by itself it takes the server's word that there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+
+class TlsClient(Client):
+    """A client that shows its credentials to nobody but over TLS.
+
+    A NATS server says in the clear, before anything else, whether it wants TLS. Somebody on the way who takes that out
+    would be sent the credentials, and could use the signature for a connection of their own.
+    """
+
+    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:  # noqa: FBT001, FBT002 - the library's
+        server = self._current_server
+        encrypted = server is not None and server.uri.scheme == "wss"
+        if initial_connection and not encrypted and not info.get("tls_required"):
+            raise NatsError("what answers there does not offer TLS, so it is not the broker of this mesh")
+        await super()._process_info(info, initial_connection)

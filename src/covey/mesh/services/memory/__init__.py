@@ -1,0 +1,1 @@
+"""Memory: what agents remember and recall, by words and by meaning."""

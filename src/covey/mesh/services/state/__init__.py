@@ -1,0 +1,1 @@
+"""State: values under keys."""

@@ -1,0 +1,1 @@
+"""Vector: collections of texts with metadata, searched by meaning."""

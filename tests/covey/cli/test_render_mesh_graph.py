@@ -1,0 +1,63 @@
+"""What a person reads of the graph of a mesh."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from covey.cli.render_mesh_graph import answered, status
+from covey.cli.text import Paint
+
+PLAIN = Paint(80, colour=False)
+NODE = {"id": 1, "labels": ["Task"], "properties": {"title": "login\x1b[31m"}}
+RELATION = {"id": 2, "type": "WORKS_ON", "start": 1, "end": 2, "properties": {}}
+
+
+def result(*rows: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    return {
+        "rows": list(rows),
+        "truncated": False,
+        "wrote": False,
+        "applied": True,
+        "counters": None,
+        "sequence": 3,
+        "caught_up": True,
+        **changed,
+    }
+
+
+def test_rows_are_a_table_also_with_one_column_and_nodes_look_as_in_cypher() -> None:
+    one = answered(result({"t": NODE}), PLAIN).splitlines()
+    assert one[0].strip() == "t"
+    assert '(:Task {"title": "login' in one[1]
+    assert "\x1b" not in one[1]
+    two = answered(result({"t": NODE, "r": RELATION}, {"t": None, "r": 2.5}), PLAIN).splitlines()
+    assert "[:WORKS_ON]" in two[1]
+    assert two[2].split() == ["●", "null", "2.5"]
+
+
+def test_what_was_changed_and_what_is_missing_is_said() -> None:
+    counters = {"nodes_created": 2, "properties_set": 1}
+    assert answered(result(wrote=True, counters=counters), PLAIN) == "2 nodes created, 1 properties set"
+    assert answered(result(), PLAIN) == "No rows"
+    assert "not applied here yet" in answered(result(wrote=True, applied=False), PLAIN)
+    assert "has not applied all" in answered(result(caught_up=False), PLAIN)
+    assert "see --limit" in answered(result({"t": 1}, truncated=True), PLAIN)
+
+
+def test_the_status_shows_a_problem_and_what_was_put_aside() -> None:
+    found = {
+        "engine": "graphqlite",
+        "sequence": 7,
+        "caught_up": True,
+        "problem": "another engine",
+        "nodes": 0,
+        "relationships": 0,
+        "entries": 0,
+        "failed": 0,
+        "not_applied": [{"sequence": 5, "author": "U", "outcome": "crashed", "reason": "SIGSEGV"}],
+        "crashes": 2,
+        "digest": "abc",
+    }
+    lines = status(found, PLAIN).splitlines()
+    assert "problem: another engine" in lines
+    assert "not applied: 5, crashed: SIGSEGV" in lines

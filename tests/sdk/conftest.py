@@ -1,0 +1,20 @@
+"""Two real hosts for the tests of the SDKs, shared by all that do not end them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from sdk.conformance.hosts import Host, two_hosts
+from sdk.generate.__main__ import SDK
+
+sys.path.insert(0, str(SDK / "python"))
+
+
+@pytest.fixture(scope="session")
+def hosts() -> Iterator[tuple[Host, Host]]:
+    """Alice and Bob, whose peers are members of one mesh."""
+    with two_hosts() as running:
+        yield running

@@ -1,0 +1,56 @@
+"""Programs of the SDKs, built once for all tests of a session."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from sdk.generate.__main__ import SDK
+
+TYPESCRIPT_PLAYER = "play.mjs"
+LIMIT_S = 300
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "covey-sdk"
+
+
+def run(*command: str, folder: Path) -> str:
+    """Return what a program printed. Fails with what it said."""
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert ended.returncode == 0, f"{' '.join(command)}: {ended.stdout}{ended.stderr}"
+    return ended.stdout
+
+
+def built_go_player(folder: Path) -> str:
+    """Build the player in Go, and return its path."""
+    run("go", "build", "-o", str(folder / "play"), "./internal/play", folder=SDK / "go")
+    return str(folder / "play")
+
+
+@functools.cache
+def built_typescript() -> Path:
+    """Build and pack the SDK for TypeScript, install the pack into a clean project, and return the project's folder.
+
+    The compiler is fetched from npm once, and kept.
+    """
+    tools, project = CACHE / "typescript", Path(tempfile.mkdtemp(prefix="cv-ts-"))
+    atexit.register(shutil.rmtree, project, ignore_errors=True)
+    tools.mkdir(parents=True, exist_ok=True)
+    source = project / "source"
+    shutil.copytree(SDK / "typescript", source, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    if (
+        not (tools / "package.json").exists()
+        or (tools / "package.json").read_text() != (source / "package.json").read_text()
+    ):
+        shutil.copy(source / "package.json", tools)
+        run("npm", "install", "--no-audit", "--no-fund", "--no-package-lock", folder=tools)
+    (source / "node_modules").symlink_to(tools / "node_modules")
+    run("npm", "run", "build", folder=source)
+    packed = run("npm", "pack", "--silent", folder=source).split()[-1]
+    (project / "package.json").write_text('{"name": "clean", "private": true, "type": "module"}')
+    run("npm", "install", "--offline", "--no-audit", "--no-fund", str(source / packed), folder=project)
+    shutil.copy(SDK / "conformance" / TYPESCRIPT_PLAYER, project)
+    return project
