@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 
@@ -25,7 +26,9 @@ def write_file(path: str, data: bytes, mode: int) -> None:
             os.close(descriptor)
         os.rename(beside, target)
     except BaseException:
-        os.unlink(beside)
+        # It may have its new name already: a signal's exception comes after the system call, and must not be replaced.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(beside)
         raise
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -52,11 +52,12 @@ async def test_an_expired_lease_is_free_by_the_time_of_the_broker() -> None:
         await bob.stop()
         bob.clock = SkewedClock(-7200.0)
         await bob.start()
-        first = await bob.call("mesh.lease.acquire", name="x", ttl="3s")
-        renewed = await bob.call("mesh.lease.renew", name="x", ttl="4s")
-        assert renewed["until"] > first["until"]
-        await knows(anna, "lease", "x", renewed["revision"])
+        first = await bob.call("mesh.lease.acquire", name="x", ttl="10m")
+        longer = await bob.call("mesh.lease.renew", name="x", ttl="20m")
+        assert longer["until"] > first["until"]
+        await knows(anna, "lease", "x", longer["revision"])
         assert (await refusal(anna.call("mesh.lease.acquire", name="x"))).code == EXIT_CONFLICT
+        renewed = await bob.call("mesh.lease.renew", name="x", ttl="3s")
         taken = await anna.call("mesh.lease.acquire", name="x", wait="20s", ttl="1h")
         assert taken["acquired_at"] >= renewed["until"]
         await knows(bob, "lease", "x", taken["revision"])
