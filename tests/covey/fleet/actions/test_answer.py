@@ -3,58 +3,27 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.covey.conftest import Covey
-from tests.covey.fleet.actions.conftest import PROGRAM, Composing
-from tests.covey.fleet.living import Fleet, living
+from tests.covey.fleet.actions.answering_claude import AnsweringClaude
+from tests.covey.fleet.actions.conftest import Composing
+from tests.covey.fleet.living import living
 from tests.covey.fleet.room import until
 
 pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
-FOLDER = Path(__file__).parent
-
-
-class Claude:
-    """A program that is Claude Code as far as Covey can see, in a pane that a daemon watches."""
-
-    def __init__(self, fleet: Fleet) -> None:
-        self.covey = fleet.covey
-        self.log = fleet.covey.folder / "told"
-        for file in (PROGRAM, FOLDER / "composing_claude.py"):
-            shutil.copy(file, fleet.covey.folder)
-        program = fleet.covey.folder / "composing_claude.py"
-        environment = {
-            "CLAUDE_CONFIG_DIR": str(fleet.covey.folder / "claude"),
-            "PYTHONHOME": sys.base_prefix,
-            "PYTHONPATH": "",
-        }
-        words = [word for name, value in environment.items() for word in ("-e", f"{name}={value}")]
-        script = f"exec -a claude {sys.executable} {program} {self.log}"
-        size = ("-x", "80", "-y", "24")
-        self.pane = fleet.tmux("new-session", "-d", *size, *words, "-P", "-F", "#{pane_id}", "bash", "-c", script)
-        fleet.up()
-        fleet.row(self.pane, "idle")
-
-    def send(self, text: str, *words: str) -> tuple[int, dict[str, Any]]:
-        answer = self.covey.run("send", self.pane, "--text", text, "--yes", *words)
-        return answer.code, json.loads(answer.stdout)["result"]
-
 
 @pytest.fixture
-def claude(covey: Covey) -> Iterator[Claude]:
+def claude(covey: Covey) -> Iterator[AnsweringClaude]:
     with living(covey) as fleet:
-        yield Claude(fleet)
+        yield AnsweringClaude(fleet)
 
 
-def test_the_reply_is_waited_for_and_read(claude: Claude) -> None:
+def test_the_reply_is_waited_for_and_read(claude: AnsweringClaude) -> None:
     same = "word " * 60
     code, result = claude.send(f"{same}one\tend  ", "--wait")
     assert (code, result["answer"]["outcome"]) == (0, "answered")
@@ -74,7 +43,7 @@ def test_the_reply_is_waited_for_and_read(claude: Claude) -> None:
     assert turns[1]["reply"] == "You said 303 characters.\n\n  The last:  two"
 
 
-def test_an_agent_that_asks_ends_the_wait(claude: Claude) -> None:
+def test_an_agent_that_asks_ends_the_wait(claude: AnsweringClaude) -> None:
     code, result = claude.send("ask", "--wait")
     assert (code, result["answer"]["outcome"], result["answer"]["reply"]) == (3, "asks", "")
     assert (result["answer"]["state"], result["receipt"]["rung"]) == ("waiting_approval", "seen")
