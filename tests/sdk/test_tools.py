@@ -15,6 +15,7 @@ from tests.sdk.tools import built_typescript, run
 GO_PROGRAM = """package main
 
 import (
+	"context"
 	"fmt"
 
 	covey "covey.example/sdk"
@@ -22,23 +23,31 @@ import (
 
 func main() {
 	_, err := covey.ConnectMesh("nowhere", "/nonexistent")
-	fmt.Println(covey.IsError(err, "no_mesh"))
+	node, _ := covey.ConnectNode("/nonexistent")
+	_, silence := node.BeatsList(context.Background())
+	fmt.Println(covey.IsError(err, "no_mesh"), covey.IsError(silence, "daemon_not_running"))
 }
 """
 PYTHON_PROGRAM = """
 import sys
 before = set(sys.modules)
-from covey_sdk import CoveyError, Mesh
+from covey_sdk import CoveyError, Mesh, Node, NotRunningError
 try:
     Mesh("nowhere", home="/nonexistent")
 except CoveyError as error:
+    print(error.error)
+try:
+    Node("/nonexistent").beats.list()
+except NotRunningError as error:
     print(error.error)
 foreign = {name.partition(".")[0] for name in sys.modules} - set(sys.stdlib_module_names) - {"covey_sdk", "__main__"}
 print(sorted(name for name in foreign if name not in before))
 """
 NODE_PROGRAM = """
-import { Mesh } from "@covey/sdk";
+import { Mesh, Node } from "@covey/sdk";
 await Mesh.connect("nowhere", "/nonexistent").catch((error) => console.log(error.error));
+const node = await Node.connect("/nonexistent");
+await node.beats.list().catch((error) => console.log(error.error));
 """
 
 
@@ -51,7 +60,7 @@ def test_the_go_sdk_is_formatted_vetted_and_built_in_a_clean_module(tmp_path: Pa
     )
     (tmp_path / "go.mod").write_text(module)
     (tmp_path / "main.go").write_text(GO_PROGRAM)
-    assert run("go", "run", ".", folder=tmp_path) == "true\n"
+    assert run("go", "run", ".", folder=tmp_path) == "true true\n"
 
 
 def test_the_typescript_sdk_needs_no_package_and_is_typed_strictly() -> None:
@@ -61,7 +70,7 @@ def test_the_typescript_sdk_needs_no_package_and_is_typed_strictly() -> None:
     assert "dependencies" not in json.loads((installed / "package.json").read_text())
     assert {"index.js", "index.d.ts"} <= {path.name for path in (installed / "dist").iterdir()}
     (project / "clean.mjs").write_text(NODE_PROGRAM)
-    assert run("node", "clean.mjs", folder=project) == "no_mesh\n"
+    assert run("node", "clean.mjs", folder=project) == "no_mesh\ndaemon_not_running\n"
 
 
 def test_the_python_sdk_is_installed_from_its_wheel_and_imports_the_standard_library_only(tmp_path: Path) -> None:
@@ -81,7 +90,7 @@ def test_the_python_sdk_is_installed_from_its_wheel_and_imports_the_standard_lib
         "-q",
     ]
     subprocess.run([*pip, str(tmp_path / built)], check=True, timeout=100)
-    assert run(python, "-I", "-c", PYTHON_PROGRAM, folder=tmp_path).split("\n")[:2] == ["no_mesh", "[]"]
+    assert run(python, "-I", "-c", PYTHON_PROGRAM, folder=tmp_path).split() == ["no_mesh", "daemon_not_running", "[]"]
 
 
 def test_the_sdks_have_one_version() -> None:

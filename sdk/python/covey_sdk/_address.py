@@ -108,4 +108,4 @@ def _address(seat: Path, about: Address) -> Address:
 def not_running(address: Address, reason: object) -> NotRunningError:
     message = f"{address.title} is not running ({reason})"
     suggestion = f"Run `{address.command}` to start it."
-    return NotRunningError(message, error="daemonnot_running", suggestion=suggestion, recoverable=True)
+    return NotRunningError(message, error="daemon_not_running", suggestion=suggestion, recoverable=True)
