@@ -31,7 +31,7 @@ PATTERNS = {
     "event": r"\b[0-9A-HJKMNP-TV-Z]{26}\b",
 }
 """What is another one each time: it is replaced by its name and, unless it is a time, a number by first occurrence."""
-COUNTED = {"cursor", "state_version", "pid", "messages", "lag_ms", "age_ms", "waited_ms", "generation"}
+COUNTED = {"cursor", "revision", "state_version", "pid", "messages", "lag_ms", "age_ms", "waited_ms", "generation"}
 """Fields with numbers that depend on what was before."""
 
 
@@ -76,7 +76,8 @@ def play(command: Sequence[str], hosts: tuple[Host, Host], run: str, *, asynchro
         "call" in step or "take" in step for step in steps if "open" not in step
     ):
         raise RuntimeError(f"{command[0]} has ended with {playing.returncode} after {len(found)} results: {said}")
-    return _normal([_compared(step, result) for step, result in found], run)
+    saved = {run: "run", **_saved(found)}
+    return _normal([_compared(step, result) for step, result in found], saved)
 
 
 def _required() -> dict[str, list[str]]:
@@ -137,9 +138,17 @@ def _kept(result: Any, keep: Any) -> Any:
     return result
 
 
-def _normal(found: list[dict[str, Any]], run: str) -> str:
+def _saved(found: list[tuple[dict[str, Any], Any]]) -> dict[str, str]:
+    """Return the texts that the scenario has saved, such as ids, with the names that it gave them."""
+    places = [(result.get(field), name) for step, result in found for name, field in step.get("save", {}).items()]
+    return {value: name for value, name in places if isinstance(value, str)}
+
+
+def _normal(found: list[dict[str, Any]], saved: dict[str, str]) -> str:
     """Return what was found as text, without what is another one each time."""
-    text = _text(_uncounted(found)).replace(run, "<run>")
+    text = _text(_uncounted(found))
+    for value, name in saved.items():
+        text = text.replace(value, f"<{name}>")
     for kind, pattern in PATTERNS.items():
         numbers: dict[str, int] = {}
         if kind == "time":

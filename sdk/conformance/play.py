@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import keyword
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -15,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from covey_sdk import AsyncMesh, AsyncNode, CoveyError, Event, Mesh, Node
-
-KEYWORDS = {"from", "for"}
 
 
 class Player:
@@ -65,7 +64,7 @@ class Player:
         return daemon.events(self._filled(step["since"]), kinds=step["kinds"])
 
     async def _call(self, step: dict[str, Any]) -> Any:
-        given = {f"{name}_" if name in KEYWORDS else name: one for name, one in step.get("with", {}).items()}
+        given = {f"{name}_" if keyword.iskeyword(name) else name: one for name, one in step.get("with", {}).items()}
         options = {"idempotency_key": step.get("key"), "deadline_s": step.get("deadline_s")}
         options = {name: self._filled(value) for name, value in options.items() if value is not None}
         try:
