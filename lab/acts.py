@@ -171,6 +171,8 @@ class Acts:
         await self._tell("take long")
         if problem := await self._until(lambda: self._shows("I begin."), "it does not begin"):
             return problem
+        if problem := await self._until(lambda: self._is("running"), "it works, and is not said to"):
+            return problem
         stopped = await self._node.call("interrupt", ref=self._stage.ref)
         return "" if stopped["stopped"] else f"it is {stopped['state']}; {await self._end_of_screen()}"
 

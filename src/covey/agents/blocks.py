@@ -74,6 +74,12 @@ class BlockReader:
         """Whether a turn has begun and not ended."""
         return self._turn is not None
 
+    @property
+    def unanswered_since(self) -> float:
+        """When the open turn began, as long as its last block is not words of the agent; 0 otherwise."""
+        turn = self._turn
+        return turn.began_at if turn and not _ends_with_words(turn.blocks) else 0.0
+
     def finished(self) -> list[FinishedTurn]:
         """Return the turns that ended since the last call, the oldest first."""
         finished = self._finished
@@ -135,7 +141,7 @@ class BlockReader:
         if turn is None or not (turn.prompt.strip() or blocks):  # a compaction
             return
         if interrupted is None:
-            interrupted = not turn.error and not (blocks and blocks[-1]["type"] == "text")
+            interrupted = not turn.error and not _ends_with_words(blocks)
         self._finished.append(
             FinishedTurn(
                 key=turn.key,
@@ -147,6 +153,10 @@ class BlockReader:
                 error=turn.error,
             )
         )
+
+
+def _ends_with_words(blocks: list[Block]) -> bool:
+    return bool(blocks) and blocks[-1]["type"] == "text"
 
 
 def thinking(text: str) -> Block:

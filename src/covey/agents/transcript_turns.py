@@ -60,6 +60,11 @@ class TurnSource:
         raise NotImplementedError
 
     @property
+    def unanswered_since(self) -> float:
+        """When the open turn began, as long as the agent's last words in it are not there; 0 otherwise."""
+        raise NotImplementedError
+
+    @property
     def behind(self) -> bool:
         """Whether there is more to read at once."""
         return False
@@ -111,6 +116,10 @@ class TranscriptTurns(TurnSource):
     @property
     def open(self) -> bool:
         return self._reader.open and self._reader.key not in self._keys
+
+    @property
+    def unanswered_since(self) -> float:
+        return self._reader.unanswered_since
 
     @property
     def behind(self) -> bool:

@@ -63,9 +63,7 @@ async def _perform(home: Home, slug: str, operation: Operation, params: dict[str
         if peer.link.session is not None and operation.name in READING:
             await peer.caught_up(CAUGHT_UP_S)
         if peer.link.session is not None and operation.name in SHARING:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(CAUGHT_UP_S):
-                    await peer.services.documents.caught_up.wait()
+            await peer.services.documents.wait_until_caught_up(CAUGHT_UP_S)
         caller = Caller("internal", subsystem="cold", surface="cli")
         result = await daemon.dispatcher.call(operation.name, params, caller, idempotency_key=key or None)
         if peer.link.session is not None:

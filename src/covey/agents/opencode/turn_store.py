@@ -39,6 +39,7 @@ class OpencodeTurns(TurnSource):
     def __init__(self, agent: str, path: str, session_id: str = "", position: Position | None = None) -> None:
         super().__init__(agent, path, session_id, position)
         self._open = ""
+        self._unanswered_since = 0.0
         self._stamps: deque[tuple[tuple[int, int], ...]] = deque(maxlen=2)
         """What the files looked like at the last readings.
 
@@ -53,6 +54,10 @@ class OpencodeTurns(TurnSource):
     def open(self) -> bool:
         return bool(self._open) and self._open not in self._keys
 
+    @property
+    def unanswered_since(self) -> float:
+        return self._unanswered_since
+
     def read(self) -> list[FinishedTurn]:
         stamp = tuple(_stamp(f"{self.path}{suffix}") for suffix in ("", "-wal"))
         if self._stamps.count(stamp) == self._stamps.maxlen:
@@ -66,7 +71,7 @@ class OpencodeTurns(TurnSource):
             if not _is_complete(message) and not any(_is_answer(later) for later in messages[place + 1 :]):
                 break
             reader.take(message)
-        self._open = reader.key
+        self._note_open(reader)
         return self._new(reader.finished())
 
     def end(self, now: float) -> list[FinishedTurn]:
@@ -74,8 +79,11 @@ class OpencodeTurns(TurnSource):
         for message in self._messages() or ():
             reader.take(message)
         turns = reader.end(now)
-        self._open = reader.key
+        self._note_open(reader)
         return self._new(turns)
+
+    def _note_open(self, reader: OpencodeBlocks) -> None:
+        self._open, self._unanswered_since = reader.key, reader.unanswered_since
 
     def _messages(self) -> list[dict[str, Any]] | None:
         """Return the messages after the last delivered prompt; None if the database cannot be read now.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from covey.agents.json_values import timestamp
 from covey.agents.registry import BLOCKS
 from covey.agents.transcript_turns import Position, follow_turns
 from covey.contract.keeper_events import TURN_FINISHED
@@ -140,13 +141,27 @@ class TurnFollower:
     async def _finish(self) -> None:
         """Wait for the mark of the end of a turn that is over; without one, that the agent rests has to do."""
         assert self._turns is not None
-        over, source = self._context.clock.time(), self._turns
-        until = self._context.clock.monotonic() + (MARK_S if source.marks_end else WRITTEN_S)
-        while source.open and self._context.clock.monotonic() < until:
-            await self._context.clock.sleep(LOOK_S)
+        clock, source = self._context.clock, self._turns
+        over, began = clock.time(), clock.monotonic()
+        while source.open and self._rests() and clock.monotonic() - began < self._patience_s(source):
+            await clock.sleep(LOOK_S)
             await self._read()
-        if source.open and self._agent.state in RESTS:
+        if source.open and self._rests():
             await self._take(partial(source.end, over))
+
+    def _rests(self) -> bool:
+        return self._agent.state in RESTS and self._agent.runtime_id == self._runtime_id
+
+    def _patience_s(self, source: TurnSource) -> float:
+        """Return how long the end of the open turn is waited for.
+
+        An agent that is said to rest since before its prompt is at work: the fleet has not noticed it yet, such as
+        after a start of the daemon on a busy machine.
+        """
+        rests_since = timestamp((self._agent.row or {}).get("since")) or 0.0
+        if rests_since < source.unanswered_since:
+            return WRITES_S
+        return MARK_S if source.marks_end else WRITTEN_S
 
     async def _find(self) -> None:
         """Find the transcript of the present agent, which may have changed with its conversation."""

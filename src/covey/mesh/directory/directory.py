@@ -6,6 +6,8 @@ old record again changes nothing.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from covey.mesh.crypto.errors import ForgedError, MeshCryptoError, UnknownKeyError
@@ -49,6 +51,7 @@ class Directory:
         self.members: dict[str, MemberRecord] = {}
         self.profiles: dict[str, Profile] = {}
         self.epochs: dict[int, EpochSecret] = {}
+        self._granted = asyncio.Event()
         self._shared_keys: dict[int, bytes] = {}
         self._former_keys: dict[int, SharedKeysRecord] = {}
         """Records with the shared keys of former epochs, by their own epoch."""
@@ -82,6 +85,17 @@ class Directory:
     def epoch(self) -> EpochSecret | None:
         """The newest topic keys that this member has; None before the first were granted."""
         return self.epochs[max(self.epochs)] if self.epochs else None
+
+    async def wait_for_epoch(self, limit_s: float) -> EpochSecret | None:
+        """Return the newest topic keys; a member that has just joined waits for its first ones, up to so many seconds.
+
+        Returns None if they were not granted until then.
+        """
+        if not self.epochs:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(limit_s):
+                    await self._granted.wait()
+        return self.epoch
 
     def shared_key(self, epoch: int) -> bytes | None:
         """Return the key of what was shared in an epoch, also of one before this member joined; None if not known."""
@@ -208,6 +222,7 @@ class Directory:
         if int(epoch) in self.epochs:
             return None
         self.epochs[secret.epoch] = secret
+        self._granted.set()
         return Change("granted", member)
 
     def _apply_shared(self, epoch: str, wire: bytes) -> None:

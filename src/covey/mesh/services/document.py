@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 WRITER = "document"
 """What stands in the header of an envelope for the outbox: documents come from none."""
 OWN = "own-"
+GRANTED_S = 10.0
+"""Within which a member that has just joined is granted the keys of the mesh."""
 _TOKEN_BYTES: Final = 15
 _TOKEN: Final = b"covey-doc-token1"
 
@@ -68,6 +70,14 @@ class NotReady(LinkError):  # noqa: N818 - a state
     """The keys of this epoch were not granted yet."""
 
     kind = "mesh_not_ready"
+
+
+async def granted_epoch(directory: Directory) -> EpochSecret:
+    """Return the newest keys of the mesh. A member that has just joined waits for its first ones. Raises NotReady."""
+    epoch = await directory.wait_for_epoch(GRANTED_S)
+    if epoch is None:
+        raise NotReady("the keys of this mesh were not granted to this member yet")
+    return epoch
 
 
 class _Written(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ at the same moment one wins, and the others learn it at once.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 from datetime import datetime
@@ -22,6 +23,7 @@ from covey.mesh.services.document import (
     Document,
     NotReady,
     document_subject,
+    granted_epoch,
     open_document,
     seal_document,
     subject_token,
@@ -110,6 +112,13 @@ class Documents:
         found = self.replica.get(service, key, private=private)
         return None if found is None or found.value is None else found
 
+    async def wait_until_caught_up(self, limit_s: float) -> None:
+        """Wait until the replica has what the broker had, but not longer, and not at all without a connection."""
+        if self._link.session is not None and not self.caught_up.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(limit_s):
+                    await self.caught_up.wait()
+
     async def put(
         self,
         service: str,
@@ -124,9 +133,7 @@ class Documents:
         With `after` it must still have that revision (0: it must not be there, or be deleted). Raises AgentError if it
         has another one by now, if this member may not write, or if there is no connection.
         """
-        session, epoch = self._link.require(), self._directory.epoch
-        if epoch is None:
-            raise NotReady("the keys of this mesh were not granted to this member yet")
+        session, epoch = self._link.require(), await granted_epoch(self._directory)
         self.check_may_write()
         if value is not None and not self._is_valid(service, key, value):
             raise user_error(f"{key!r} would not be accepted: its value is not one of the service {service}")

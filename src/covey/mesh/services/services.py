@@ -46,6 +46,8 @@ SERVICES: tuple[type[Service], ...] = (
 """Every service that a peer has."""
 REPLICA_FILE = "services.db"
 COUNT_EVERY_S = 5.0
+READY_S = 2.0
+"""How long a call waits for a peer that reads for the first time what is shared."""
 
 
 class Services:
@@ -101,8 +103,25 @@ class Services:
             "mesh.services.list": self.overview,
             "mesh.services.export": self.export,
             "mesh.services.import": self.import_,
-            **{name: handler for service in self._services.values() for name, handler in service.handlers().items()},
+            **{
+                name: self._when_ready(handler)
+                for service in self._services.values()
+                for name, handler in service.handlers().items()
+            },
         }
+
+    def _when_ready(self, handler: Handler) -> Handler:
+        """Return a handler that is performed when the replica and the broker's time are known, as far as they can be.
+
+        A peer that has just joined or started would else not find what there is, and let claims expire by its own
+        clock.
+        """
+
+        async def perform(call: Call) -> object:
+            await self.documents.wait_until_caught_up(READY_S)
+            return await handler(call)
+
+        return perform
 
     async def serve(self, session: Session, incarnation: str) -> None:
         """Keep the replica up to date, and let the services do what needs the connection, until it breaks."""

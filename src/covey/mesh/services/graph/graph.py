@@ -20,7 +20,7 @@ from covey.kernel.clock import timestamp
 from covey.mesh.crypto.envelope import new_message_id
 from covey.mesh.crypto.errors import MalformedError
 from covey.mesh.link.errors import LinkError, NotAcknowledged
-from covey.mesh.services.document import NotReady
+from covey.mesh.services.document import granted_epoch
 from covey.mesh.services.graph.child_engine import ChildEngine
 from covey.mesh.services.graph.engine import (
     ENGINE,
@@ -196,9 +196,7 @@ class Graph(Service):
 
     async def _publish(self, session: Session, queued: Queued) -> int:
         """Return the sequence of an entry when the broker has stored it."""
-        epoch = self.surroundings.directory.epoch
-        if epoch is None:
-            raise NotReady("the keys of this mesh were not granted to this member yet")
+        epoch = await granted_epoch(self.surroundings.directory)
         keys = self.surroundings.keys()
         entry = Entry(engine=ENGINE, statement=queued.statement, params=queued.params, now_ms=queued.now_ms)
         try:

@@ -156,3 +156,12 @@ async def test_what_is_shared_is_taken_out_and_brought_into_another_mesh(tmp_pat
         file.write_text('{"service": "state"}\n')
         assert (await refusal(bob.call("mesh.services.import", path=str(file)))).code == EXIT_USER_ERROR
         assert (await refusal(bob.call("mesh.services.export", path="/x", service=["no"]))).code == EXIT_USER_ERROR
+
+
+async def test_who_has_just_joined_reads_and_writes_at_once() -> None:
+    async with a_mesh("anna") as mesh:
+        await mesh.peers["anna"].call("mesh.state.set", key="k", value=1)
+        late = await mesh.join("late")
+        assert (await late.call("mesh.state.get", key="k"))["value"] == 1
+        later = await mesh.join("later")
+        assert (await later.call("mesh.state.set", key="k", value=2, expect=1))["revision"] == 2
