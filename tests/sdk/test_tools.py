@@ -9,9 +9,14 @@ import sys
 import venv
 from pathlib import Path
 
+import pytest
+
 from sdk.generate.__main__ import SDK
 from tests.sdk.tools import built_typescript, run
 
+STATICCHECK = "honnef.co/go/tools/cmd/staticcheck@v0.8.2"
+COMPILED_S = 900
+"""Within which Go has fetched and compiled it, once on each machine."""
 GO_PROGRAM = """package main
 
 import (
@@ -61,6 +66,12 @@ def test_the_go_sdk_is_formatted_vetted_and_built_in_a_clean_module(tmp_path: Pa
     (tmp_path / "go.mod").write_text(module)
     (tmp_path / "main.go").write_text(GO_PROGRAM)
     assert run("go", "run", ".", folder=tmp_path) == "true true\n"
+
+
+@pytest.mark.first
+@pytest.mark.timeout(COMPILED_S)
+def test_staticcheck_finds_nothing_in_the_go_sdk() -> None:
+    assert run("go", "run", STATICCHECK, "./...", folder=SDK / "go", limit_s=COMPILED_S) == ""
 
 
 def test_the_typescript_sdk_needs_no_package_and_is_typed_strictly() -> None:

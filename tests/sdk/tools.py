@@ -17,9 +17,9 @@ LIMIT_S = 300
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "covey-sdk"
 
 
-def run(*command: str, folder: Path) -> str:
+def run(*command: str, folder: Path, limit_s: float = LIMIT_S) -> str:
     """Return what a program printed. Fails with what it said."""
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit_s, check=False)
     assert ended.returncode == 0, f"{' '.join(command)}: {ended.stdout}{ended.stderr}"
     return ended.stdout
 
