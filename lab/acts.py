@@ -46,7 +46,7 @@ PROMPTS = {
     "make denied": ["approval touch denied", "say Then not."],
     "make pressed": ["approval touch pressed", "say Made."],
     "ask me": [f"question {QUESTION}", "say Then I know."],
-    "take long": ["say I begin.", "shell sleep 25", "say It has run."],
+    "take long": ["say I begin.", "shell echo begin && sleep 25", "say It has run."],
 }
 
 
