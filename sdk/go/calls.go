@@ -1060,6 +1060,7 @@ type MeshImport struct {
 	Written int64 `json:"written"`
 	Same    int64 `json:"same"`
 	Left    int64 `json:"left"`
+	Skipped int64 `json:"skipped"`
 }
 
 // MeshInbox is a shape of the contract.
@@ -5723,7 +5724,7 @@ type MeshRemindOptions struct {
 	At *string
 	// At the times of this cron expression, such as '0 9 * * 1-5'.
 	Cron *string
-	// The time zone of at and cron, such as Europe/Berlin.
+	// The time zone of at and cron, such as Europe/Berlin; without it that of the peer's machine.
 	Tz *string
 	// @name, @name/agent, @group or * for everybody; without it, you.
 	To *string

@@ -3266,7 +3266,7 @@ class AsyncMeshCalls:
         in_: After so long, such as 90m.
         at: At this time, such as 2026-01-31T14:05:00Z; without a zone in that of tz.
         cron: At the times of this cron expression, such as '0 9 * * 1-5'.
-        tz: The time zone of at and cron, such as Europe/Berlin.
+        tz: The time zone of at and cron, such as Europe/Berlin; without it that of the peer's machine.
         to: @name, @name/agent, @group or * for everybody; without it, you.
         as_agent: The name of the agent that asks. Without it, it is the agent in which the caller runs, if the node
             sees it.

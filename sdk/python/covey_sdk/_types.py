@@ -898,6 +898,7 @@ class MeshImport(TypedDict):
     written: int
     same: int
     left: int
+    skipped: int
 
 
 class MeshInbox(TypedDict):

@@ -1868,7 +1868,7 @@ export interface MeshRemindOptions extends CallOptions {
   at?: string;
   /** At the times of this cron expression, such as '0 9 * * 1-5'. */
   cron?: string;
-  /** The time zone of at and cron, such as Europe/Berlin. */
+  /** The time zone of at and cron, such as Europe/Berlin; without it that of the peer's machine. */
   tz?: string;
   /** @name, @name/agent, @group or * for everybody; without it, you. */
   to?: string;

@@ -881,6 +881,7 @@ export interface MeshImport {
   written: number;
   same: number;
   left: number;
+  skipped: number;
 }
 
 export interface MeshInbox {

@@ -33,7 +33,7 @@ def listed(result: dict[str, Any], paint: Paint) -> str:
         [
             item["id"],
             clock_of(item["next_at"]),
-            clean(item["cron"] or ""),
+            clean(f"{item['cron']} {item['tz']}" if item["cron"] else ""),
             "you" if item["private"] else clean(item["to"]),
             clean(item["message"]),
         ]

@@ -74,4 +74,5 @@ def exported(result: dict[str, Any], _: Paint) -> str:
 def imported(result: dict[str, Any], _: Paint) -> str:
     """What was taken from a file."""
     left = f", {result['left']} left as they are (--replace replaces them)" if result["left"] else ""
-    return f"{many(result['written'], 'document')} written, {result['same']} there already{left}"
+    skipped = f", {result['skipped']} skipped: they make no sense in this mesh" if result["skipped"] else ""
+    return f"{many(result['written'], 'document')} written, {result['same']} there already{left}{skipped}"

@@ -53,13 +53,15 @@ OPERATIONS = (
         method="POST",
         route="/v1/services/import",
         description="What is there already with the same value is left as it is. What is there with another value is "
-        "left too, and counted, unless --replace is given.",
+        "left too, and counted, unless --replace is given. Reminders become this member's. Skipped is what makes no "
+        "sense here: reminders that are past or for somebody who is not here, leases of others. Skills, tools, files "
+        "and the graph are not in such files.",
         parameters=[
             Parameter("path", "File that was exported.", required=True, positional=True, path=True),
             SERVICE,
             Parameter("replace", "Replace what is there with another value.", type="bool", default=False),
         ],
-        result=shape("MeshImport", written="integer", same="integer", left="integer"),
+        result=shape("MeshImport", written="integer", same="integer", left="integer", skipped="integer"),
         mutating=True,
         consent=True,
     ),

@@ -57,7 +57,11 @@ OPERATIONS = (
                 "at", "At this time, such as 2026-01-31T14:05:00Z; without a zone in that of tz.", content="text"
             ),
             Parameter("cron", "At the times of this cron expression, such as '0 9 * * 1-5'.", content="text"),
-            Parameter("tz", "The time zone of at and cron, such as Europe/Berlin.", default="UTC", content="text"),
+            Parameter(
+                "tz",
+                "The time zone of at and cron, such as Europe/Berlin; without it that of the peer's machine.",
+                content="text",
+            ),
             Parameter("to", "@name, @name/agent, @group or * for everybody; without it, you.", content="text"),
             AS_AGENT,
         ],

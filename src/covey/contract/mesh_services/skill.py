@@ -71,7 +71,7 @@ OPERATIONS = (
         method="POST",
         route="/v1/skill/deploy",
         description="All files of the folder, of at most 256 KB together, are sealed for the members and signed by "
-        "this one. Links and hidden files are refused. Name, version and description are taken from the head of "
+        "this one. Links are refused, hidden files left out. Name, version and description are taken from the head of "
         "SKILL.md where they are not given. Nothing is installed anywhere by it.",
         parameters=[
             Parameter("path", "The folder with the SKILL.md.", required=True, positional=True, path=True),
@@ -130,7 +130,7 @@ OPERATIONS = (
         route="/v1/skill/install",
         description="For a person: programs within an agent are refused. It goes to the agent's folder of skills, of "
         "the project in the current folder or, with --user, of all projects of this user. What a skill says, the agent "
-        "will do: read it before. `covey mesh skill uninstall` removes it without a trace.",
+        "will do: read it before. `covey mesh skill uninstall` removes it; files that were changed since stay.",
         parameters=[
             SKILL,
             Parameter("agent", "For which agent.", enum=SKILLED, default="claude"),

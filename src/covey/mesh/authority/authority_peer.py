@@ -18,6 +18,7 @@ from covey.mesh.link.errors import LinkError, NotConnected
 from covey.mesh.link.pull import read_all
 from covey.mesh.membership import mesh_record
 from covey.mesh.services.files.settings import most_chunks
+from murli import AgentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 PUBLISH_S = 10.0
 RECOVER_S = 10.0
+QUOTA_EVERY_S = 5.0
 """How long a request waits until the register is filled, right after the start."""
 
 log = logging.getLogger("covey.mesh.authority")
@@ -60,6 +62,7 @@ class AuthorityPeer:
         self._system = system
         self._operator = operator
         self._config = context.config
+        self._clock = context.clock
         self._recovered = asyncio.Event()
         self._authority = Authority(
             file,
@@ -95,9 +98,7 @@ class AuthorityPeer:
 
     async def prepare(self, session: Session) -> None:
         """Make the streams that are missing, and say so to the members: they read them from the beginning then."""
-        token = self._file.subject_token
-        chunks = most_chunks(self._config.current.get)
-        created = await ensure_streams(session.client, self._file.replicas, authority_token=token, most_chunks=chunks)
+        created = await self._ensure_streams(session, self._most_chunks())
         await self._recover(session)
         self._recovered.set()
         if not created and await session.newest("AUTHORITY", "a.mesh") is not None:
@@ -110,6 +111,27 @@ class AuthorityPeer:
         number = 1 if known is None else known.number + 1
         wire = mesh_record(self._file, self._membership.slug, self._keys(), number=number)
         await session.publish(self._file.subject("a.mesh"), wire, deadline_s=PUBLISH_S)
+
+    def _most_chunks(self) -> int:
+        return most_chunks(self._config.current.get)
+
+    async def _ensure_streams(self, session: Session, chunks: int) -> bool:
+        """Make the streams that are missing, with this quota for files, and return whether any was."""
+        token = self._file.subject_token
+        return await ensure_streams(session.client, self._file.replicas, authority_token=token, most_chunks=chunks)
+
+    async def _keep_quota(self, session: Session) -> None:
+        """Tell the broker the quota for files when the setting has changed."""
+        chunks = self._most_chunks()
+        while True:
+            await self._clock.sleep(QUOTA_EVERY_S)
+            if (wanted := self._most_chunks()) != chunks:
+                try:
+                    await self._ensure_streams(session, wanted)
+                except AgentError as error:
+                    log.warning("quota of files is not changed", extra={"reason": error.message})
+                else:
+                    chunks = wanted
 
     async def _recover(self, session: Session) -> None:
         """Fill an empty register: with what we had signed before if our database was lost, else with ourselves."""
@@ -142,6 +164,7 @@ class AuthorityPeer:
         """Answer requests and report members that are gone, until the session breaks."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._authority.serve(session))
+            group.create_task(self._keep_quota(session))
             if self._system is not None:
                 group.create_task(self._report_gone(session, presence))
 

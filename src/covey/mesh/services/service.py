@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from covey.mesh.services.keys import is_key
 
 if TYPE_CHECKING:
     import sqlite3
@@ -68,6 +70,15 @@ class Service:
         It depends on nothing but its arguments, so that all replicas refuse the same.
         """
         return True
+
+    def imported(self, key: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+        """Return key and value under which this member shares a document of a file.
+
+        Returns None if it makes no sense in this mesh, and raises ValueError if it is none of this service.
+        """
+        if not is_key(key) or not self.is_valid(key, value):
+            raise ValueError(f"it is not one of the service {self.name}")
+        return key, value
 
     @staticmethod
     def project(database: sqlite3.Connection, document: Document, before: Document | None) -> None:

@@ -13,6 +13,7 @@ from covey.mesh.services.graph.graph import Graph
 from covey.mesh.services.leases.leases import LeaseService
 from covey.mesh.services.mcp.mcp import Mcp
 from covey.mesh.services.memory.memory import Memory
+from covey.mesh.services.own_folder import check_outside
 from covey.mesh.services.reminders.reminders import Reminders
 from covey.mesh.services.replica import Replica
 from covey.mesh.services.skill.skill import Skills
@@ -57,6 +58,7 @@ class Services:
         self, replica: Replica, surroundings: Surroundings, fetch: Callable[[Session, str], Awaitable[object]]
     ) -> None:
         self.replica = replica
+        self._surroundings = surroundings
         self.usage: dict[str, Usage] = {}
         """By service, as it was counted last."""
         self.documents = Documents(
@@ -165,13 +167,15 @@ class Services:
 
     async def export(self, call: Call) -> dict[str, Any]:
         """Write documents to a file."""
-        path = Path(call.params["path"])
+        path, home = Path(call.params["path"]), self._surroundings.context.seat.home
+        await asyncio.to_thread(check_outside, str(path), home, "Write it to another folder.", "path")
         return {"path": str(path), "documents": await export_documents(self.documents, path, self._chosen(call))}
 
     async def import_(self, call: Call) -> dict[str, int]:
         """Write the documents of a file into the mesh."""
         path, replace = Path(call.params["path"]), call.params["replace"]
-        return await import_documents(self.documents, path, self._chosen(call), replace=replace)
+        chosen = {name: self._services[name] for name in self._chosen(call)}
+        return await import_documents(self.documents, path, chosen, replace=replace)
 
     def _chosen(self, call: Call) -> set[str]:
         """Return the services that a call names, or all. Raises AgentError for one that there is not."""

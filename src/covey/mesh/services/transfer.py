@@ -15,11 +15,12 @@ from murli import user_error
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from covey.mesh.services.document import Document
     from covey.mesh.services.documents import Documents
+    from covey.mesh.services.service import Service
 
 LONGEST_LINE = 2_000_000
 
@@ -74,13 +75,16 @@ def _write(path: Path, documents: list[Document]) -> None:
 
 
 async def import_documents(
-    documents: Documents, path: Path, services: Collection[str], *, replace: bool
+    documents: Documents, path: Path, services: Mapping[str, Service], *, replace: bool
 ) -> dict[str, int]:
     """Write what a file holds of some services, and return what was done. Raises AgentError, before anything if a line
     of the file is wrong.
     """
-    counts = {"written": 0, "same": 0, "left": 0}
+    counts = {"written": 0, "same": 0, "left": 0, "skipped": 0}
     for line in await asyncio.to_thread(_read, path, services):
+        if line is None:
+            counts["skipped"] += 1
+            continue
         present = documents.get(line.service, line.key, private=line.private)
         if present is not None and present.value == line.value:
             counts["same"] += 1
@@ -93,8 +97,9 @@ async def import_documents(
     return counts
 
 
-def _read(path: Path, services: Collection[str]) -> list[Line]:
-    found = []
+def _read(path: Path, services: Mapping[str, Service]) -> list[Line | None]:
+    """Return the documents of a file as they are shared here, None for each that makes no sense here."""
+    found: list[Line | None] = []
     try:
         with path.open("rb") as file:
             for number, text in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
@@ -102,12 +107,19 @@ def _read(path: Path, services: Collection[str]) -> list[Line]:
                     raise user_error(f"line {number} of {path} is too long", "Name an exported file.", field="path")
                 try:
                     line = msgspec.json.decode(text, type=Line)
+                    if line.service in services:
+                        found.append(_imported(line, services[line.service]))
                 except (msgspec.MsgspecError, ValueError, RecursionError) as error:
                     raise user_error(
-                        f"line {number} of {path} is no document: {error}", "Name an exported file.", field="path"
+                        f"line {number} of {path} is not a document that can be shared: {error}",
+                        "Name an exported file. Nothing was written.",
+                        field="path",
                     ) from error
-                if line.service in services:
-                    found.append(line)
     except OSError as error:
         raise user_error(f"{path} cannot be read: {error.strerror}", "Name an exported file.", field="path") from error
     return found
+
+
+def _imported(line: Line, service: Service) -> Line | None:
+    found = service.imported(line.key, line.value)
+    return None if found is None else msgspec.structs.replace(line, key=found[0], value=found[1])

@@ -24,6 +24,7 @@ from covey.mesh.services.files.threads import in_thread
 from covey.mesh.services.files.transfer import KEPT_S, Transfer, Transfers, new_transfer_id
 from covey.mesh.services.files.transfer import MIGRATION as TRANSFERS
 from covey.mesh.services.files.uploads import Uploads
+from covey.mesh.services.own_folder import check_outside
 from covey.mesh.services.service import Service
 from murli import not_found, permission_denied, user_error
 
@@ -143,13 +144,7 @@ class Files(Service):
     async def _examined(self, path: str) -> tuple[int, int]:
         """Return size and time of a file that can be shared. Raises AgentError."""
         home = self.surroundings.context.seat.home
-
-        def work() -> bool:
-            real, own = Path(path).resolve(), Path(home).resolve()
-            return own in real.parents
-
-        if await in_thread(work):
-            raise permission_denied(f"{path} belongs to Covey, and may hold its keys", "Copy it elsewhere first.")
+        await in_thread(lambda: check_outside(path, home, "Copy it elsewhere first.", "path"))
         source = await Source.open(path)
         source.close()
         largest = int(self.surroundings.context.config.current.get(LARGEST_MB))
@@ -172,6 +167,8 @@ class Files(Service):
         for known in self.transfers.by_id.values():
             if known.direction == "down" and known.is_active and (known.file, known.path) == (shared.id, path):
                 return await self._answer(known, params["wait_s"])
+        home = self.surroundings.context.seat.home
+        await in_thread(lambda: check_outside(path, home, "Choose another folder with `out`.", "out"))
         await in_thread(lambda: check_place(path, force=force))
         id_ = new_transfer_id()
         transfer = Transfer(

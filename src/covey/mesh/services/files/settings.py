@@ -17,7 +17,7 @@ SETTINGS = (
     Setting(
         QUOTA_MB,
         "How much all shared files of the mesh may take at the broker; each counts in steps of 512 KB. It counts at "
-        "the peer of the mesh's authority, from its next connection on.",
+        "the peer of the mesh's authority.",
         type="int",
         default=MOST_CHUNKS * CHUNK_BYTES // MB,
         minimum=1,

@@ -42,8 +42,19 @@ def check_place(path: str, *, force: bool) -> None:
         raise permission_denied(f"nothing may be written into {folder}", "Choose another folder with `out`.")
     if os.path.lexists(path) and not force:
         raise exists(path)
-    if force and Path(path).is_dir() and not Path(path).is_symlink():
+    _check_replaceable(path)
+
+
+def _check_replaceable(path: str) -> None:
+    """Raise AgentError if what is there is neither a regular file nor a link: a FIFO or a device is not replaced."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return
+    if stat.S_ISDIR(mode):
         raise conflict(f"{path} is a folder", "Give the name of a file.", field="out")
+    if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
+        raise conflict(f"{path} is not a regular file", "Give the name of a file, or of none yet.", field="out")
 
 
 def exists(path: str) -> AgentError:
@@ -154,6 +165,7 @@ class Target:
             os.ftruncate(self._descriptor, size)
             os.fsync(self._descriptor)
             if force:
+                _check_replaceable(self.path)
                 os.replace(self._part, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
             else:
                 self._move_where_nothing_is(name)

@@ -51,6 +51,13 @@ class LeaseService(Service):
             "mesh.lease.list": self.list,
         }
 
+    def imported(self, key: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+        """Return a lease whose holder is a member here; None for others, which nobody could release."""
+        lease = read_lease(value)
+        if lease is None:
+            raise ValueError("it is not a lease")
+        return super().imported(key, value) if self.surroundings.directory.is_member(lease.holder.member) else None
+
     async def acquire(self, call: Call) -> dict[str, Any]:
         """Acquire a lease, and wait for it as long as the caller wants. Raises AgentError if somebody else has it."""
         name, caller = await self._named(call), await calling_holder(call, self.surroundings)

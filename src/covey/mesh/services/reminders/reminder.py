@@ -57,8 +57,13 @@ class Due(NamedTuple):
 
 def read_reminder(document: Document) -> Reminder | None:
     """Return the reminder of a document; None if it holds none that can come, whoever has written it."""
+    return parse_reminder(document.value)
+
+
+def parse_reminder(value: object) -> Reminder | None:
+    """Return the reminder that a value is; None if it is none that can come."""
     try:
-        found = msgspec.convert(document.value, Reminder)
+        found = msgspec.convert(value, Reminder)
     except msgspec.ValidationError:
         return None
     return None if found.cron and (cron_problem(found.cron) or timezone_problem(found.tz)) else found

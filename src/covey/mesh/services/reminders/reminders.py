@@ -10,14 +10,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from msgspec import structs
+
 from covey.kernel.clock import sleep_until, timestamp
 from covey.kernel.cron import NEVER, cron_problem, timezone_problem
+from covey.kernel.local_zone import local_zone
 from covey.kernel.moments import seconds
 from covey.mesh.names import EVERYBODY
 from covey.mesh.services.addressee import Addressee, find_addressee
 from covey.mesh.services.holder import Holder, calling_holder, holder_view
+from covey.mesh.services.keys import is_key
 from covey.mesh.services.reminders.firing import Firing, reminder_id
-from covey.mesh.services.reminders.reminder import Reminder, read_reminder, written
+from covey.mesh.services.reminders.reminder import Reminder, parse_reminder, read_reminder, written
 from covey.mesh.services.removal import remove_now_and_then
 from covey.mesh.services.replica import document_of
 from covey.mesh.services.service import Service
@@ -38,6 +42,8 @@ LONGEST_MESSAGE = 16 * 1024
 LOOK_S = 30.0
 """A sleep does not notice that the machine slept too, or that the clock was set."""
 BEGIN_S = 10.0
+SOONEST_S = 0.001
+"""After it was made, a reminder comes: one that is due when it is made would never have been ahead."""
 KEPT_S = 30 * 86_400.0
 """How long a reminder is kept that does not come any more, for peers that do not run meanwhile."""
 
@@ -63,6 +69,20 @@ class Reminders(Service):
     def allows(self, key: str, author: str) -> bool:
         """Return whether this author may write that document: nobody speaks for another."""
         return key.partition("/")[0] == author
+
+    def imported(self, key: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+        """Return the reminder as one of this member; None if it does not come any more, or is for nobody here."""
+        author, _, id_ = key.partition("/")
+        found = parse_reminder(value)
+        if found is None or not id_ or not is_key(id_) or "/" in id_:
+            raise ValueError("it is not a reminder")
+        own, now = self.documents.member, self.documents.now()
+        if author == own:
+            return key, value
+        to = structs.replace(found.to, member=own) if found.to.member == author else found.to
+        reminder = structs.replace(found, to=to, created_at=now)
+        gone = to.member and not self.surroundings.directory.is_member(to.member)
+        return None if gone or reminder.next_after(now) == NEVER else (f"{own}/{id_}", written(reminder))
 
     async def run(self) -> None:
         """Let reminders come when they are due, as long as the peer runs."""
@@ -97,14 +117,15 @@ class Reminders(Service):
         to = Addressee(member=self.documents.member)
         if not private and not everybody:
             to = find_addressee(params["to"], self.surroundings.directory, "to")
-        at, cron = _when(params, now)
+        tz = params["tz"] or local_zone()
+        at, cron = _when(params, tz, now)
         reminder = Reminder(
             message=params["message"],
             to=Addressee() if everybody else to,
             everybody=everybody,
             at=at,
             cron=cron,
-            tz=params["tz"],
+            tz=tz,
             created_at=now,
             agent=holder.agent,
         )
@@ -177,17 +198,17 @@ class Reminders(Service):
         }
 
 
-def _when(params: Mapping[str, Any], now: float) -> tuple[float, str]:
+def _when(params: Mapping[str, Any], tz: str, now: float) -> tuple[float, str]:
     """Return when a reminder comes: a time, or a cron expression. Raises AgentError."""
     given = [name for name in ("in", "at", "cron") if params[name]]
     if len(given) != 1:
         raise user_error("a reminder comes at one time", "Give one of --in, --at and --cron.", field="at")
-    if problem := timezone_problem(params["tz"]):
+    if problem := timezone_problem(tz):
         raise user_error(problem, "See `timedatectl list-timezones`.", field="tz")
     if params["in"]:
-        return now + seconds(params["in"], "in"), ""
+        return now + max(seconds(params["in"], "in"), SOONEST_S), ""
     if params["at"]:
-        return _moment(params["at"], params["tz"], now), ""
+        return _moment(params["at"], tz, now), ""
     expression = " ".join(params["cron"].split())
     if problem := cron_problem(expression):
         raise user_error(f"{expression[:60]!r} {problem}", "Such as '0 9 * * 1-5'.", field="cron")
@@ -197,7 +218,7 @@ def _when(params: Mapping[str, Any], now: float) -> tuple[float, str]:
 def _moment(text: str, tz: str, now: float) -> float:
     try:
         parsed = datetime.fromisoformat(text.strip())
-        at = (parsed if parsed.tzinfo else parsed.replace(tzinfo=ZoneInfo(tz or "UTC"))).timestamp()
+        at = (parsed if parsed.tzinfo else parsed.replace(tzinfo=ZoneInfo(tz))).timestamp()
     except (ValueError, OverflowError):
         raise user_error(
             f"invalid time {text[:60]!r}", f"Pass --at {timestamp(now + 3600)}, or --in 1h.", field="at"

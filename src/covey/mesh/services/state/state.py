@@ -40,6 +40,12 @@ class State(Service):
             "mesh.state.delete": self.delete,
         }
 
+    def imported(self, key: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+        """Return it if it holds a value that could be set here."""
+        if value.keys() != {"value"} or len(msgspec.json.encode(value["value"])) > LARGEST_VALUE:
+            raise ValueError("it is not a value of the state")
+        return super().imported(key, value)
+
     async def set(self, call: Call) -> dict[str, Any]:
         """Set a value, if it still has the revision that is expected."""
         key, value = check_key(call.params["key"]), call.params["value"]

@@ -8,6 +8,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import structs
 
 from covey.contract.mesh_services import tasks as contract
 from covey.mesh.services.addressee import Addressee, find_addressee
@@ -18,7 +19,7 @@ from covey.mesh.services.service import Service
 from covey.mesh.services.tasks import table
 from covey.mesh.services.tasks.news import news
 from covey.mesh.services.tasks.settings import RETENTION_DAYS
-from covey.mesh.services.tasks.task import Rules, Task, read_task, written
+from covey.mesh.services.tasks.task import CLAIMED, OPEN, Rules, Task, read_task, written
 from covey.mesh.services.tasks.view import TaskViews
 from covey.mesh.services.waiting import Waiting, length_of
 from murli import EXIT_CONFLICT, EXIT_NOT_FOUND, AgentError, not_found, user_error
@@ -76,6 +77,15 @@ class TaskService(Service):
         """Keep the tables that are searched."""
         del before
         table.project(database, document)
+
+    def imported(self, key: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+        """Return a task; a claim of somebody who is not a member here ends."""
+        task = read_task(value)
+        if task is None:
+            raise ValueError("it is not a task")
+        if task.status == CLAIMED and not self.surroundings.directory.is_member(task.holder.member):
+            return super().imported(key, written(structs.replace(task, status=OPEN, until=0.0)))
+        return super().imported(key, value)
 
     async def create(self, call: Call) -> dict[str, Any]:
         """Create a task under a new id."""

@@ -236,6 +236,17 @@ async def test_a_place_that_is_taken_and_links_are_left_alone(tmp_path: Path) ->
             assert out.read_bytes() == (tmp_path / "report.bin").read_bytes()
         assert far.read_text() == "far"
         assert not link.is_symlink()
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        not_a_file = await refusal(anna.call("mesh.file.get", id=shared["id"], out=str(pipe), force=True))
+        assert (not_a_file.code, pipe.is_fifo()) == (EXIT_CONFLICT, True)
+        into = tmp_path / "into"
+        into.symlink_to(anna.seat.directory)
+        for own in (Path(anna.seat.config_file), into / "config.toml", into):
+            inside = await refusal(anna.call("mesh.file.get", id=shared["id"], out=str(own), force=True))
+            assert inside.code == EXIT_PERMISSION
+            inside = await refusal(anna.call("mesh.services.export", path=str(own)))
+            assert inside.code == EXIT_PERMISSION
         assert (await refusal(anna.call("mesh.file.get", id=shared["id"], out="here"))).code == EXIT_USER_ERROR
         nowhere = await refusal(anna.call("mesh.file.get", id=shared["id"], out=str(tmp_path / "no" / "x")))
         assert nowhere.code == EXIT_NOT_FOUND
@@ -266,6 +277,13 @@ async def test_what_cannot_be_shared_is_refused(tmp_path: Path) -> None:
         full = await ended(bob, await bob.call("mesh.file.share", path=str(large)))
         assert (full["state"], full["error"]) == ("failed", "mesh_full")
         assert await chunks(mesh) == 1
+        anna.configure(files__largest_mb=1, files__quota_mb=10)
+        await anna.call("reload")
+
+        async def accepted() -> bool:
+            return bool((await ended(bob, await bob.call("mesh.file.share", path=str(large))))["state"] == "done")
+
+        await until(accepted, "the new quota is in force")
         assert (await refusal(bob.call("mesh.file.delete", id=shared["id"]))).code == EXIT_PERMISSION
 
 

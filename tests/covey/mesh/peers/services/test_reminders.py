@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from murli import EXIT_NOT_FOUND, EXIT_USER_ERROR
@@ -28,7 +29,7 @@ async def test_a_reminder_comes_to_those_it_is_for(cluster: NatsCluster | None) 
         mine = await remind(anna, "for me", in_="1s")
         await remind(anna, "for bob", bob, in_="1s", to="@bob", as_agent="claude")
         await remind(anna, "for ops", carl, in_="1s", to="@ops")
-        await remind(anna, "for all", bob, carl, in_="1s", to="*")
+        await remind(anna, "for all", bob, carl, in_="0s", to="*")
         assert bob.peer.services.documents.get("reminder", f"{anna.member}/{mine}") is None, "it is anna's alone"
         wanted = {"anna": {"for me", "for all"}, "bob": {"for bob", "for all"}, "carl": {"for ops", "for all"}}
         for peer in (anna, bob, carl):
@@ -87,6 +88,33 @@ async def test_over_kills_of_the_peer_and_the_broker_each_comes_once() -> None:
         await until(told, "every one was told")
         fired = [one["data"]["data"]["message"] for one in await bob.events("reminder_fired")]
         assert Counter(fired) == Counter({f"reminder {number}": 1 for number in range(count)})
+
+
+async def test_reminders_of_a_file_become_those_of_whoever_imports_it(tmp_path: Path) -> None:
+    file = tmp_path / "export.jsonl"
+    async with a_mesh("anna", "bob") as mesh:
+        anna, bob = mesh.peers.values()
+        await remind(anna, "my own", in_="1h")
+        await remind(anna, "for all", cron="0 9 * * *", to="*")
+        await remind(anna, "for bob", bob, in_="1h", to="@bob")
+        await anna.wait_for_event("reminder_fired", id=await remind(anna, "past", in_="0s"))
+        await anna.call("mesh.services.export", path=str(file), service=["reminder"])
+    async with a_mesh("carl") as mesh:
+        carl = mesh.authority
+        assert await carl.call("mesh.services.import", path=str(file)) == {
+            "written": 2,
+            "same": 0,
+            "left": 0,
+            "skipped": 2,
+        }
+        items = (await carl.call("mesh.reminder.list"))["items"]
+        assert sorted((one["message"], one["private"], one["to"]) for one in items) == [
+            ("for all", False, "*"),
+            ("my own", True, "@carl"),
+        ]
+        assert {one["created_by"]["label"] for one in items} == {"carl"}
+        assert carl.peer.services.documents.refused == 0
+        await carl.call("mesh.reminder.cancel", id=items[0]["id"])
 
 
 async def test_nobody_reminds_in_the_name_of_another_and_one_who_was_removed_does_not_remind() -> None:

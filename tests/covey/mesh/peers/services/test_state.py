@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -147,12 +148,25 @@ async def test_what_is_shared_is_taken_out_and_brought_into_another_mesh(tmp_pat
         bob = mesh.authority
         await bob.call("mesh.state.set", key="k", value="another")
         first = await bob.call("mesh.services.import", path=str(file))
-        assert first == {"written": 1, "same": 0, "left": 1}
+        assert first == {"written": 1, "same": 0, "left": 1, "skipped": 0}
         second = await bob.call("mesh.services.import", path=str(file), replace=True)
-        assert second == {"written": 1, "same": 1, "left": 0}
+        assert second == {"written": 1, "same": 1, "left": 0, "skipped": 0}
         assert (await bob.call("mesh.state.get", key="k"))["value"] == {"deep": [1, None]}
         overview = await bob.call("mesh.services.list")
         assert [(item["name"], item["documents"]) for item in overview["items"]] == [("state", 2)]
+        for junk in (
+            {"service": "state"},
+            {"service": "state", "key": "x\x1b[31m", "value": {"value": 1}},
+            {"service": "state", "key": "x", "value": {"other": 1}},
+            {"service": "lease", "key": "x", "value": {"until": "x"}},
+            {"service": "task", "key": "x", "value": {"title": "t", "status": "bogus"}},
+            {"service": "reminder", "key": "own/../x", "value": {"message": "m", "created_at": 1.0}},
+            {"service": "memory", "key": "x", "value": {"content": ""}},
+        ):
+            file.write_text('{"service": "state", "key": "good", "value": {"value": 1}}\n' + json.dumps(junk) + "\n")
+            refused = await refusal(bob.call("mesh.services.import", path=str(file)))
+            assert (refused.code, "line 2" in refused.message) == (EXIT_USER_ERROR, True), junk
+        assert (await refusal(bob.call("mesh.state.get", key="good"))).code == EXIT_NOT_FOUND
         file.write_text('{"service": "state"}\n')
         assert (await refusal(bob.call("mesh.services.import", path=str(file)))).code == EXIT_USER_ERROR
         assert (await refusal(bob.call("mesh.services.export", path="/x", service=["no"]))).code == EXIT_USER_ERROR
