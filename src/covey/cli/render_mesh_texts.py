@@ -89,19 +89,22 @@ def reembedding(result: dict[str, Any], paint: Paint) -> str:
 
 
 def _texts(items: list[dict[str, Any]], paint: Paint, field: str) -> list[str]:
-    """Return for each text its first lines, and below it by whom, when and how it was found."""
+    """Return for each text its first lines, and below it by whom, when and how it was found.
+
+    Further lines of a text are indented deeper than what is said about it, so that no text can imitate that.
+    """
     lines: list[str] = []
     for item in items:
         shown = [
             part
             for line in clean_lines(item[field]).split("\n")
             if line.strip()
-            for part in wrapped(line, paint.columns - 2)
+            for part in wrapped(line, paint.columns - 4)
         ]
-        more = [paint("  …", DIM)] if len(shown) > MOST_LINES else []
+        more = [paint("    …", DIM)] if len(shown) > MOST_LINES else []
         lines += [
             f"{paint('●', DIM)} {shown[0] if shown else ''}",
-            *(f"  {line}" for line in shown[1:MOST_LINES]),
+            *(f"    {line}" for line in shown[1:MOST_LINES]),
             *more,
         ]
         about = [clean(item["author_name"]), clock_of(item["at"]), *_found(item), *_labels(item), item["id"]]
