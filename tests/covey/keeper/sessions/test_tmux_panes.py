@@ -10,6 +10,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -142,15 +143,19 @@ def test_a_program_that_is_started_again_has_the_same_pane(play: Callable[[Scena
     play(scenario)
 
 
+def is_in(pid: int, folder: Path) -> bool:
+    return Path(f"/proc/{pid}/cwd").readlink() == folder
+
+
 def test_folders_with_what_means_something_to_tmux_are_taken_as_they_are(play: Callable[[Scenario], None]) -> None:
     async def scenario(tmux: Tmux, panes: TmuxPanes) -> None:
         for number, name in enumerate(("#S #{pid} #(touch x) ##", "a;", ";", "a b'\"$HOME", "~")):
             folder = tmux.folder / name
             folder.mkdir()
             pane = await panes.create(f"s{number}", "l", str(folder), SLEEP)
-            assert Path(f"/proc/{pane.pid}/cwd").readlink() == folder
+            await until(partial(is_in, pane.pid, folder))  # tmux forks first, then changes the folder
             pane = await panes.respawn(pane, "l2", str(folder), SLEEP)
-            assert Path(f"/proc/{pane.pid}/cwd").readlink() == folder
+            await until(partial(is_in, pane.pid, folder))
         assert not (tmux.folder / "x").exists()
 
     play(scenario)
