@@ -9,6 +9,9 @@ from murli import user_error
 _SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _TOPIC = re.compile(r"[\w]([\w./:-]{0,126}[\w])?")
+_KEY = re.compile(r"U[A-Z2-7]{55}", re.IGNORECASE)
+SHORTEST_KEY = 6
+"""Characters at the beginning of a member's key by which it can be meant."""
 EVERYBODY = "*"
 """The topic of messages to all members."""
 
@@ -47,6 +50,12 @@ def check_topic(text: str) -> str:
 
 
 def _name(text: str, what: str, field: str) -> str:
+    if _KEY.fullmatch(text):
+        raise user_error(
+            f"{text[:12]}… cannot name a {what}: it looks like the key of a member",
+            "Keys are what a member cannot choose. Use a name such as worker-3.",
+            field=field,
+        )
     if not _NAME.fullmatch(text):
         raise user_error(
             f"{text[:60]!r} cannot name a {what}",

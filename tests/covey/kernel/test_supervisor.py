@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -482,6 +483,20 @@ async def test_a_child_survives_a_crash_of_the_daemon_and_is_adopted(records: Pa
     assert scene.told[0] == ("nats", "running")
 
 
+async def test_a_copy_of_the_records_neither_adopts_nor_ends_the_child(records: Path, crashed: int) -> None:
+    copy = records.with_name("copy")
+    shutil.copytree(records, copy)
+    for command in (FOREVER, ["/bin/sleep", "601"]):
+        async with open_scene(copy) as scene:
+            assert await scene.running(scene.supervisor.keep("nats", command, {})) != crashed
+            await scene.supervisor.drop("nats")
+        shutil.copy(records / "nats.json", copy)
+        assert alive(crashed)
+    moved = records.rename(records.with_name("moved"))
+    async with open_scene(moved) as scene:
+        assert await scene.running(scene.supervisor.keep("nats", FOREVER, {})) == crashed
+
+
 async def test_an_adopted_child_is_ended_like_any_other(records: Path, crashed: int) -> None:
     async with open_scene(records) as scene:
         child = scene.supervisor.keep("nats", FOREVER, {})
@@ -532,7 +547,8 @@ async def test_closing_leaves_children_that_outlive_the_daemon_and_ends_the_othe
 async def test_a_recycled_pid_is_not_adopted_and_not_touched(records: Path, born: object) -> None:
     records.mkdir()
     with subprocess.Popen(FOREVER, process_group=0) as stranger:
-        (records / "nats.json").write_text(json.dumps({"pid": stranger.pid, "birth": born, "argv": FOREVER}))
+        record = {"pid": stranger.pid, "birth": born, "argv": FOREVER, "folder": [str(records), ""]}
+        (records / "nats.json").write_text(json.dumps(record))
 
         async with open_scene(records) as scene:
             child = scene.supervisor.keep("nats", FOREVER, {})
@@ -571,7 +587,8 @@ async def test_a_record_that_makes_no_sense_is_ignored(records: Path, text: byte
     async with open_scene(records) as scene:
         child = scene.supervisor.keep("nats", FOREVER, {})
         pid = await scene.running(child)
-        assert json.loads((records / "nats.json").read_text()) == {"pid": pid, "birth": birth(pid), "argv": FOREVER}
+        record = json.loads((records / "nats.json").read_text())
+        assert record | {"folder": ""} == {"pid": pid, "birth": birth(pid), "argv": FOREVER, "folder": ""}
 
 
 def test_a_process_has_one_birth_and_a_zombie_has_none() -> None:

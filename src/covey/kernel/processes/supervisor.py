@@ -240,7 +240,8 @@ class Supervisor:
     def _record(self, child: Child) -> None:
         temporary = self._records / f"{child.name}.json.new"
         try:
-            temporary.write_text(json.dumps({"pid": child.pid, "birth": child.birth, "argv": child.argv}))
+            found = {"pid": child.pid, "birth": child.birth, "argv": child.argv, "folder": self._folder()}
+            temporary.write_text(json.dumps(found))
             temporary.replace(self._records / f"{child.name}.json")
         except OSError as error:  # it runs, and that is what counts
             log.error(  # noqa: TRY400 - the reason says it all
@@ -252,12 +253,25 @@ class Supervisor:
         """Pid, birth and command of this child from before, if that process still lives."""
         try:
             record = json.loads(read_regular(self._records / f"{child.name}.json", RECORD_BYTES))
-            pid, born, argv = record["pid"], record["birth"], record["argv"]
+            pid, born, argv, folder = record["pid"], record["birth"], record["argv"], record["folder"]
+            is_own = any(ours == theirs for ours, theirs in zip(self._folder(), folder, strict=True))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None, "", []
+        if not is_own:
+            log.warning("record of a child is of another folder, from which this one was copied", extra={"pid": pid})
             return None, "", []
         if type(pid) is not int or pid <= 1 or not born or process.birth(pid) != born:
             return None, "", []
         return pid, born, argv
+
+    def _folder(self) -> list[str]:
+        """Return where the records are and which folder that is.
+
+        A folder that was moved keeps its number, one that was restored its path; a copy of it has neither, and the
+        children in its records belong to the original.
+        """
+        found = self._records.stat()
+        return [str(self._records.resolve()), f"{found.st_dev}:{found.st_ino}"]
 
     def _forget(self, child: Child, *, record: bool = True) -> None:
         child.pid, child.birth = None, ""

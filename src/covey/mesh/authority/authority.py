@@ -25,7 +25,7 @@ from covey.mesh.crypto.shared_keys import seal_former
 from covey.mesh.crypto.topic_keys import seal_grant
 from covey.mesh.link.pull import last_sequence
 from covey.mesh.names import check_member_name
-from murli import AgentError, permission_denied, tool_error, user_error
+from murli import AgentError, conflict, permission_denied, tool_error, user_error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -160,7 +160,7 @@ class Authority:
         if asker is None or asker.revoked_at is not None:
             raise permission_denied("only members of this mesh may ask for this", "Join it first: `covey mesh join`.")
         if what == "rename":
-            renamed = await self._register.rename(by, check_member_name(str(arguments.get("name", ""))))
+            renamed = await self._register.rename(by, self._checked_name(str(arguments.get("name", ""))))
             await self.reconcile(session)
             return {"member": by, "name": renamed.name, "before": asker.name}
         if what == "leave":
@@ -239,13 +239,20 @@ class Authority:
             answer = JoinAnswer(invite=invite, member="", error=_broken().envelope())
         await self._answer(session, message, "join", answer)
 
+    def _checked_name(self, text: str) -> str:
+        """Return the name of a member. Raises AgentError for one that is a group's: its messages would come here."""
+        name = check_member_name(text)
+        if self._directory.is_group(name):
+            raise conflict(f"there is a group @{name}", "Choose another name for the member.", field="name")
+        return name
+
     async def _join(self, session: Session, invite: str, wire: bytes) -> JoinAnswer:
         claimed = _claimed_member(wire)
         request = open_record(JoinRequest, decode_public(claimed, "U"), "join", wire)
         if request.member != claimed or request.invite != invite:
             raise permission_denied("the request to join is about another invite or member", "Ask for a new invite.")
         PublicKeys.from_certificate(request.certificate.encode(), claimed)
-        name = check_member_name(request.name)
+        name = self._checked_name(request.name)
         admitted = await self._register.admit(invite, claimed, name, request.certificate.encode())
         await self.reconcile(session)
         log.info("member admitted", extra={"member": claimed, "member_name": name, "invite": invite})

@@ -12,6 +12,7 @@ import msgspec
 
 from covey.kernel.store.migrations import Migration
 from covey.mesh.crypto.topic_keys import EpochSecret
+from covey.mesh.names import SHORTEST_KEY
 from murli import conflict, not_found, permission_denied, user_error
 
 if TYPE_CHECKING:
@@ -367,3 +368,10 @@ def _check_name(database: sqlite3.Connection, name: str, member: str) -> None:
             "Choose another one; `covey mesh join` takes it as --name.",
             field="name",
         )
+    key = database.execute(
+        "SELECT name FROM authority_member WHERE substr(member, 1, length(?1)) = upper(?1) AND length(?1) >= ?2"
+        " AND member != ?3 AND revoked_at IS NULL",
+        (name, SHORTEST_KEY, member),
+    ).fetchone()
+    if key is not None:
+        raise conflict(f"{name!r} is how the key of {key[0]} begins", "Choose another one.", field="name")

@@ -16,6 +16,7 @@ from covey.mesh.crypto.nkeys import decode_public
 from covey.mesh.crypto.records import MemberRecord, MeshRecord, Profile, open_record
 from covey.mesh.crypto.shared_keys import open_former, read_former, shared_key
 from covey.mesh.crypto.topic_keys import open_grant
+from covey.mesh.names import SHORTEST_KEY
 from murli import not_found
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class Directory:
         named = self._names.get(text.lower())
         if named is not None and self.is_member(named):
             return named
-        begins = [member for member in self.present if len(text) >= 6 and member.startswith(text.upper())]  # noqa: PLR2004
+        begins = [member for member in self.present if len(text) >= SHORTEST_KEY and member.startswith(text.upper())]
         if len(begins) == 1:
             return begins[0]
         known = ", ".join(sorted(f"@{self.name_of(member)}" for member in self.present)[:20])
@@ -143,6 +144,15 @@ class Directory:
     def present(self) -> list[str]:
         """The members that are in the mesh now, by key."""
         return [member for member, record in self.members.items() if record.revoked_at is None]
+
+    def is_member_name(self, name: str) -> bool:
+        """Return whether a member has that name now, in whatever case."""
+        member = self._names.get(name.lower())
+        return member is not None and self.is_member(member)
+
+    def is_group(self, name: str) -> bool:
+        """Return whether a member says that it is in that group, in whatever case."""
+        return name.lower() in {group.lower() for group in self.groups()}
 
     def group(self, name: str) -> list[str]:
         """Return the members that say they are in a group."""

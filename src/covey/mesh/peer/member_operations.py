@@ -9,7 +9,7 @@ from covey.kernel.moments import seconds
 from covey.mesh.link.errors import LinkError
 from covey.mesh.names import check_group, check_member_name
 from covey.mesh.peer.presence import IDLE, OFFLINE, WORKING, WORKING_S
-from murli import AgentError
+from murli import AgentError, conflict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,6 +116,8 @@ class MemberOperations:
     async def join_group(self, call: Call) -> dict[str, Any]:
         """Be in a group from now on."""
         name = check_group(call.params["name"])
+        if self._peer.directory.is_member_name(name):
+            raise conflict(f"a member is called @{name}", "Choose another name for the group.", field="name")
         return await self._change_groups(lambda groups: {**groups, name: call.params["role"] or "member"})
 
     async def leave_group(self, call: Call) -> dict[str, Any]:

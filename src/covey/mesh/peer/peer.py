@@ -66,7 +66,7 @@ OLDER = (
     "have more than it knows"
 )
 DOUBLE = (
-    "another peer runs with the identity of this member, and messages come to both: end one of them for good; "
+    "another peer runs with the identity of this member, and each gets only some of the messages: end one for good; "
     "whoever needs a peer on two hosts joins twice, each time with an invite"
 )
 

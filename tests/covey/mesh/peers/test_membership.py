@@ -109,6 +109,13 @@ async def test_rename_is_told_to_everybody_and_a_name_that_is_taken_is_refused(c
         anna, bert, cleo = mesh.peers.values()
         for taken in ("anna", "ANNA", "cleo"):
             assert (await refusal(bert.call("mesh.rename", name=taken))).error == "conflict"
+        await cleo.call("mesh.groups.join", name="Oncall")
+        await until(lambda: anna.peer.directory.is_group("oncall"), "anna knows of the group")
+        key = anna.member
+        for confusing in ("oncall", key, key.lower(), key[:8], key[:6].lower()):
+            assert (await refusal(bert.call("mesh.rename", name=confusing))).error in {"conflict", "user_error"}
+        assert (await refusal(mesh.join("oncall"))).error == "conflict"
+        assert (await refusal(bert.call("mesh.groups.join", name="Anna"))).error == "conflict"
         answer = await bert.call("mesh.rename", name="robert")
         assert (answer["old"], answer["name"], answer["member"]) == ("bert", "robert", bert.member)
         for peer in mesh.peers.values():
