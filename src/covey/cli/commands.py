@@ -213,17 +213,17 @@ def _converted(parameter: Parameter, text: str) -> Any:
         return _absolute(text)
     try:
         if parameter.type == "object":
-            return _document(text)
+            return _document(parameter, text)
         return {"int": int, "float": float}.get(parameter.type, str)(text)
     except ValueError as error:
         raise Refused(f"{text!r} is not a value of {parameter.name}") from error
 
 
-def _document(text: str) -> dict[str, Any]:
-    """Return a JSON object. Raises ValueError for any other text."""
-    from covey.kernel import quick_json
+def _document(parameter: Parameter, text: str) -> dict[str, Any]:
+    """Return a JSON object. Raises ValueError for any other text, and AgentError if it is nested too deeply."""
+    from covey.kernel import given_json
 
-    value = quick_json.loads(text)
+    value = given_json.parse(text, parameter.name)
     if not isinstance(value, dict):
         raise ValueError(text)  # noqa: TRY004 - as a text that is not JSON
     return value
@@ -237,8 +237,8 @@ def _absolute(path: str) -> str:
 
 
 def _written(parameter: Parameter) -> str:
-    """Return the type of the text that a person writes: JSON is text."""
-    return "string" if parameter.type in ("object", "json") else parameter.type
+    """Return the type of what a caller writes: any JSON value is text, because a verb decides whether it is parsed."""
+    return "string" if parameter.type == "json" else parameter.type
 
 
 def _flag(parameter: Parameter) -> Flag:

@@ -240,3 +240,18 @@ def test_a_service_of_a_peer_runs_that_peer(covey: Covey) -> None:
     assert "mesh run team" in plan["text"]
     assert "MemoryMax=512M" in plan["text"]
     assert covey.run("mesh", "service", "status").error["error"] == "no_mesh"
+
+
+def test_texts_are_filtered_by_an_object_in_a_flag_and_in_structured_input(mesh: Mesh) -> None:
+    for text, language in (("parse a file", "go"), ("parse a line", 'it\'s "ü"')):
+        stored = mesh.alice.run("mesh", "vector", "store", "docs", text, "-m", json.dumps({"lang": language}))
+        assert stored.result["metadata"] == {"lang": language}
+    search = ["mesh", "vector", "search"]
+
+    def found(*words: str, stdin: str = "") -> list[str]:
+        return [one["text"] for one in mesh.alice.run(*search, *words, stdin=stdin).result["items"]]
+
+    assert found("docs", "parse", "--filter", '{"lang": "go"}') == ["parse a file"]
+    assert found("docs", "parse", "--filter", json.dumps({"lang": ['it\'s "ü"']})) == ["parse a line"]
+    document = {"collection": "docs", "q": "parse", "filter": {"lang": "go"}}
+    assert found("--input", "-", stdin=json.dumps(document)) == ["parse a file"]

@@ -6,7 +6,7 @@ from covey.cli.message_text import STDIN, read_text
 from covey.cli.perform import ask, show
 from covey.contract import OPERATIONS
 from covey.contract.mesh_shapes import KIND
-from covey.kernel import quick_json
+from covey.kernel import given_json
 from murli import user_error
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def set_state(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     value: Any = read_text(STDIN, "value") if text == STDIN else text
     if params["as_json"]:
         try:
-            value = quick_json.loads(value)
+            value = given_json.parse(value, "value")
         except ValueError as error:
             raise user_error(
                 f"the value is not JSON: {error}", "Leave --as-json out for text.", field="value"
