@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import tempfile
 import threading
 import time
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.covey.cli.terminal import Terminal
+from tests.covey.cli.terminal import Terminal, plain
 from tests.covey.conftest import COMMAND, Covey
 
 LIMIT_S = 30.0
@@ -255,3 +256,35 @@ def test_texts_are_filtered_by_an_object_in_a_flag_and_in_structured_input(mesh:
     assert found("docs", "parse", "--filter", json.dumps({"lang": ['it\'s "ü"']})) == ["parse a line"]
     document = {"collection": "docs", "q": "parse", "filter": {"lang": "go"}}
     assert found("--input", "-", stdin=json.dumps(document)) == ["parse a file"]
+
+
+def test_a_watch_says_what_has_changed_first_and_ends_quietly_with_ctrl_c(mesh: Mesh) -> None:
+    assert mesh.alice.run("mesh", "state", "set", f"deploy/{'web/' * 30}version", "red").code == 0
+    task = mesh.alice.run("mesh", "task", "create", "review the parser " * 8, "--tags", "parser").result
+    for verb, start, who in (
+        ("state", "● deploy/web/", "/version  set by alice"),
+        ("task", f"○ {task['id']}  review the", "created by alice"),
+    ):
+        terminal = Terminal(mesh.alice, "mesh", verb, "watch", "--since", "10m", program=[COMMAND])
+        try:
+            lines = plain(terminal.until(who) + terminal.until("\r\n"))
+            terminal.process.send_signal(signal.SIGINT)
+            code, rest = terminal.ended()
+        finally:
+            terminal.close()
+        assert (code, rest.strip()) == (9, "")
+        assert lines[-2].startswith(start)
+        assert max(map(len, lines)) <= 80
+
+
+def test_events_and_messages_that_are_followed_end_quietly_with_ctrl_c_too(mesh: Mesh) -> None:
+    assert mesh.bob.run("mesh", "send", "@alice", "the last one", "--wait", "inbox").code == 0
+    for words in (["mesh", "inbox", "-n", "1", "--follow"], ["events", "-n", "1", "--follow"]):
+        terminal = Terminal(mesh.alice, *words, program=[COMMAND])
+        try:
+            terminal.until("\r\n")
+            terminal.process.send_signal(signal.SIGINT)
+            code, rest = terminal.ended()
+            assert (code, "cancelled" in rest) == (9, False)
+        finally:
+            terminal.close()

@@ -181,7 +181,9 @@ def separable(flags: Sequence[Flag]) -> list[list[Flag]]:
 def typed(kind: str, value: str) -> object:
     """The word as the JSON value it stands for; text stays text, and so does a number that is none."""
     try:
-        return {"int": int, "float": float, "object": json.loads}[kind](value)
+        if kind == "object":
+            return json.loads(value)
+        return {"int": int, "float": float}[kind](value)
     except (KeyError, ValueError):
         return value
 
