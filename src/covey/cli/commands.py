@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from murli.adapter import Invocation, Level
 
 PROGRAM = "covey"
+CHECK_ONLY = "check_only"
+"""The parameter with which an operation changes nothing, whatever it is."""
 DESCRIPTION = "The control plane for coding agents that you can believe."
 VERSION = Flag(
     name="version",
@@ -285,6 +287,7 @@ def _metadata(operation: Operation) -> Metadata:
         destructive=operation.destructive,
         dry_runnable=operation.dry_run,
         guard=operation.guard,
+        unguarded_with=[one.flag for one in operation.parameters if one.name == CHECK_ONLY],
         arguments=[
             ArgumentMetadata(name=parameter.name, content=parameter.content)
             for parameter in operation.command_parameters

@@ -260,7 +260,7 @@ def test_texts_are_filtered_by_an_object_in_a_flag_and_in_structured_input(mesh:
 
 def test_a_watch_says_what_has_changed_first_and_ends_quietly_with_ctrl_c(mesh: Mesh) -> None:
     assert mesh.alice.run("mesh", "state", "set", f"deploy/{'web/' * 30}version", "red").code == 0
-    task = mesh.alice.run("mesh", "task", "create", "review the parser " * 8, "--tags", "parser").result
+    task = mesh.alice.run("mesh", "task", "create", "review the parser" + " again" * 12, "--tags", "parser").result
     for verb, start, who in (
         ("state", "● deploy/web/", "/version  set by alice"),
         ("task", f"○ {task['id']}  review the", "created by alice"),
@@ -288,3 +288,16 @@ def test_events_and_messages_that_are_followed_end_quietly_with_ctrl_c_too(mesh:
             assert (code, "cancelled" in rest) == (9, False)
         finally:
             terminal.close()
+
+
+def test_what_would_be_installed_is_shown_through_a_pipe_without_a_confirmation(mesh: Mesh) -> None:
+    folder = mesh.alice.folder / "review"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text("---\nname: review\ndescription: Reviews.\n---\n")
+    assert mesh.alice.run("mesh", "skill", "deploy", str(folder), "--yes").code == 0
+    install = ["mesh", "skill", "install", "review", "--agent", "claude", "--project", str(folder)]
+    assert mesh.alice.run(*install).error["error"] == "confirmation_required"
+    shown = mesh.alice.run(*install, "--check-only")
+    assert json.loads(shown.stdout)["status"] == "plan"
+    assert shown.result["installed"] is False
+    assert not (folder / ".claude").exists()
