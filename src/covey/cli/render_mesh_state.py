@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from covey.cli.cells import clean, clean_lines, hint
+from covey.cli.render_mesh_connection import missing_connection
 from covey.cli.table import table
 from covey.cli.text import DIM, clock_of, many
 from covey.kernel import quick_json
@@ -59,8 +60,12 @@ def services(result: dict[str, Any], paint: Paint) -> str:
     lines = (
         table(["SERVICE", "DOCUMENTS", "SEALED"], rows, [("●", DIM)] * len(rows), paint) if rows else ["Nothing yet"]
     )
-    state = "complete" if result["caught_up"] else "as of the last connection"
-    lines += ["", f"this replica is {state}; its digest is {result['digest']}"]
+    if not result["connection"]["connected"]:
+        state = "as it was then"
+    else:
+        state = "complete" if result["caught_up"] else "being brought up to date"
+    lines += ["", *missing_connection(result["connection"], paint)]
+    lines.append(f"this replica is {state}; its digest is {result['digest']}")
     if result["refused"]:
         lines.append(f"{many(result['refused'], 'message')} refused: see covey mesh logs")
     return "\n".join(lines)

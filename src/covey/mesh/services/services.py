@@ -57,6 +57,7 @@ class Services:
         self, replica: Replica, surroundings: Surroundings, fetch: Callable[[Session, str], Awaitable[object]]
     ) -> None:
         self.replica = replica
+        self._surroundings = surroundings
         self.usage: dict[str, Usage] = {}
         """By service, as it was counted last."""
         self.documents = Documents(
@@ -144,7 +145,8 @@ class Services:
         """Return what the services keep, counted now."""
         self.usage = await self.replica.usage()
         items = [{"name": name, **self.usage[name]._asdict()} for name in self._services if name in self.usage]
-        return {"items": items, **self.status(), "digest": await self.replica.digest()}
+        connection = self._surroundings.connection()
+        return {"items": items, **self.status(), "digest": await self.replica.digest(), "connection": connection}
 
     def status(self) -> dict[str, Any]:
         """Return the services' part of the status, as it was counted last."""
