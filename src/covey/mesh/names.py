@@ -9,6 +9,8 @@ from murli import user_error
 _SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _TOPIC = re.compile(r"[\w]([\w./:-]{0,126}[\w])?")
+_PANE = re.compile(r"%[0-9]+")
+LONGEST_AGENT = 256
 EVERYBODY = "*"
 """The topic of messages to all members."""
 
@@ -44,6 +46,28 @@ def check_topic(text: str) -> str:
             field="topic",
         )
     return name
+
+
+def check_agent(text: str, field: str) -> str:
+    """Return the name of an agent of a host, as it is. Which agents there are, that host alone knows.
+
+    Names are those that `covey send` takes, without blanks: %14, api, api:2.1, host/api, runtime:<id>.
+    """
+    parts = text.split("/")
+    if len(text) > LONGEST_AGENT or not all(map(_is_part_of_agent, parts)):
+        raise user_error(
+            f"{text[:60]!r} cannot name an agent",
+            "Use a name as `covey send` takes it, without blanks, such as api, api:2.1, host/api or %14.",
+            field=field,
+        )
+    return text
+
+
+def _is_part_of_agent(part: str) -> bool:
+    """Return whether a part between slashes can be that of a pane, a session, or the target that has it."""
+    if "%" in part:
+        return _PANE.fullmatch(part) is not None
+    return bool(part.strip(".")) and part.isprintable() and not any(map(str.isspace, part))
 
 
 def _name(text: str, what: str, field: str) -> str:
