@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from covey.cli.render_mesh_graph import answered, status
-from covey.cli.render_mesh_state import services
+from covey.cli.render_mesh_state import listed, services
 from covey.cli.text import Paint
 
 PLAIN = Paint(80, colour=False)
@@ -70,6 +70,17 @@ def test_the_services_say_whether_the_replica_is_complete_or_since_when_there_is
     assert "no connection to the broker since " in shown
     assert "this replica is as it was then" in shown
     assert "complete" not in shown
+
+
+def test_the_mark_of_a_private_value_is_there_beside_a_long_key_and_a_long_name() -> None:
+    item = {"key": "deploy/" + "web/" * 40 + "version", "value": "long " * 40, "scope": "member", "revision": 3}
+    item |= {"author": "U1", "author_name": "anna-" * 12, "at": "2026-01-31T14:05:11Z"}
+    other = {**item, "key": "k", "scope": "mesh", "author_name": "bob"}
+    lines = listed({"items": [item, other], "next": None}, PLAIN).splitlines()
+    assert "… (private)  2026-01-31 " in lines[1]
+    assert lines[1].startswith("● deploy/")
+    assert "private" not in lines[2]
+    assert max(map(len, lines)) <= 80
 
 
 def test_the_status_shows_a_problem_and_what_was_put_aside() -> None:
