@@ -890,6 +890,13 @@ type MeshCollections struct {
 	Embedder MeshEmbedder     `json:"embedder"`
 }
 
+// MeshConnection is a shape of the contract.
+type MeshConnection struct {
+	Connected bool    `json:"connected"`
+	Since     *string `json:"since"`
+	Reason    *string `json:"reason"`
+}
+
 // MeshDelivery is one of the values below.
 type MeshDelivery string
 
@@ -992,13 +999,14 @@ type MeshGraphNotApplied struct {
 
 // MeshGraphResult is a shape of the contract.
 type MeshGraphResult struct {
-	Rows      []map[string]any   `json:"rows"`
-	Truncated bool               `json:"truncated"`
-	Wrote     bool               `json:"wrote"`
-	Applied   bool               `json:"applied"`
-	Counters  *MeshGraphCounters `json:"counters"`
-	Sequence  int64              `json:"sequence"`
-	CaughtUp  bool               `json:"caught_up"`
+	Rows       []map[string]any   `json:"rows"`
+	Truncated  bool               `json:"truncated"`
+	Wrote      bool               `json:"wrote"`
+	Applied    bool               `json:"applied"`
+	Counters   *MeshGraphCounters `json:"counters"`
+	Sequence   int64              `json:"sequence"`
+	CaughtUp   bool               `json:"caught_up"`
+	Connection MeshConnection     `json:"connection"`
 }
 
 // MeshGraphStatus is a shape of the contract.
@@ -1006,6 +1014,7 @@ type MeshGraphStatus struct {
 	Engine        string                `json:"engine"`
 	Sequence      int64                 `json:"sequence"`
 	CaughtUp      bool                  `json:"caught_up"`
+	Connection    MeshConnection        `json:"connection"`
 	Problem       *string               `json:"problem"`
 	Nodes         int64                 `json:"nodes"`
 	Relationships int64                 `json:"relationships"`
@@ -1461,12 +1470,13 @@ type MeshServiceUsage struct {
 
 // MeshServices is a shape of the contract.
 type MeshServices struct {
-	Items     []MeshServiceUsage `json:"items"`
-	Documents int64              `json:"documents"`
-	Bytes     int64              `json:"bytes"`
-	CaughtUp  bool               `json:"caught_up"`
-	Refused   int64              `json:"refused"`
-	Digest    string             `json:"digest"`
+	Items      []MeshServiceUsage `json:"items"`
+	Documents  int64              `json:"documents"`
+	Bytes      int64              `json:"bytes"`
+	CaughtUp   bool               `json:"caught_up"`
+	Refused    int64              `json:"refused"`
+	Digest     string             `json:"digest"`
+	Connection MeshConnection     `json:"connection"`
 }
 
 // MeshServicesStatus is a shape of the contract.

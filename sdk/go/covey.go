@@ -461,9 +461,16 @@ func (c *client) exchange(ctx context.Context, method, route string, params map[
 		case method == "POST" || method == "PUT":
 			body[name] = value
 		default:
-			if several, ok := value.([]string); ok {
-				query[name] = several
-			} else {
+			switch given := value.(type) {
+			case []string:
+				query[name] = given
+			case map[string]any:
+				text, err := json.Marshal(given)
+				if err != nil {
+					return nil, &Error{Code: 1, Name: "user_error", Message: err.Error()}
+				}
+				query.Set(name, string(text))
+			default:
 				query.Set(name, fmt.Sprint(value))
 			}
 		}

@@ -53,6 +53,7 @@ METADATA_FIELDS = [
     "destructive",
     "dry_runnable",
     "guard",
+    "unguarded_with",
     "arguments",
     "returns",
     "examples",

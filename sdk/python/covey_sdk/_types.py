@@ -755,6 +755,12 @@ class MeshCollections(TypedDict):
     embedder: MeshEmbedder
 
 
+class MeshConnection(TypedDict):
+    connected: bool
+    since: str | None
+    reason: str | None
+
+
 MeshDelivery = Literal["pending", "inflight", "done", "dead", "dropped"]
 
 
@@ -844,12 +850,14 @@ class MeshGraphResult(TypedDict):
     counters: MeshGraphCounters | None
     sequence: int
     caught_up: bool
+    connection: MeshConnection
 
 
 class MeshGraphStatus(TypedDict):
     engine: str
     sequence: int
     caught_up: bool
+    connection: MeshConnection
     problem: str | None
     nodes: int
     relationships: int
@@ -1243,6 +1251,7 @@ class MeshServices(TypedDict):
     caught_up: bool
     refused: int
     digest: str
+    connection: MeshConnection
 
 
 class MeshServicesStatus(TypedDict):

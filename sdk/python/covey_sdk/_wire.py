@@ -162,6 +162,8 @@ def request_bytes(method: str, route: str, params: Mapping[str, Any], headers: l
 
 
 def _text(value: object) -> str:
+    if isinstance(value, Mapping):
+        return json.dumps(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -290,5 +290,5 @@ function remaining(duration: string, began: number): string {
 }
 
 function quoted(value: unknown): string {
-  return encodeURIComponent(String(value));
+  return encodeURIComponent(typeof value === "object" ? JSON.stringify(value) : String(value));
 }

@@ -739,6 +739,12 @@ export interface MeshCollections {
   embedder: MeshEmbedder;
 }
 
+export interface MeshConnection {
+  connected: boolean;
+  since: string | null;
+  reason: string | null;
+}
+
 export type MeshDelivery = "pending" | "inflight" | "done" | "dead" | "dropped";
 
 export interface MeshDropped {
@@ -827,12 +833,14 @@ export interface MeshGraphResult {
   counters: MeshGraphCounters | null;
   sequence: number;
   caught_up: boolean;
+  connection: MeshConnection;
 }
 
 export interface MeshGraphStatus {
   engine: string;
   sequence: number;
   caught_up: boolean;
+  connection: MeshConnection;
   problem: string | null;
   nodes: number;
   relationships: number;
@@ -1220,6 +1228,7 @@ export interface MeshServices {
   caught_up: boolean;
   refused: number;
   digest: string;
+  connection: MeshConnection;
 }
 
 export interface MeshServicesStatus {

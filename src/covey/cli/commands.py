@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from murli.adapter import Invocation, Level
 
 PROGRAM = "covey"
+CHECK_ONLY = "check_only"
+"""The parameter with which an operation changes nothing, whatever it is."""
 DESCRIPTION = "The control plane for coding agents that you can believe."
 VERSION = Flag(
     name="version",
@@ -213,17 +215,17 @@ def _converted(parameter: Parameter, text: str) -> Any:
         return _absolute(text)
     try:
         if parameter.type == "object":
-            return _document(text)
+            return _document(parameter, text)
         return {"int": int, "float": float}.get(parameter.type, str)(text)
     except ValueError as error:
         raise Refused(f"{text!r} is not a value of {parameter.name}") from error
 
 
-def _document(text: str) -> dict[str, Any]:
-    """Return a JSON object. Raises ValueError for any other text."""
-    from covey.kernel import quick_json
+def _document(parameter: Parameter, text: str) -> dict[str, Any]:
+    """Return a JSON object. Raises ValueError for any other text, and AgentError if it is nested too deeply."""
+    from covey.kernel import given_json
 
-    value = quick_json.loads(text)
+    value = given_json.parse(text, parameter.name)
     if not isinstance(value, dict):
         raise ValueError(text)  # noqa: TRY004 - as a text that is not JSON
     return value
@@ -237,8 +239,8 @@ def _absolute(path: str) -> str:
 
 
 def _written(parameter: Parameter) -> str:
-    """Return the type of the text that a person writes: JSON is text."""
-    return "string" if parameter.type in ("object", "json") else parameter.type
+    """Return the type of what a caller writes: any JSON value is text, because a verb decides whether it is parsed."""
+    return "string" if parameter.type == "json" else parameter.type
 
 
 def _flag(parameter: Parameter) -> Flag:
@@ -285,6 +287,7 @@ def _metadata(operation: Operation) -> Metadata:
         destructive=operation.destructive,
         dry_runnable=operation.dry_run,
         guard=operation.guard,
+        unguarded_with=[one.flag for one in operation.parameters if one.name == CHECK_ONLY],
         arguments=[
             ArgumentMetadata(name=parameter.name, content=parameter.content)
             for parameter in operation.command_parameters

@@ -31,13 +31,28 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
         _check(operation, params)
     verb = verb_of(operation)
     if verb is not None:
-        return verb(home, operation, params)
+        try:
+            return verb(home, operation, params)
+        except KeyboardInterrupt:
+            if writer().is_tty and (operation.streaming or params.get("follow")):
+                return _left()
+            raise
     result = ask(home, operation, params)
     out = writer()
     if out.output == "ndjson" and operation.name in ROW_A_LINE:
         result = out.events_of(result)
     show(operation, result, wide=bool(params.get("wide")))
     return 0
+
+
+def _left() -> int:
+    """Return the exit code of a stream that a person has left with Ctrl-C: nothing went wrong that had to be said."""
+    import sys
+
+    from murli import EXIT_CANCELLED
+
+    sys.stderr.write("\n")  # the terminal has shown ^C
+    return EXIT_CANCELLED
 
 
 def _check(operation: Operation, params: dict[str, Any]) -> None:

@@ -5,23 +5,13 @@ from __future__ import annotations
 from covey.cli.cells import clean, hint
 from covey.cli.table import table
 from covey.cli.text import DIM, clock_of
+from covey.kernel.byte_sizes import size_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from covey.cli.text import Paint
-
-STEP = 1000
-UNITS = ("B", "kB", "MB", "GB", "TB")
-
-
-def size_text(size: int) -> str:
-    """Return a number of bytes as people write it: 12 B, 3.4 MB."""
-    value, unit = float(size), 0
-    while value >= STEP and unit < len(UNITS) - 1:
-        value, unit = value / STEP, unit + 1
-    return f"{size} B" if not unit else f"{value:.1f} {UNITS[unit]}"
 
 
 def transferred(result: dict[str, Any], paint: Paint) -> str:

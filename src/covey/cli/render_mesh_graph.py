@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from covey.cli.cells import clean, hint
+from covey.cli.render_mesh_connection import missing_connection
 from covey.cli.table import table
 from covey.cli.text import DIM
 from covey.kernel import quick_json
@@ -39,17 +40,21 @@ def answered(result: dict[str, Any], paint: Paint) -> str:
         lines.append(_changed(result))
     elif not rows:
         lines.append("No rows")
-    if not result["caught_up"]:
-        lines.append("This peer has not applied all that the others have written")
+    if result["connection"]["connected"] and not result["caught_up"]:
+        lines.append("It is not certain that this peer has applied all that the others have written")
+    lines += missing_connection(result["connection"], paint)
     return "\n".join(lines)
 
 
 def status(result: dict[str, Any], paint: Paint) -> str:
     """How large the graph is, and how far it is."""
-    where = "all that was written" if result["caught_up"] else "not all that was written, or not connected"
+    where = ""
+    if result["connection"]["connected"]:
+        where = ": all that was written" if result["caught_up"] else ": not all that was written"
     lines = [
         f"{result['nodes']} nodes, {result['relationships']} relationships",
-        f"applied up to {result['sequence']}: {where}",
+        f"applied up to {result['sequence']}{where}",
+        *missing_connection(result["connection"], paint),
         f"hash {result['digest']}",
     ]
     if result["problem"]:

@@ -64,7 +64,14 @@ def clock_of(stamp: str) -> str:
     import time
     from calendar import timegm
 
-    local = time.localtime(timegm(time.strptime(stamp[:19], "%Y-%m-%dT%H:%M:%S")))
+    return clock_at(timegm(time.strptime(stamp[:19], "%Y-%m-%dT%H:%M:%S")))
+
+
+def clock_at(seconds: float) -> str:
+    """Return a time in seconds since 1970 as `clock_of` does."""
+    import time
+
+    local = time.localtime(seconds)
     is_today = local[:3] == time.localtime()[:3]
     return time.strftime("%H:%M:%S" if is_today else "%Y-%m-%d %H:%M:%S", local)
 

@@ -366,7 +366,10 @@ def _reach(sock: Socket, path: str, timeout: float) -> None:
 
 
 def _quoted(value: object) -> str:
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, dict):
+        text = json.dumps(value, ensure_ascii=False)
+    else:
+        text = str(value).lower() if isinstance(value, bool) else str(value)
     return "".join(chr(byte) if byte in UNRESERVED else f"%{byte:02X}" for byte in text.encode())
 
 

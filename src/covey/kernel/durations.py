@@ -25,6 +25,11 @@ def parse_duration(text: str) -> float | None:
     return sum(float(number) * _SECONDS[unit] for unit, number in parts.groupdict().items() if number)
 
 
+def seconds_text(length: float) -> str:
+    """Return a number of seconds as people read it, such as `2.5 s`: in tenths, below one second in hundredths."""
+    return f"{round(length, 1 if length >= 1 else 2):g} s"
+
+
 def is_bare(text: str) -> bool:
     """Return whether a text is a number without a unit."""
     return _BARE.fullmatch(text.strip()) is not None

@@ -12,6 +12,8 @@ _TOPIC = re.compile(r"[\w]([\w./:-]{0,126}[\w])?")
 _KEY = re.compile(r"U[A-Z2-7]{55}", re.IGNORECASE)
 SHORTEST_KEY = 6
 """Characters at the beginning of a member's key by which it can be meant."""
+_PANE = re.compile(r"%[0-9]+")
+LONGEST_AGENT = 256
 EVERYBODY = "*"
 """The topic of messages to all members."""
 
@@ -47,6 +49,28 @@ def check_topic(text: str) -> str:
             field="topic",
         )
     return name
+
+
+def check_agent(text: str, field: str) -> str:
+    """Return the name of an agent of a host, as it is. Which agents there are, that host alone knows.
+
+    Names are those that `covey send` takes, without blanks: %14, api, api:2.1, host/api, runtime:<id>.
+    """
+    parts = text.split("/")
+    if len(text) > LONGEST_AGENT or not all(map(_is_part_of_agent, parts)):
+        raise user_error(
+            f"{text[:60]!r} cannot name an agent",
+            "Use a name as `covey send` takes it, without blanks, such as api, api:2.1, host/api or %14.",
+            field=field,
+        )
+    return text
+
+
+def _is_part_of_agent(part: str) -> bool:
+    """Return whether a part between slashes can be that of a pane, a session, or the target that has it."""
+    if "%" in part:
+        return _PANE.fullmatch(part) is not None
+    return bool(part.strip(".")) and part.isprintable() and not any(map(str.isspace, part))
 
 
 def _name(text: str, what: str, field: str) -> str:

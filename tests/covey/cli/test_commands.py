@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -149,3 +150,28 @@ def test_a_switch_with_a_value_and_a_missing_argument_say_what_is_wrong(covey: C
     assert covey.run("config", "get").error["message"] == "missing argument 'key'"
     assert covey.run("config", "get", "a", "b").error["message"] == "unexpected argument 'b' for 'covey config get'"
     assert covey.run("logs", "-n", "many").error["field"] == "lines"
+
+
+@pytest.mark.parametrize("text", ["[1]", "{'a': 1}", "", "1"])
+def test_what_is_not_an_object_is_refused_before_the_daemon_is_asked(text: str, covey: Covey) -> None:
+    error = covey.run("mesh", "vector", "search", "docs", "x", "--filter", text).error
+    assert (error["field"], error["message"].rpartition(": ")[2]) == ("filter", "expected a JSON object")
+
+
+def test_json_that_is_nested_too_deeply_is_an_error_of_its_writer(covey: Covey) -> None:
+    deep, value = '{"a":' * 5000 + "1" + "}" * 5000, "[" * 5000 + "]" * 5000
+    for field, words in {
+        "filter": ["vector", "search", "docs", "x", "--filter", deep],
+        "metadata": ["vector", "store", "docs", "x", "--metadata", deep],
+        "params": ["graph", "query", "RETURN 1", "--params", deep],
+        "args": ["mcp", "call", "server", "tool", "--args", deep],
+        "meta": ["send", "@bob", "x", "--meta", deep],
+        "value": ["state", "set", "n", value, "--as-json"],
+    }.items():
+        error = covey.run("mesh", *words).error
+        assert (error["error"], error["field"]) == ("invalid_input", field)
+
+
+def test_the_schema_of_a_command_says_that_a_parameter_is_an_object(covey: Covey) -> None:
+    described = json.loads(covey.run("mesh", "vector", "search", "--schema").stdout)
+    assert next(flag["type"] for flag in described["flags"] if flag["name"] == "filter") == "object"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import tempfile
 import threading
 import time
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.covey.cli.terminal import Terminal
+from tests.covey.cli.terminal import Terminal, plain
 from tests.covey.conftest import COMMAND, Covey
 
 LIMIT_S = 30.0
@@ -240,3 +241,63 @@ def test_a_service_of_a_peer_runs_that_peer(covey: Covey) -> None:
     assert "mesh run team" in plan["text"]
     assert "MemoryMax=512M" in plan["text"]
     assert covey.run("mesh", "service", "status").error["error"] == "no_mesh"
+
+
+def test_texts_are_filtered_by_an_object_in_a_flag_and_in_structured_input(mesh: Mesh) -> None:
+    for text, language in (("parse a file", "go"), ("parse a line", 'it\'s "ü"')):
+        stored = mesh.alice.run("mesh", "vector", "store", "docs", text, "-m", json.dumps({"lang": language}))
+        assert stored.result["metadata"] == {"lang": language}
+    search = ["mesh", "vector", "search"]
+
+    def found(*words: str, stdin: str = "") -> list[str]:
+        return [one["text"] for one in mesh.alice.run(*search, *words, stdin=stdin).result["items"]]
+
+    assert found("docs", "parse", "--filter", '{"lang": "go"}') == ["parse a file"]
+    assert found("docs", "parse", "--filter", json.dumps({"lang": ['it\'s "ü"']})) == ["parse a line"]
+    document = {"collection": "docs", "q": "parse", "filter": {"lang": "go"}}
+    assert found("--input", "-", stdin=json.dumps(document)) == ["parse a file"]
+
+
+def test_a_watch_says_what_has_changed_first_and_ends_quietly_with_ctrl_c(mesh: Mesh) -> None:
+    assert mesh.alice.run("mesh", "state", "set", f"deploy/{'web/' * 30}version", "red").code == 0
+    task = mesh.alice.run("mesh", "task", "create", "review the parser" + " again" * 12, "--tags", "parser").result
+    for verb, start, who in (
+        ("state", "● deploy/web/", "/version  set by alice"),
+        ("task", f"○ {task['id']}  review the", "created by alice"),
+    ):
+        terminal = Terminal(mesh.alice, "mesh", verb, "watch", "--since", "10m", program=[COMMAND])
+        try:
+            lines = plain(terminal.until(who) + terminal.until("\r\n"))
+            terminal.process.send_signal(signal.SIGINT)
+            code, rest = terminal.ended()
+        finally:
+            terminal.close()
+        assert (code, rest.strip()) == (9, "")
+        assert lines[-2].startswith(start)
+        assert max(map(len, lines)) <= 80
+
+
+def test_events_and_messages_that_are_followed_end_quietly_with_ctrl_c_too(mesh: Mesh) -> None:
+    assert mesh.bob.run("mesh", "send", "@alice", "the last one", "--wait", "inbox").code == 0
+    for words in (["mesh", "inbox", "-n", "1", "--follow"], ["events", "-n", "1", "--follow"]):
+        terminal = Terminal(mesh.alice, *words, program=[COMMAND])
+        try:
+            terminal.until("\r\n")
+            terminal.process.send_signal(signal.SIGINT)
+            code, rest = terminal.ended()
+            assert (code, "cancelled" in rest) == (9, False)
+        finally:
+            terminal.close()
+
+
+def test_what_would_be_installed_is_shown_through_a_pipe_without_a_confirmation(mesh: Mesh) -> None:
+    folder = mesh.alice.folder / "review"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text("---\nname: review\ndescription: Reviews.\n---\n")
+    assert mesh.alice.run("mesh", "skill", "deploy", str(folder), "--yes").code == 0
+    install = ["mesh", "skill", "install", "review", "--agent", "claude", "--project", str(folder)]
+    assert mesh.alice.run(*install).error["error"] == "confirmation_required"
+    shown = mesh.alice.run(*install, "--check-only")
+    assert json.loads(shown.stdout)["status"] == "plan"
+    assert shown.result["installed"] is False
+    assert not (folder / ".claude").exists()

@@ -71,6 +71,15 @@ ECHO = [
 ]
 
 
+OBJECT = Operation(
+    "echo.object",
+    "Echo.",
+    cli=["echo"],
+    route="/v1/echo/object",
+    parameters=[Parameter("filter", "An object.", type="object", content="raw")],
+)
+
+
 async def _echo(call: Call) -> dict[str, Any]:
     return call.params
 
@@ -81,10 +90,13 @@ def echo() -> Iterator[str]:
     folder = tempfile.mkdtemp(prefix="cv-")
     home, ready, stop = Home(folder), threading.Event(), asyncio.Event()
     loops: list[asyncio.AbstractEventLoop] = []
+    served = [*ECHO, OBJECT]
 
     async def live() -> None:
         loops.append(asyncio.get_running_loop())
-        async with Daemon.running(home.node, [serving(ECHO, lambda _: {operation.name: _echo for operation in ECHO})]):
+        async with Daemon.running(
+            home.node, [serving(served, lambda _: {operation.name: _echo for operation in served})]
+        ):
             ready.set()
             await stop.wait()
 
@@ -124,6 +136,11 @@ ODD = [
     "true",
     "x" * 3000,
 ]
+
+
+@pytest.mark.parametrize("filter_", [{}, {"lang": "go"}, {"a b&c=ü": [1, 2.5, "it's", None, True, {"deep": {}}]}])
+def test_an_object_in_a_query_reaches_the_daemon_as_it_is(echo: str, filter_: dict[str, Any]) -> None:
+    assert Client(echo).call(OBJECT, {"filter": filter_}) == {"filter": filter_}
 
 
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))

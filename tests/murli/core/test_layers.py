@@ -50,6 +50,7 @@ def listing(**framework: Any) -> Sketch:
             flag("--colour", arity="?"),
             flag("-x"),
             flag("--kind", enum=["a", "b"]),
+            flag("--filter", type="object"),
         ],
         arguments=[Argument(name="first"), Argument(name="second"), Argument(name="rest", multiple=True)],
     )
@@ -108,6 +109,8 @@ def refusal(document: dict[str, Any], *words: str, root: Command | None = None) 
         ({"top": None}, []),
         ({}, []),
         ({"TOP": 3}, ["--top=3"]),
+        ({"filter": {"ü": [1, None]}}, ['--filter={"ü": [1, null]}']),
+        ({"filter": '{"a": 1}'}, ['--filter={"a": 1}']),
     ],
 )
 def test_a_json_value_becomes_the_flag_that_a_caller_would_have_typed(
@@ -138,6 +141,7 @@ def test_a_key_may_be_spelt_with_dashes_or_underscores(key: str) -> None:
         ({"loud": [True]}, "loud"),
         ({"note": False}, "note"),
         ({"note": ["a"]}, "note"),
+        ({"filter": [{"a": 1}]}, "filter"),
         ({"note": {}}, "note"),
         ({"verbose": "2"}, "verbose"),
         ({"verbose": True}, "verbose"),

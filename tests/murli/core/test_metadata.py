@@ -66,6 +66,7 @@ def test_metadata_says_nothing_by_default_but_a_mutation_is_guarded() -> None:
         "destructive": False,
         "dry_runnable": False,
         "guard": True,
+        "unguarded_with": [],
         "arguments": [],
         "returns": None,
         "examples": [],

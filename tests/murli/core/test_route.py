@@ -368,6 +368,17 @@ def test_a_dry_run_flag_of_a_tool_that_promises_no_dry_run_lifts_no_guard() -> N
     assert not read_line(command, "--dry-run").dry_run
 
 
+def test_a_switch_with_which_nothing_changes_lifts_the_guard_and_is_no_dry_run() -> None:
+    command = Sketch(
+        flags=[flag("--check-only", arity=0, negative="--no-check-only"), flag("--fast", arity=0)],
+        metadata=Metadata(mutating=True, unguarded_with=["check-only"]),
+    )
+    assert read_line(command, "--check-only").harmless
+    assert not read_line(command, "--check-only").dry_run
+    for words in ([], ["--fast"], ["--no-check-only"]):
+        assert not read_line(command, *words).harmless
+
+
 @both
 def test_help_is_noticed_on_the_command_it_is_asked_for(framework: dict[str, Any]) -> None:
     invocation = read_line(roost(framework), "nest", "list", "--help")

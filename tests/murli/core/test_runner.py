@@ -355,6 +355,13 @@ def test_a_mutation_is_not_even_started_without_confirmation() -> None:
     assert ran.calls == []
 
 
+def test_a_switch_with_which_nothing_changes_needs_no_confirmation() -> None:
+    metadata = Metadata(mutating=True, unguarded_with=["check-only"])
+    root = Sketch(children=[Sketch("delete", metadata=metadata, flags=[flag("--check-only", arity=0)])])
+    assert run(root, answer, "delete", "--check-only").calls == [["delete", "--check-only"]]
+    assert run(root, answer, "delete").error["error"] == "confirmation_required"
+
+
 @pytest.mark.parametrize("word", ["--yes", "--force", "--dry-run"])
 def test_a_mutation_runs_when_it_is_confirmed_or_only_tried(word: str) -> None:
     assert run(guarded(), answer, "delete", "7", word).calls == [["delete", "7"]]

@@ -6,12 +6,12 @@ import time
 
 from covey.cli.cells import clean, cut
 from covey.cli.following import GAP, LOST, RESET, following
-from covey.cli.text import columns
+from covey.cli.text import Paint, columns
 from murli import writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from covey.contract import Operation
@@ -48,8 +48,15 @@ def events(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     return events_of(home.node, operation, params)
 
 
-def events_of(seat: Seat, operation: Operation, params: dict[str, Any], *, token: str = "") -> int:
-    """Print the events of any daemon."""
+def events_of(
+    seat: Seat,
+    operation: Operation,
+    params: dict[str, Any],
+    *,
+    token: str = "",
+    line_of: Callable[[dict[str, Any], Paint], str] | None = None,
+) -> int:
+    """Print the events of any daemon; for a person, each as `line_of` has it."""
     source = {"path": seat.socket, "seat": None if seat.kind == "node" else seat, "token": token}
     asked = dict(params)
     chosen = bool(asked["since"]) or asked["limit"] is not None
@@ -58,7 +65,7 @@ def events_of(seat: Seat, operation: Operation, params: dict[str, Any], *, token
     out = writer()
     count = first = last = 0
     for event in _read(source, operation, asked, out):
-        _show(event, out)
+        _show(event, out, line_of or _line)
         count += 1
         last = event["cursor"]
         first = first or last
@@ -102,11 +109,15 @@ def _nothing(source: dict[str, Any], operation: Operation, params: dict[str, Any
     return f"No event of the kind {wanted}; a kind is a whole name or a prefix such as agent.*\n{there}"
 
 
-def _show(event: dict[str, Any], out: Writer) -> None:
+def _show(event: dict[str, Any], out: Writer, line_of: Callable[[dict[str, Any], Paint], str]) -> None:
     if out.is_tty:
-        out.line(cut(readable(event), columns()))
+        out.line(line_of(event, Paint(columns(), colour=out.colour)))
     else:
         out.event(event)
+
+
+def _line(event: dict[str, Any], paint: Paint) -> str:
+    return cut(readable(event), paint.columns)
 
 
 def readable(event: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from covey.cli.message_text import STDIN, read_text
 from covey.cli.perform import ask, show
 from covey.contract import OPERATIONS
 from covey.contract.mesh_shapes import KIND
-from covey.kernel import quick_json
+from covey.kernel import given_json
 from murli import user_error
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def set_state(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     value: Any = read_text(STDIN, "value") if text == STDIN else text
     if params["as_json"]:
         try:
-            value = quick_json.loads(value)
+            value = given_json.parse(value, "value")
         except ValueError as error:
             raise user_error(
                 f"the value is not JSON: {error}", "Leave --as-json out for text.", field="value"
@@ -61,9 +61,11 @@ def keep_text(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 def watch(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     """Follow the events of a service."""
     from covey.cli.peer import token_for
+    from covey.cli.render_mesh_changes import change_line
     from covey.cli.verbs.events import events_of
     from covey.kernel.seat_choice import chosen_seat
 
     seat = chosen_seat(home, KIND, params["mesh"])
-    asked = {"follow": True, "since": params["since"], "limit": None if params["since"] else 0}
-    return events_of(seat, BY_NAME["events"], {**asked, "kind": WATCHED[operation.name]}, token=token_for(seat))
+    asked: dict[str, Any] = {"follow": True, "since": params["since"], "limit": None if params["since"] else 0}
+    asked["kind"] = WATCHED[operation.name]
+    return events_of(seat, BY_NAME["events"], asked, token=token_for(seat), line_of=change_line)

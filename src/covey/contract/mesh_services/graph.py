@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from covey.contract.event_kind import EventKind
 from covey.contract.mesh_messages import peer_operation
+from covey.contract.mesh_services.connection import CONNECTION
 from covey.contract.operation import Parameter, array, optional, shape
 
 COUNTERS = shape(
@@ -24,10 +25,12 @@ RESULT = shape(
     counters=optional(COUNTERS),
     sequence="integer",
     caught_up="boolean",
+    connection=CONNECTION,
 )
 """A node is `{id, labels, properties}`, a relation `{id, type, start, end, properties}`.
 
-`sequence` is how far this peer has applied the log; unless `caught_up`, there may be more. `applied` is false for a
+`sequence` is how far this peer has applied the log; unless `caught_up`, there may be more, which without a
+`connection` is not known. `applied` is false for a
 write that is stored and not applied here yet."""
 NOT_APPLIED = shape("MeshGraphNotApplied", sequence="integer", author="string", outcome="string", reason="string")
 STATUS = shape(
@@ -35,6 +38,7 @@ STATUS = shape(
     engine="string",
     sequence="integer",
     caught_up="boolean",
+    connection=CONNECTION,
     problem=optional("string"),
     nodes="integer",
     relationships="integer",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from covey.contract.mesh_messages import peer_operation
+from covey.contract.mesh_services.connection import CONNECTION
 from covey.contract.operation import Operation, Parameter, array, shape
 
 SERVICE_USAGE = shape("MeshServiceUsage", name="string", documents="integer", bytes="integer")
@@ -14,9 +15,10 @@ OVERVIEW = shape(
     caught_up="boolean",
     refused="integer",
     digest="string",
+    connection=CONNECTION,
 )
-"""`caught_up`: the replica has what the broker had when the connection was made. `refused` counts messages that were no
-documents of members. Peers that are caught up have the same `digest`."""
+"""`caught_up`: the replica has what the broker had when the last connection was made. `refused` counts messages that
+were no documents of members. Peers that are caught up have the same `digest`."""
 SERVICE = Parameter("service", "Only this service, such as memory; repeatable.", multiple=True)
 
 GROUPS = {"mesh services": "What the members of a mesh share, in all services."}

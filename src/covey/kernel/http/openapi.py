@@ -225,12 +225,14 @@ RESUME = {
 
 
 def _parameter(operation: Operation, parameter: Parameter) -> dict[str, Any]:
+    schema = {**_schema(parameter), **({"minLength": 1} if operation.place(parameter) == "path" else {})}
     return {
         "name": parameter.name,
         "in": operation.place(parameter),
         "required": parameter.required,
         "description": parameter.help,
-        "schema": {**_schema(parameter), **({"minLength": 1} if operation.place(parameter) == "path" else {})},
+        # With `schema` alone the fields of an object would be parameters of their own.
+        **({"content": {"application/json": {"schema": schema}}} if parameter.type == "object" else {"schema": schema}),
     }
 
 

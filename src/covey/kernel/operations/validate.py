@@ -102,15 +102,15 @@ def _converted(parameter: Parameter, value: object) -> object:
             raise ValueError(text)
         return text == "true"
     if parameter.type in ("object", "json"):
-        import json
+        from covey.kernel import given_json
 
-        return _typed(parameter, json.loads(text))
+        return _typed(parameter, given_json.parse(text, parameter.name))
     return text
 
 
 def _typed(parameter: Parameter, value: object) -> object:
-    if parameter.type == "json":
-        return value
+    if parameter.type in ("object", "json"):
+        return _document(parameter, value)
     if isinstance(value, bool):
         if parameter.type != "bool":
             raise ValueError(value)
@@ -124,9 +124,16 @@ def _typed(parameter: Parameter, value: object) -> object:
         return _finite(value)
     if parameter.type == "string" and isinstance(value, str):
         return value
-    if parameter.type == "object" and isinstance(value, dict):
-        return value
     raise ValueError(value)
+
+
+def _document(parameter: Parameter, value: object) -> object:
+    if parameter.type == "object" and not isinstance(value, dict):
+        raise ValueError(value)
+    from covey.kernel import given_json
+
+    given_json.check_depth(value, parameter.name)
+    return value
 
 
 def _bounded(number: int) -> int:

@@ -62,6 +62,8 @@ class Link:
         """Set when the first attempt to connect has ended, whichever way."""
         self.reason = "not tried yet"
         """Why there is no connection."""
+        self.disconnected_at: float | None = clock.time()
+        """When the last connection ended, or this link was made; None while there is a connection."""
         self.refused = False
         self.reconnects: dict[str, int] = {}
         """How many connections were made after the first, by why the one before had ended."""
@@ -108,6 +110,7 @@ class Link:
             if ended_by:
                 self.reconnects[ended_by] = self.reconnects.get(ended_by, 0) + 1
             self.session, self.refused = session, False
+            self.disconnected_at = None
             self.reason = "the connection broke a moment ago"  # what holds until more is known
             self.connected.set()
             self.tried.set()
@@ -117,6 +120,7 @@ class Link:
             finally:
                 self.connected.clear()
                 self.session = None
+                self.disconnected_at = self._clock.time()
                 await session.aclose()
             failures = 0 if self._clock.monotonic() - began >= STEADY_S else failures + 1
             ended_by = "refused" if session.refused else "broken"

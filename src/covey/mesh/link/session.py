@@ -99,7 +99,7 @@ class Session:
         errors: list[str] = []
 
         async def on_error(error: Exception) -> None:
-            errors.append(str(error) or type(error).__name__)
+            errors.append(_said_by(error))
             if isinstance(error, AuthorizationError) or _is_refusal(errors[-1]):
                 session.refused = True
 
@@ -132,7 +132,7 @@ class Session:
                 await client.subscribe(f"{session._replies}.*", cb=session._on_reply)
                 await client.flush()
         except (OSError, NatsError, TimeoutError, ValueError) as error:
-            reason = errors[0] if errors else str(error) or type(error).__name__
+            reason = errors[0] if errors else _said_by(error)
             refused = session.refused or isinstance(error, AuthorizationError) or _is_refusal(reason)
             await session._abandon()
             if refused:
@@ -307,7 +307,7 @@ class Session:
             raise self._lost(error) from error
 
     def _lost(self, error: Exception) -> LinkError:
-        return NotConnected(f"the connection to the broker broke: {str(error) or type(error).__name__}")
+        return NotConnected(f"the connection to the broker broke: {_said_by(error)}")
 
     async def _on_reply(self, message: Msg) -> None:
         future = self._waiting.pop(message.subject.rpartition(".")[2], None)
@@ -323,7 +323,7 @@ class Session:
                     await self.client.flush()
             except (OSError, NatsError, TimeoutError) as error:
                 if not self.broken.is_set():
-                    self.fail(f"the broker does not answer: {str(error) or type(error).__name__}")
+                    self.fail(f"the broker does not answer: {_said_by(error)}")
                 return
             self.lag_ms = (time.monotonic() - began) * 1000
             await asyncio.sleep(PROBE_S)
@@ -366,6 +366,12 @@ async def _discard(client: Client, connecting: asyncio.Task[None]) -> None:
     connecting.cancel()
     await asyncio.wait({connecting}, timeout=CONNECT_S)
     await client.close()
+
+
+def _said_by(error: Exception) -> str:
+    """Return what an error says; one of a time limit says nothing itself."""
+    silent = "nothing came in time" if isinstance(error, TimeoutError) else type(error).__name__
+    return str(error) or silent
 
 
 def _is_refusal(reason: str) -> bool:

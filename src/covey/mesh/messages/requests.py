@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from covey.kernel.durations import seconds_text
 from covey.mesh.crypto.envelope import Body, DirectHeader, new_message_id, open_direct, read_header, seal_direct
 from covey.mesh.crypto.errors import MalformedError, MeshCryptoError, UnknownKeyError
 from covey.mesh.link.errors import LinkError, NotAnsweredError
@@ -128,7 +129,7 @@ class PeerRequests:
                 return _result(future.result(), name)
         except TimeoutError:
             raise timed_out(
-                f"{name} did not answer within {timeout_s:g} s; whether it was done is not known",
+                f"{name} did not answer within {seconds_text(timeout_s)}; whether it was done is not known",
                 "Look whether it was done before you try again.",
             ) from None
         finally:

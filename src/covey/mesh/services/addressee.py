@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from covey.mesh.names import check_group
-from covey.mesh.services.keys import check_key
+from covey.mesh.names import check_agent, check_group
 from murli import AgentError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def find_addressee(reference: str, directory: Directory, field: str) -> Addresse
     """Return who is meant by @name, a member key, @name/agent or @group. Raises AgentError if nobody is."""
     text, slash, agent = reference.partition("/")
     if slash:
-        check_key(agent, field)
+        check_agent(agent, field)
     try:
         return Addressee(member=directory.find(text), agent=agent)
     except AgentError as error:

@@ -11,7 +11,7 @@ from covey.contract import OPERATIONS
 from covey.kernel.client import Client
 from covey.kernel.home import Home
 from covey.kernel.processes.process import ancestry, environment_of
-from covey.mesh.services.keys import check_key
+from covey.mesh.names import check_agent
 from murli import AgentError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ async def calling_holder(call: Call, surroundings: Surroundings) -> Holder:
     member = surroundings.keys().member
     named = call.params["as_agent"]
     if named:
-        return Holder(member, check_key(named, "as_agent"))
+        return Holder(member, check_agent(named, "as_agent"))
     if call.caller.pid is None:
         return Holder(member)
     return Holder(member, await asyncio.to_thread(_agent_of, call.caller.pid, surroundings.context.seat.home))

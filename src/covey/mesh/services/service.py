@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from covey.kernel.clock import timestamp
 from covey.mesh.services.keys import is_key
 
 if TYPE_CHECKING:
@@ -40,6 +41,15 @@ class Surroundings(NamedTuple):
     inbox: Inbox
     on_messages: Callable[[Sequence[Message]], None]
     """Tells of messages that a service has put into the inbox."""
+
+    def connection(self) -> dict[str, Any]:
+        """Return whether there is a connection to the broker, else since when there is none, and why."""
+        since = self.link.disconnected_at
+        return {
+            "connected": since is None,
+            "since": None if since is None else timestamp(since),
+            "reason": None if since is None else self.link.reason,
+        }
 
 
 class Service:

@@ -146,7 +146,8 @@ class Services:
         """Return what the services keep, counted now."""
         self.usage = await self.replica.usage()
         items = [{"name": name, **self.usage[name]._asdict()} for name in self._services if name in self.usage]
-        return {"items": items, **self.status(), "digest": await self.replica.digest()}
+        connection = self._surroundings.connection()
+        return {"items": items, **self.status(), "digest": await self.replica.digest(), "connection": connection}
 
     def status(self) -> dict[str, Any]:
         """Return the services' part of the status, as it was counted last."""

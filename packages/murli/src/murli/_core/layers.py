@@ -214,6 +214,10 @@ def _text(parameter: Parameter, value: object, path: str) -> str:
         text, right = repr(value), parameter.type not in ("bool", "int", "count")
     elif isinstance(value, str):
         text, right = value, parameter.type not in ("bool", "count")
+    elif isinstance(value, dict) and parameter.type == "object":
+        import json  # only objects pay for it
+
+        text, right = json.dumps(value, ensure_ascii=False), True
     else:
         text, right = _kind(value), False
     if not right:

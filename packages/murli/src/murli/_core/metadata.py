@@ -70,7 +70,8 @@ class Metadata(Record):
     """What an agent should know of a command before it calls it.
 
     `mutating` commands refuse to run for an agent without `--yes` or `--force`; `guard=False` lifts that for a
-    command that is trivially undone or protects itself, and its schema still says that it changes something.
+    command that is trivially undone or protects itself, and its schema still says that it changes something. With a
+    switch of `unguarded_with` the command changes nothing, so that it needs no `--yes` either.
     """
 
     agent_description: str = ""
@@ -80,6 +81,7 @@ class Metadata(Record):
     destructive: bool = False
     dry_runnable: bool = False
     guard: bool = True
+    unguarded_with: list[str] = []
     arguments: list[ArgumentMetadata] = []
     returns: ReturnSchema | None = None
     examples: list[Example] = []

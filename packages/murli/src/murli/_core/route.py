@@ -115,6 +115,11 @@ class Invocation:
     def dry_run(self) -> bool:
         return "--dry-run" in self.own or (self.leaf.command.metadata.dry_runnable and self._says("dry-run"))
 
+    @property
+    def harmless(self) -> bool:
+        """Return whether a switch is on with which the command changes nothing."""
+        return self.dry_run or any(self._says(name) for name in self.leaf.command.metadata.unguarded_with)
+
     def _says(self, name: str) -> bool:
         """Whether a flag of the tool is on: one of the command itself, or a persistent one of a group above."""
         return self.leaf.is_on(name) or any(

@@ -134,7 +134,7 @@ def _prepare(tool: Tool, invocation: Invocation, out: Writer) -> None:
         if not invocation.leaf.command.is_builtin:
             check_prompts(invocation)
         metadata = invocation.leaf.command.metadata
-        if metadata.mutating and metadata.guard and not (invocation.forced or invocation.dry_run):
+        if metadata.mutating and metadata.guard and not (invocation.forced or invocation.harmless):
             from murli._core import wording
 
             raise wording.diagnose(invocation) or wording.confirmation_required()

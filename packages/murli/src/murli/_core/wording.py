@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from murli._core.command import Parameter
     from murli._core.route import Invocation, Level
 
-EXPECTED = {"int": "a whole number", "float": "a number", "bool": "true or false", "count": "a whole number"}
+EXPECTED = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "count": "a whole number",
+    "object": "a JSON object",
+}
 
 
 def confirmation_required() -> AgentError:
@@ -193,7 +199,11 @@ def fits(parameter: Parameter, value: str) -> bool:
             int(value)
         elif parameter.type == "float":
             float(value)
-    except ValueError:
+        elif parameter.type == "object":
+            import json  # only mistakes pay for it
+
+            return isinstance(json.loads(value), dict)
+    except (ValueError, RecursionError):
         return False
     return parameter.type != "bool" or value in ("true", "false")
 

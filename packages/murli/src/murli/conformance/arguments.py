@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ def sample(parameter: Flag | Argument) -> str | None:
             and not isinstance(parameter.default, bool)
         ):
             return str(parameter.default)
-    return {"int": "1", "float": "1.5", "path": "example.txt"}.get(parameter.type, "example")
+    return {"int": "1", "float": "1.5", "path": "example.txt", "object": "{}"}.get(parameter.type, "example")
 
 
 def synthesise(command: Command) -> Words | None:
@@ -180,6 +181,8 @@ def separable(flags: Sequence[Flag]) -> list[list[Flag]]:
 def typed(kind: str, value: str) -> object:
     """The word as the JSON value it stands for; text stays text, and so does a number that is none."""
     try:
+        if kind == "object":
+            return json.loads(value)
         return {"int": int, "float": float}[kind](value)
     except (KeyError, ValueError):
         return value

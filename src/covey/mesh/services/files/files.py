@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from covey.contract.mesh_services.files import DELETED, SHARED, TRANSFERRED
+from covey.kernel.byte_sizes import MB, compared_sizes
 from covey.mesh.authority.authority_file import AuthorityFile
 from covey.mesh.broker.streams import CHUNK_BYTES
 from covey.mesh.services.files.collector import Collector
 from covey.mesh.services.files.downloads import Downloads
 from covey.mesh.services.files.names import safe_name
 from covey.mesh.services.files.runner import Runner
-from covey.mesh.services.files.settings import LARGEST_MB, MB
+from covey.mesh.services.files.settings import LARGEST_MB
 from covey.mesh.services.files.share import LONGEST_MESSAGE, MOST_RECIPIENTS, file_id
 from covey.mesh.services.files.shares import BLOB, FILE, MIGRATION, Shares, owner_of, project_share
 from covey.mesh.services.files.source import Source
@@ -147,10 +148,11 @@ class Files(Service):
         await in_thread(lambda: check_outside(path, home, "Copy it elsewhere first.", "path"))
         source = await Source.open(path)
         source.close()
-        largest = int(self.surroundings.context.config.current.get(LARGEST_MB))
-        if source.size > largest * MB:
+        largest = int(self.surroundings.context.config.current.get(LARGEST_MB)) * MB
+        if source.size > largest:
+            size, most = compared_sizes(source.size, largest)
             raise user_error(
-                f"{path} has {source.size >> 20} MB, and a file may have {largest} MB",
+                f"{path} has {size}, and a file may have {most}",
                 f"Set {LARGEST_MB} in the peer's config.toml, or share it in parts.",
                 field="path",
             )

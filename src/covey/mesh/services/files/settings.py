@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from covey.kernel.byte_sizes import MB
 from covey.kernel.config.setting import Setting
 from covey.mesh.broker.streams import CHUNK_BYTES, MOST_CHUNKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MB: Final = 1 << 20
 QUOTA_MB, LARGEST_MB, EXPIRE_DAYS = "files.quota_mb", "files.largest_mb", "files.expire_days"
 
 SETTINGS = (
     Setting(
         QUOTA_MB,
-        "How much all shared files of the mesh may take at the broker; each counts in steps of 512 KB. It counts at "
+        "How much all shared files of the mesh may take at the broker; each counts in steps of 512 KiB. It counts at "
         "the peer of the mesh's authority.",
         type="int",
         default=MOST_CHUNKS * CHUNK_BYTES // MB,
         minimum=1,
-        maximum=1 << 20,
+        maximum=MB,
     ),
     Setting(
         LARGEST_MB,
         "The largest file that is shared from here.",
         type="int",
-        default=2048,
+        default=2000,
         minimum=1,
-        maximum=1 << 20,
+        maximum=MB,
     ),
     Setting(
         EXPIRE_DAYS,

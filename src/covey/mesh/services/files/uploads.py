@@ -7,6 +7,7 @@ import os
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
+from covey.kernel.byte_sizes import compared_sizes, size_text
 from covey.mesh.broker.streams import CHUNK_BYTES
 from covey.mesh.crypto.errors import MeshCryptoError
 from covey.mesh.link.acknowledgement import acknowledgement, not_in_time
@@ -254,9 +255,10 @@ class Uploads:
 
 def no_room(most: int, present: int, chunks: int) -> AgentError:
     """Return the error for a file that would go over the quota of the mesh."""
-    free, needed, quota = ((count * CHUNK_BYTES) >> 20 for count in (max(most - present, 0), chunks, most))
+    needed, free = compared_sizes(chunks * CHUNK_BYTES, max(most - present, 0) * CHUNK_BYTES)
+    quota = size_text(most * CHUNK_BYTES)
     return tool_error(
-        f"the files of this mesh may take {quota} MB at the broker: {free} MB are free, and {needed} MB are needed",
+        f"the files of this mesh may take {quota} at the broker: {free} are free, and {needed} are needed",
         "Delete files that are not needed (covey mesh file list), or set files.quota_mb at the mesh's authority.",
         error="mesh_full",
     )

@@ -256,6 +256,7 @@ class Graph(Service):
             "engine": ENGINE,
             "sequence": self.reader.sequence,
             "caught_up": self.reader.caught_up.is_set(),
+            "connection": self.surroundings.connection(),
             "problem": self.reader.problem or None,
             **msgspec.to_builtins(facts),
             "crashes": self.engine.crashes,
@@ -308,6 +309,7 @@ class Graph(Service):
             "counters": None if counters is None else msgspec.to_builtins(counters),
             "sequence": self.reader.sequence,
             "caught_up": self.reader.caught_up.is_set(),
+            "connection": self.surroundings.connection(),
         }
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from covey.agents.launching import session_marks
+from covey.kernel.durations import seconds_text
 from covey.mesh.services.mcp.protocol import LARGEST_ANSWER, LONGEST_LINE, Call, Done, Failed, Line, Ready, Start
 from murli import EXIT_TOOL_ERROR, AgentError, rate_limited, timed_out, tool_error
 
@@ -127,7 +128,7 @@ class ToolServer:
         if done.failed == "timeout":
             self.hung = True
             raise timed_out(
-                f"{tool} of {self.name} did not answer within {timeout_s:g} s; its server is ended",
+                f"{tool} of {self.name} did not answer within {seconds_text(timeout_s)}; its server is ended",
                 "Whether it was done is not known.",
             )
         if done.failed == "large":
@@ -242,7 +243,7 @@ class ToolServers:
                     self._done_with(running)
         except TimeoutError:
             raise timed_out(
-                f"{name} was not ready within {timeout_s:g} s", "Nothing was done. Try again in a moment."
+                f"{name} was not ready within {seconds_text(timeout_s)}", "Nothing was done. Try again in a moment."
             ) from None
         finally:
             self._waiting[name] -= 1

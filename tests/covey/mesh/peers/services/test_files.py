@@ -273,9 +273,11 @@ async def test_what_cannot_be_shared_is_refused(tmp_path: Path) -> None:
         shared = await share(anna, path)
         await sees(bob, shared["id"])
         large = a_file(tmp_path, "large", 2 * CHUNK_BYTES + 1)
-        assert (await refusal(anna.call("mesh.file.share", path=str(large)))).code == EXIT_USER_ERROR
+        error = await refusal(anna.call("mesh.file.share", path=str(large)))
+        assert error.message.endswith("has 1,048,577 bytes, and a file may have 1,000,000 bytes")
         full = await ended(bob, await bob.call("mesh.file.share", path=str(large)))
         assert (full["state"], full["error"]) == ("failed", "mesh_full")
+        assert "may take 524.3 kB at the broker: 0 B are free, and 1.6 MB are needed" in full["reason"]
         assert await chunks(mesh) == 1
         anna.configure(files__largest_mb=1, files__quota_mb=10)
         await anna.call("reload")

@@ -255,6 +255,9 @@ async def test_a_reader_reads_and_does_not_write_and_nobody_writes_without_a_con
         mesh.broker.kill()
         await until(lambda: anna.peer.link.session is None, "the connection is lost")
         assert await query(anna, "MATCH (a:A) RETURN a.x AS x") == [{"x": 1}]
+        for operation, params in (("query", {"cypher": "RETURN 1"}), ("status", {})):
+            answer = await anna.call(f"mesh.graph.{operation}", **params)
+            assert (answer["connection"]["connected"], answer["caught_up"]) == (False, False)
         assert (await refusal(anna.call("mesh.graph.query", cypher="CREATE (:B)"))).error == "mesh_not_connected"
 
 

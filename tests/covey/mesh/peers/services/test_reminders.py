@@ -149,6 +149,8 @@ async def test_what_cannot_be_a_reminder_is_refused() -> None:
             assert error.code == EXIT_USER_ERROR, params
         assert (await refusal(anna.call("mesh.remind", message=" ", in_="1h"))).code == EXIT_USER_ERROR
         assert (await refusal(anna.call("mesh.remind", message="x", in_="1h", to="@x"))).code == EXIT_NOT_FOUND
+        error = await refusal(anna.call("mesh.remind", message="x", in_="1h", to="@anna/x y"))
+        assert (error.field, "cannot name an agent" in error.message) == ("to", True)
         made = await anna.call("mesh.remind", message="x", cron="0 9 * * 1-5", tz="Europe/Berlin")
         assert (made["cron"], made["private"], made["at"]) == ("0 9 * * 1-5", True, None)
         summer = await anna.call("mesh.remind", message="x", at="2030-07-01T09:00", tz="Europe/Berlin")

@@ -100,8 +100,12 @@ async def test_the_replica_is_read_without_a_connection_and_writing_says_why_it_
         await until(lambda: bob.peer.link.session is None, "the connection is lost")
         assert (await bob.call("mesh.state.get", key="k"))["value"] == "v"
         assert (await refusal(bob.call("mesh.state.set", key="k", value="w"))).error == "mesh_not_connected"
+        connection = (await bob.call("mesh.services.list"))["connection"]
+        assert (connection["connected"], bool(connection["since"]), bool(connection["reason"])) == (False, True, True)
         await mesh.broker.start()
         await until(lambda: bob.peer.link.session is not None, "there is a connection again")
+        connection = (await bob.call("mesh.services.list"))["connection"]
+        assert connection == {"connected": True, "since": None, "reason": None}
         await bob.call("mesh.state.set", key="k", value="w")
 
 

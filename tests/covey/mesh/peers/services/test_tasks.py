@@ -178,6 +178,9 @@ async def test_a_failed_task_is_tried_again_and_an_ended_one_is_removed_by_one_p
         await knows(anna, "task", later, ended["revision"])
         assert await prune() == 1
         assert (await refusal(anna.call("mesh.task.show", id=task))).code == EXIT_NOT_FOUND
+        for field, name in (("as_agent", "../%3"), ("assignee", "@anna/x y")):
+            refused = await refusal(anna.call("mesh.task.create", title="x", **{field: name}))
+            assert (refused.field, "cannot name an agent" in refused.message) == (field, True)
         assert (await anna.call("mesh.task.show", id=later))["depends_on"] == [task]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from murli.conformance.session import Session
 
 FORMATS = ("json", "ndjson", "text")
-TYPES = ("string", "int", "float", "bool", "count", "path")
+TYPES = ("string", "int", "float", "bool", "count", "path", "object")
 
 
 @promise("describe.exit_code", "describe exits with 0.", needs_describe=False)
