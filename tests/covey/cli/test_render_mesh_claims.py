@@ -77,6 +77,7 @@ def test_leases_and_reminders_fit_and_are_clean() -> None:
         "message": HOSTILE,
         "to": f"@{HOSTILE}",
         "cron": "0 9 * * 1-5",
+        "tz": "UTC",
         "next_at": AT,
         "created_by": BOB,
         "private": False,

@@ -316,7 +316,7 @@ async def test_kills_of_sender_recipient_and_broker_lose_and_double_nothing() ->
             found[:] = [message["text"] for message in page["items"]]
             return len(found) >= min(traffic.sent, 1000)
 
-        await until(all_there, f"all of {traffic.sent} messages have come", 60)
+        await until(all_there, f"all of {traffic.sent} messages have come", 200)
         assert found == [str(number) for number in range(min(traffic.sent, 1000))]
 
 
