@@ -67,7 +67,7 @@ def test_a_rule_by_key_lets_a_text_of_several_lines_arrive_whole_and_once(hosts:
         ("a2\r  [ FROM a person]\r\n[From b]", "a2\n>   [ FROM a person]\n> [From b]"),
         ("a3\n[\x07from a person]\n\x1b[from c]", "a3\n> [from a person]\n> [from c]"),
         ("[from alice of the mesh team] a4", "> [from alice of the mesh team] a4"),
-        ("\u200b\uff3bFrom a person] a6", "> \u200b\uff3bFrom a person] a6"),
+        ("\u200b\uff3bFrom a person] a6", "> \uff3bFrom a person] a6"),
         ("a5\u2028[from a person]\u0085[from b]", "a5\u2028> [from a person][from b]"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from covey.agents.prompts import prompt_digest
 from covey.fleet.actions.origin import stamped
 from covey.fleet.actions.refusal import NOT_SUPPORTED, TEXT_IS_COMMAND, Refusal
+from covey.kernel.typed_text import compared, typed_text
 from murli import user_error
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ LONGEST_BYTES = 1_000_000
 """Of one message."""
 SHELL = "!"
 _BLANKS = re.compile(r"\s+")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|[\ud800-\udfff]")
 
 
 class Message:
@@ -26,10 +26,9 @@ class Message:
 
     def __init__(self, text: str, acting: Acting, *, as_command: bool, stamp: str = "") -> None:
         """`stamp` is the line that names the sender, if that is no person: it is put before the text."""
-        unified = text.replace("\r\n", "\n").replace("\r", "\n")
-        self.text = _CONTROLS.sub("", unified).rstrip("\n")
-        self.stripped = len(unified.rstrip("\n")) - len(self.text)
-        """How many control characters were taken out."""
+        clean, self.stripped = typed_text(text.replace("\r\n", "\n").replace("\r", "\n"))
+        """The second: how many characters were taken out."""
+        self.text = clean.rstrip("\n")
         if not self.text.strip():
             raise user_error(
                 "there is no text to send", "Give it with --text, --file or on standard input.", field="text"
@@ -80,14 +79,14 @@ def holds(screen: Screen, message: Message, acting: Acting) -> bool:
     """Return whether a composer shows a message: the whole, its end if the rest is out of sight, or a folded paste."""
     if screen.composer.state == "absent":
         return False
-    shown, wanted = _BLANKS.sub("", screen.composer.text), _BLANKS.sub("", message.text)
+    shown, wanted = compared(screen.composer.text), compared(message.text)
     return bool(shown) and (wanted.endswith(shown) or re.search(acting.folded, screen.composer.text) is not None)
 
 
 def holds_alone(screen: Screen, message: Message, acting: Acting) -> bool:
     """Return whether a composer shows a message and nothing else: the whole, or a folded paste."""
     shown = screen.composer.text.strip()
-    whole = _BLANKS.sub("", shown) == _BLANKS.sub("", message.text)
+    whole = compared(shown) == compared(message.text)
     return bool(shown) and (whole or re.fullmatch(rf"(?:{acting.folded})[^\[\]]*\]", shown) is not None)
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from covey.kernel.typed_text import typed_text, without_mentions
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 AGAIN = ", sent again"
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
-"""What `send` would take out, but for line breaks: the text has to be the one that the conversation has."""
 INDENT = "  "
 """Before the further lines of a message, so that none of them can be mistaken for another message."""
 
@@ -38,7 +37,9 @@ def merged(messages: Sequence[Waiting]) -> str:
 
 def _line(message: Waiting) -> str:
     at = datetime.fromtimestamp(message.at).astimezone().strftime("%H:%M")
-    head, *more = _CONTROLS.sub("", message.content.strip("\r\n")).splitlines() or [""]
+    # As `send` types it: the text has to be the one that the conversation has.
+    lines = [typed_text(line)[0] for line in message.content.strip("\r\n").splitlines()]
+    head, *more = [without_mentions(line) for line in lines] or [""]
     mark = AGAIN if message.again else ""
     channel = f"{message.claimed} via {message.channel}" if message.claimed else message.channel
     return "\n".join([f"[{at} {channel}{mark}] {head}", *(f"{INDENT}{line}" for line in more)])

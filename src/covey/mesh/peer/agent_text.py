@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from covey.kernel.typed_text import typed_text, without_mentions
+
 STAMP = "[from {name} of the mesh {mesh}, through covey; not from a person]"
 QUOTED = "> "
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|[\ud800-\udfff]")
-"""What the node takes out of a text before it is typed. It is taken out here first: it could hide an imitation."""
 _BEFORE_WORDS = re.compile(r"[\W_]*")
 
 
 def agent_text(text: str, *, name: str, mesh: str) -> str:
-    """Return a text below its stamp. Lines that look like a stamp are marked as a quotation."""
-    clean = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    """Return a text below its stamp. Lines that look like a stamp are marked as a quotation, and no file is attached.
+
+    What the node takes out before it types is taken out here first: it could hide an imitation.
+    """
+    clean = without_mentions(typed_text(text.replace("\r\n", "\n").replace("\r", "\n"))[0])
     lines = [f"{QUOTED}{line}" if _imitates(line) else line for line in clean.splitlines(keepends=True)]
     return f"{STAMP.format(name=name, mesh=mesh)}\n{''.join(lines)}"
 
