@@ -24,6 +24,19 @@ def run(*command: str, folder: Path, limit_s: float = LIMIT_S) -> str:
     return ended.stdout
 
 
+def go_module(folder: Path) -> None:
+    """Make a folder a Go module that uses the SDK, with the commands of the guide."""
+    run("go", "mod", "init", "start", folder=folder)
+    run(
+        "go",
+        "mod",
+        "edit",
+        "-require=covey.example/sdk@v0.0.0",
+        f"-replace=covey.example/sdk={SDK / 'go'}",
+        folder=folder,
+    )
+
+
 def built_go_player(folder: Path) -> str:
     """Build the player in Go, and return its path."""
     run("go", "build", "-o", str(folder / "play"), "./internal/play", folder=SDK / "go")
