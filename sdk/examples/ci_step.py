@@ -32,4 +32,6 @@ def main(agent: str, message: str, wanted: str = "") -> int:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in {3, 4}:
+        sys.exit("usage: ci_step.py AGENT MESSAGE [WORDS OF THE ANSWER]")
     sys.exit(main(*sys.argv[1:]))

@@ -62,4 +62,6 @@ def main(topic: str, url: str, file: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 4:  # noqa: PLR2004
+        sys.exit("usage: relay.py TOPIC URL FILE")
     main(*sys.argv[1:])

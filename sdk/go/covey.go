@@ -32,6 +32,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -43,7 +44,7 @@ const (
 var pauses = []time.Duration{50, 100, 250, 500, 1000} // milliseconds between attempts; the last one repeats
 
 // Error is what a daemon refused or could not do. Name is the code to compare with, Suggestion what to do about it.
-// Without an answer of a daemon it is one of daemon_not_running, connection_lost and timeout.
+// Without an answer of a daemon it is one of daemon_not_running, connection_lost, timeout, bad_answer and user_error.
 type Error struct {
 	Code         int      `json:"code"` // 1 arguments, 2 failed, 3 in part, 4 late, 5 not found, 6 not allowed, 7 conflict, 8 too much, 9 stopped
 	Name         string   `json:"error"`
@@ -83,7 +84,8 @@ type EventsOptions struct {
 	Kinds []string
 }
 
-// WithKey returns a context whose next call has this idempotency key instead of one of its own.
+// WithKey returns a context whose next call has this idempotency key instead of one of its own: 1 to 200 printable ASCII
+// characters without spaces.
 func WithKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, keyOfCall{}, key)
 }
@@ -97,6 +99,8 @@ type client struct {
 	address func() (address, error)
 	http    *http.Client
 	known   atomic.Bool // whether there was a connection: only then is a daemon that does not run waited for
+	open    context.Context
+	end     context.CancelFunc
 }
 
 type address struct{ path, port, token, title, command string }
@@ -131,6 +135,25 @@ type Node struct{ NodeCalls }
 // Mesh is the peer of one mesh: messages, topics, members, shared values.
 type Mesh struct{ MeshCalls }
 
+// Close closes all connections. Calls under way, and further ones, end with connection_lost.
+func (c *client) Close() {
+	if c != nil {
+		c.end()
+		c.http.CloseIdleConnections()
+	}
+}
+
+// usable returns an error for the zero value of Node and Mesh, and after Close.
+func (c *client) usable() error {
+	if c == nil {
+		return &Error{Code: 1, Name: "user_error", Message: "it is not connected: use ConnectNode or ConnectMesh"}
+	}
+	if c.open.Err() != nil {
+		return &Error{Code: 2, Name: "connection_lost", Message: "the connection was closed here"}
+	}
+	return nil
+}
+
 // Cursor returns the cursor of the newest event.
 func (c *client) Cursor(ctx context.Context) (int64, error) {
 	var found struct{ Events struct{ Cursor int64 } }
@@ -161,7 +184,7 @@ func (c *client) Events(ctx context.Context, options *EventsOptions) iter.Seq2[E
 			if err == nil && strings.HasPrefix(one.name, "covey.") {
 				event = Event{Kind: one.name, Data: one.data, Cursor: one.cursor}
 			} else if err == nil {
-				err = json.Unmarshal(one.data, &event)
+				err = decode(one.data, &event)
 			}
 			if !yield(event, err) || err != nil {
 				return
@@ -172,6 +195,7 @@ func (c *client) Events(ctx context.Context, options *EventsOptions) iter.Seq2[E
 
 func connect(find func() (address, error)) (*client, error) {
 	made := &client{address: find}
+	made.open, made.end = context.WithCancel(context.Background())
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		at, err := find()
 		if err != nil {
@@ -207,16 +231,17 @@ func folderOf(home string) string {
 func locateMesh(slug, home string) (address, error) {
 	var names []string
 	best, depth := "", 0
-	here, _ := os.Getwd()
-	here, _ = filepath.EvalSymlinks(here)
+	here := currentFolder()
 	found, _ := filepath.Glob(filepath.Join(home, "mesh", "*", "membership.json"))
 	for _, path := range found {
 		name := filepath.Base(filepath.Dir(path))
+		if !nameOfMesh.MatchString(name) {
+			continue
+		}
 		names = append(names, name)
-		listed, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "folders"))
-		for _, line := range strings.Split(string(listed), "\n") {
-			folder, err := filepath.EvalSymlinks(line)
-			if err == nil && filepath.IsAbs(line) && strings.HasPrefix(here+"/", strings.TrimSuffix(folder, "/")+"/") && len(folder) > depth {
+		for _, line := range strings.Split(strings.TrimPrefix(textOf(filepath.Join(filepath.Dir(path), "folders")), "\ufeff"), "\n") {
+			folder := listedFolder(strings.Trim(strings.TrimSuffix(line, "\r"), " \t"))
+			if folder != "" && strings.HasPrefix(here, folder) && len(folder) > depth {
 				best, depth = name, len(folder)
 			}
 		}
@@ -238,6 +263,9 @@ func locateMesh(slug, home string) (address, error) {
 		if of := os.Getenv("COVEY_MESH"); of == "" || of == name {
 			about.token = os.Getenv("COVEY_MESH_TOKEN") // a hook shows what it was given: it may do no more
 		}
+		if about.token != "" && !printable.MatchString(about.token) {
+			return address{}, &Error{Code: 1, Name: "user_error", Field: "COVEY_MESH_TOKEN", Message: "COVEY_MESH_TOKEN is not a token"}
+		}
 		return locate(about, home, "mesh", name)
 	}
 	refused := &Error{Code: 5, Name: "not_found", Message: fmt.Sprintf("%q is not a mesh that was joined here", wanted),
@@ -251,43 +279,134 @@ func locateMesh(slug, home string) (address, error) {
 	return address{}, refused
 }
 
+var (
+	nameOfMesh = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,39}$`)
+	portNumber = regexp.MustCompile(`^0*[1-9][0-9]{0,4}$`)
+	printable  = regexp.MustCompile(`^[!-~]+$`) // what can stand in a header
+	replaced   = regexp.MustCompile(`(^|[^\\])(\\\\)*\\ufffd`)
+)
+
+// currentFolder returns the current folder with a slash at its end; nothing if it was removed.
+func currentFolder() string {
+	here, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return withSlash(filepath.EvalSymlinks(here))
+}
+
+// listedFolder returns the folder that a line names, with a slash at its end; nothing for a relative path, and for one
+// that is not there.
+func listedFolder(line string) string {
+	if strings.HasPrefix(line, "~/") {
+		user, _ := os.UserHomeDir()
+		line = user + line[1:]
+	}
+	if !filepath.IsAbs(line) {
+		return ""
+	}
+	return withSlash(filepath.EvalSymlinks(line))
+}
+
+func withSlash(folder string, err error) string {
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(folder, "/") + "/"
+}
+
+// textOf returns the text of a file; nothing if it cannot be read or is not a regular file: a pipe would block.
+func textOf(path string) string {
+	if found, err := os.Stat(path); err != nil || !found.Mode().IsRegular() {
+		return ""
+	}
+	content, _ := os.ReadFile(path)
+	return strings.ToValidUTF8(string(content), "\ufffd")
+}
+
 // locate finds the socket of a daemon; where there is none, the port of this machine and the token for it.
-func locate(about address, place ...string) (address, error) {
-	seat := filepath.Join(place...)
+func locate(about address, home string, place ...string) (address, error) {
+	seat := filepath.Join(append([]string{home}, place...)...)
+	if err := checkOwners(home, filepath.Dir(seat), seat, filepath.Join(seat, "sock")); err != nil {
+		return address{}, err
+	}
 	_, noSocket := os.Stat(filepath.Join(seat, "sock"))
-	port, noPort := os.ReadFile(filepath.Join(seat, "http.port"))
+	_, noPort := os.Lstat(filepath.Join(seat, "http.port"))
 	if noSocket == nil || noPort != nil {
 		about.path = filepath.Join(seat, "sock")
 		return about, nil
 	}
-	token, err := os.ReadFile(filepath.Join(seat, "http.token"))
-	if about.port = strings.TrimSpace(string(port)); about.token == "" {
-		about.token = strings.TrimSpace(string(token))
+	if about.token == "" {
+		about.token = strings.TrimSpace(textOf(filepath.Join(seat, "http.token")))
 	}
-	return about, err
+	about.port = strings.TrimSpace(textOf(filepath.Join(seat, "http.port")))
+	if number, err := strconv.Atoi(about.port); err != nil || number > 65535 || !portNumber.MatchString(about.port) || !printable.MatchString(about.token) {
+		return address{}, notRunning(about, seat+" has no socket, and its port or token is not known")
+	}
+	return about, nil
+}
+
+// checkOwners returns an error if another user could be behind the socket or the port, as the command does: each of these
+// has to be this user's, and closed to writing by others.
+func checkOwners(paths ...string) error {
+	for _, path := range paths {
+		link, err := os.Lstat(path)
+		found, missing := os.Stat(path)
+		if err != nil || missing != nil {
+			continue // connecting to it says that better
+		}
+		refused := &Error{Code: 6, Name: "permission_denied"}
+		if !ownedBy(found, os.Geteuid()) || !(ownedBy(link, os.Geteuid()) || ownedBy(link, 0)) {
+			refused.Message, refused.Suggestion = path+" belongs to another user", "Use a home of your own: set COVEY_HOME."
+		} else if found.IsDir() && os.Geteuid() >= 0 && found.Mode().Perm()&0o022 != 0 {
+			refused.Message, refused.Suggestion = path+" can be written by other users", "Close it: chmod 700 "+path
+		} else {
+			continue
+		}
+		return refused
+	}
+	return nil
+}
+
+func notRunning(at address, reason string) *Error {
+	return &Error{Code: 2, Name: "daemon_not_running", Recoverable: true, Suggestion: "Run `" + at.command + "` to start it.",
+		Message: fmt.Sprintf("%s is not running (%s)", at.title, reason)}
 }
 
 // call performs an operation, over broken connections and daemons that start again, under one idempotency key.
 func (c *client) call(ctx context.Context, method, route string, params map[string]any, mutating bool, result any) error {
-	given, cancel := ctx, context.CancelFunc(func() {})
-	if _, has := ctx.Deadline(); !has {
-		given, cancel = context.WithTimeout(ctx, callLimit)
+	if err := c.usable(); err != nil {
+		return err
 	}
+	limit, has := ctx.Deadline()
+	if !has {
+		limit = time.Now().Add(callLimit)
+	}
+	given, cancel := context.WithDeadline(ctx, limit)
 	defer cancel()
+	defer context.AfterFunc(c.open, cancel)()
 	header := http.Header{}
-	if key, _ := ctx.Value(keyOfCall{}).(string); mutating && key != "" {
+	if key, has := ctx.Value(keyOfCall{}).(string); mutating && has {
+		if len(key) > 200 || !printable.MatchString(key) {
+			return &Error{Code: 1, Name: "user_error", Field: "Idempotency-Key",
+				Message: "the idempotency key is not 1 to 200 printable ASCII characters without spaces"}
+		}
 		header.Set("Idempotency-Key", key)
 	} else if mutating {
 		var random [16]byte
 		_, _ = rand.Read(random[:])
 		header.Set("Idempotency-Key", hex.EncodeToString(random[:]))
 	}
+	target, content, err := prepare(method, route, params)
+	if err != nil {
+		return err
+	}
 	again := attempts{client: c, patience: patience}
 	for {
 		if limit, has := ctx.Deadline(); has {
-			header.Set("Covey-Deadline-Ms", strconv.FormatInt(max(time.Until(limit).Milliseconds(), 100), 10))
+			header.Set("Covey-Deadline-Ms", strconv.FormatInt(min(max(time.Until(limit).Milliseconds(), 100), 999_999_999), 10))
 		}
-		answer, err := c.exchange(given, method, route, params, header)
+		answer, err := c.exchange(given, method, target, content, header)
 		var body []byte
 		if err == nil {
 			body, err = io.ReadAll(answer.Body)
@@ -300,11 +419,11 @@ func (c *client) call(ctx context.Context, method, route string, params map[stri
 			continue
 		}
 		if answer.StatusCode == http.StatusOK {
-			if text, ok := result.(*string); ok && !strings.HasPrefix(answer.Header.Get("Content-Type"), "application/json") {
+			if text, ok := result.(*string); ok && strings.HasPrefix(answer.Header.Get("Content-Type"), "text/plain") {
 				*text = string(body)
 				return nil
 			}
-			return json.Unmarshal(body, result)
+			return decode(body, result)
 		}
 		refused := refusal(answer.StatusCode, body)
 		later := time.Duration(refused.RetryAfterMS) * time.Millisecond
@@ -329,6 +448,10 @@ type message struct {
 // stream yields the messages of a stream without end, over reconnects; it resumes after the last cursor.
 func (c *client) stream(ctx context.Context, route string, params map[string]any, after *int64) iter.Seq2[message, error] {
 	return func(yield func(message, error) bool) {
+		if err := c.usable(); err != nil {
+			yield(message{}, err)
+			return
+		}
 		began := time.Now()
 		wait, timed := params["timeout"].(string)
 		again := attempts{client: c}
@@ -359,13 +482,18 @@ func (c *client) stream(ctx context.Context, route string, params map[string]any
 func (c *client) connection(ctx context.Context, route string, params map[string]any, after **int64, give func(message) bool) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer context.AfterFunc(c.open, cancel)()
 	quiet := time.AfterFunc(silence, cancel)
 	defer quiet.Stop()
 	header := http.Header{"Accept": {"text/event-stream"}}
 	if *after != nil {
 		header.Set("Last-Event-Id", strconv.FormatInt(**after, 10))
 	}
-	answer, err := c.exchange(ctx, "GET", route, params, header)
+	target, _, err := prepare("GET", route, params)
+	if err != nil {
+		return true, err
+	}
+	answer, err := c.exchange(ctx, "GET", target, nil, header)
 	if err != nil {
 		return true, err
 	}
@@ -389,7 +517,10 @@ func (c *client) connection(ctx context.Context, route string, params map[string
 		case "data":
 			one.data = value
 		case "id":
-			cursor, _ := strconv.ParseInt(string(value), 10, 64)
+			cursor, err := strconv.ParseInt(string(value), 10, 64)
+			if err != nil {
+				return true, badAnswer(err)
+			}
 			*after = &cursor
 		case "":
 			if len(line) > 1 || one.data == nil {
@@ -400,7 +531,9 @@ func (c *client) connection(ctx context.Context, route string, params map[string
 				return true, refusal(http.StatusOK, one.data)
 			case "covey.gap":
 				var gap struct{ Until int64 }
-				_ = json.Unmarshal(one.data, &gap)
+				if err := decode(one.data, &gap); err != nil {
+					return true, err
+				}
 				*after = &gap.Until
 			case "covey.reset":
 				*after = new(int64)
@@ -423,7 +556,7 @@ func (c *client) last(ctx context.Context, route string, params map[string]any, 
 			return err
 		}
 		if one.name == "done" {
-			return json.Unmarshal(one.data, result)
+			return decode(one.data, result)
 		}
 	}
 	return nil
@@ -438,7 +571,7 @@ func iterate[T any](ctx context.Context, c *client, route string, params map[str
 				continue
 			}
 			if err == nil {
-				err = json.Unmarshal(one.data, &found)
+				err = decode(one.data, &found)
 			}
 			if !yield(found, err) || err != nil {
 				return
@@ -447,12 +580,8 @@ func iterate[T any](ctx context.Context, c *client, route string, params map[str
 	}
 }
 
-// exchange sends a request and returns the head of its answer.
-func (c *client) exchange(ctx context.Context, method, route string, params map[string]any, header http.Header) (*http.Response, error) {
-	at, err := c.address()
-	if err != nil {
-		return nil, err
-	}
+// prepare returns the target and the body of a request, or a user_error for what cannot be sent.
+func prepare(method, route string, params map[string]any) (string, []byte, error) {
 	query, body := url.Values{}, map[string]any{}
 	for name, value := range params {
 		switch {
@@ -465,9 +594,9 @@ func (c *client) exchange(ctx context.Context, method, route string, params map[
 			case []string:
 				query[name] = given
 			case map[string]any:
-				text, err := json.Marshal(given)
-				if err != nil {
-					return nil, &Error{Code: 1, Name: "user_error", Message: err.Error()}
+				text, failed := json.Marshal(given)
+				if failed != nil {
+					return "", nil, &Error{Code: 1, Name: "user_error", Message: failed.Error()}
 				}
 				query.Set(name, string(text))
 			default:
@@ -478,13 +607,32 @@ func (c *client) exchange(ctx context.Context, method, route string, params map[
 	if len(query) > 0 {
 		route += "?" + query.Encode()
 	}
-	var content []byte
-	if len(body) > 0 {
-		if content, err = json.Marshal(body); err != nil {
-			return nil, &Error{Code: 1, Name: "user_error", Message: err.Error()}
-		}
+	target, err := url.PathUnescape(route)
+	if err == nil && !utf8.ValidString(target) {
+		err = errNotText
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://localhost"+route, bytes.NewReader(content))
+	var content []byte
+	if len(body) > 0 && err == nil {
+		content, err = json.Marshal(body)
+	}
+	if err == nil && (!utf8.Valid(content) || replaced.Match(content)) { // what Marshal could not read it has replaced
+		err = errNotText
+	}
+	if err != nil {
+		return "", nil, &Error{Code: 1, Name: "user_error", Message: "the arguments cannot be sent: " + err.Error()}
+	}
+	return route, content, nil
+}
+
+var errNotText = errors.New("a text is not UTF-8")
+
+// exchange sends a request and returns the head of its answer.
+func (c *client) exchange(ctx context.Context, method, target string, content []byte, header http.Header) (*http.Response, error) {
+	at, err := c.address()
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://localhost"+target, bytes.NewReader(content))
 	if err != nil {
 		return nil, &Error{Code: 1, Name: "user_error", Message: err.Error()}
 	}
@@ -519,6 +667,9 @@ func (a *attempts) after(ctx context.Context, err error) error {
 	if errors.As(err, &told) && !(told.Name == "daemon_not_running" && a.client.known.Load()) {
 		return told
 	}
+	if closed := a.client.usable(); closed != nil {
+		return closed
+	}
 	if ctx.Err() != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ctx.Err()
@@ -535,8 +686,7 @@ func (a *attempts) after(ctx context.Context, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return errors.Join(&Error{Code: 6, Name: "permission_denied", Message: at.path + " belongs to somebody else"}, err)
 	case absent && (over || !a.client.known.Load()):
-		return errors.Join(&Error{Code: 2, Name: "daemon_not_running", Recoverable: true, Suggestion: "Run `" + at.command + "` to start it.",
-			Message: fmt.Sprintf("%s is not running (%v)", at.title, err)}, err)
+		return errors.Join(notRunning(at, err.Error()), err)
 	case over:
 		return errors.Join(&Error{Code: 2, Name: "connection_lost", Recoverable: true, Message: fmt.Sprintf("the connection to %s broke: %v", at.title, err)}, err)
 	}
@@ -563,6 +713,21 @@ func refusal(status int, body []byte) *Error {
 		return &Error{Code: 2, Name: "bad_answer", Message: fmt.Sprintf("the daemon answered with status %d", status), Status: status}
 	}
 	return found
+}
+
+func badAnswer(reason error) *Error {
+	return &Error{Code: 2, Name: "bad_answer", Message: "what the daemon has sent is broken: " + reason.Error()}
+}
+
+// decode reads a JSON object.
+func decode(data []byte, result any) error {
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		return badAnswer(errors.New("a JSON object is due"))
+	}
+	if err := json.Unmarshal(data, result); err != nil {
+		return badAnswer(err)
+	}
+	return nil
 }
 
 var durationPart = regexp.MustCompile(`([0-9.]+)\s*(d|h|ms|m|s|$)`)

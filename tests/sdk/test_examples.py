@@ -26,27 +26,78 @@ PYTHON_SDK = {"PYTHONPATH": str(SDK / "python")}
 LIMIT_S = 120
 
 
+WORKER = """
+import sys, worker
+worker.RENEWED_EVERY_S = 0.2
+sys.exit(worker.main(sys.argv[1], sys.argv[2:]))
+"""
+PROGRAM = r"""
+import pathlib, sys, time
+title = sys.stdin.read()
+if title == "noise":
+    sys.stdout.buffer.write(b"\x1b[31mred\x1b[0m \xff\x00\tgood\n" + b"x" * 200_000)
+elif title == "fail":
+    sys.exit("\x1b[31mout of memory")
+else:
+    while title == "slow" and not pathlib.Path("enough").exists():
+        time.sleep(0.05)
+    print(title.upper())
+"""
+
+
 def test_a_worker_joins_by_the_invite_in_its_environment_and_does_tasks() -> None:
     folder = Path(tempfile.mkdtemp(prefix="cv-"))
     alice, pod = Host(folder, "alice"), Host(folder, "pod")
     working: subprocess.Popen[bytes] | None = None
+
+    def made(title: str) -> str:
+        return str(alice.run("mesh", "task", "create", title, "--tags", "gpu", "--yes")["id"])
+
+    def shown(task: str) -> dict[str, Any]:
+        found: dict[str, Any] = alice.run("mesh", "task", "show", task)
+        return found
+
+    def ended(task: str, status: str) -> dict[str, Any]:
+        found: dict[str, Any] = until(
+            lambda: next((one for one in [shown(task)] if one["status"] == status), None), f"{status}: {task}"
+        )
+        return found
+
     try:
         alice.run("up")
         pod.run("up")
         alice.run("mesh", "create", "team", "--name", "alice", "--yes")
         invite = alice.run("mesh", "invite", "--yes")["token"]
-        good = alice.run("mesh", "task", "create", "train", "--tags", "gpu", "--yes")["id"]
-        environment = pod.environment(COVEY_INVITE=invite, **PYTHON_SDK)
-        command = [sys.executable, str(SDK / "examples" / "worker.py"), "gpu", "tr", "a-z", "A-Z"]
+        good = made("train")
+        paths = f"{PYTHON_SDK['PYTHONPATH']}:{SDK / 'examples'}"
+        environment = pod.environment(COVEY_INVITE=invite, PYTHONPATH=paths)
+        command = [sys.executable, "-c", WORKER, "gpu", sys.executable, "-c", PROGRAM]
         working = subprocess.Popen(command, cwd=folder, env=environment)
-        task = until(
-            lambda: next(
-                (one for one in [alice.run("mesh", "task", "show", good)] if one["status"] == "completed"), None
-            ),
-            "the end of the task",
-        )
-        assert task["result"] == "TRAIN"
+        assert ended(good, "completed")["result"] == "TRAIN"
+        noise = ended(made("noise"), "completed")["result"]
+        assert noise.startswith("[31mred[0m \ufffd\tgood\nxxx")
+        assert ended(made("fail"), "failed")["reason"] == "[31mout of memory"
+        slow = made("slow")
+        claimed = ended(slow, "claimed")["until"]
+        until(lambda: shown(slow)["until"] > claimed, "the renewal of the claim")
+        (folder / "enough").touch()
+        assert ended(slow, "completed")["result"] == "SLOW"
         assert working.poll() is None
+        working.kill()
+        working.wait()
+        other = str(alice.run("mesh", "task", "create", "other", "--tags", "cpu", "--yes")["id"])
+        lost = subprocess.run(
+            [sys.executable, str(SDK / "examples" / "worker.py"), "cpu", "no-such-program"],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        assert (lost.returncode, lost.stderr.splitlines()[-1].startswith("usage: ")) == (1, True), lost.stderr
+        assert "Traceback" not in lost.stderr
+        assert ended(other, "open")["status"] == "open"
     finally:
         if working is not None:
             working.kill()
@@ -54,6 +105,18 @@ def test_a_worker_joins_by_the_invite_in_its_environment_and_does_tasks() -> Non
         for host in (pod, alice):
             host.run("down")
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize(
+    ("example", "words"),
+    [("worker.py", []), ("worker.py", ["gpu", "true"]), ("ci_step.py", []), ("ci_step.py", ["a"]), ("relay.py", [])],
+)
+def test_an_example_without_what_it_needs_says_how_it_is_used(example: str, words: list[str], tmp_path: Path) -> None:
+    environment = {**PYTHON_SDK, "HOME": str(tmp_path), "COVEY_HOME": str(tmp_path / "home")}
+    command = [sys.executable, str(SDK / "examples" / example), *words]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)
+    assert ended.stderr.splitlines()[-1].startswith("usage: ")
 
 
 @pytest.fixture

@@ -24,6 +24,19 @@ def run(*command: str, folder: Path, limit_s: float = LIMIT_S) -> str:
     return ended.stdout
 
 
+def go_module(folder: Path) -> None:
+    """Make a folder a Go module that uses the SDK, with the commands of the guide."""
+    run("go", "mod", "init", "start", folder=folder)
+    run(
+        "go",
+        "mod",
+        "edit",
+        "-require=covey.example/sdk@v0.0.0",
+        f"-replace=covey.example/sdk={SDK / 'go'}",
+        folder=folder,
+    )
+
+
 def built_go_player(folder: Path) -> str:
     """Build the player in Go, and return its path."""
     run("go", "build", "-o", str(folder / "play"), "./internal/play", folder=SDK / "go")
@@ -31,8 +44,8 @@ def built_go_player(folder: Path) -> str:
 
 
 @functools.cache
-def built_typescript() -> Path:
-    """Build and pack the SDK for TypeScript, install the pack into a clean project, and return the project's folder.
+def packed_typescript() -> Path:
+    """Pack the SDK for TypeScript, which compiles it, and return the pack.
 
     The compiler is fetched from npm once, and kept.
     """
@@ -40,7 +53,7 @@ def built_typescript() -> Path:
     atexit.register(shutil.rmtree, project, ignore_errors=True)
     tools.mkdir(parents=True, exist_ok=True)
     source = project / "source"
-    shutil.copytree(SDK / "typescript", source, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    shutil.copytree(SDK / "typescript", source, ignore=shutil.ignore_patterns("node_modules", "dist", "*.tgz"))
     if (
         not (tools / "package.json").exists()
         or (tools / "package.json").read_text() != (source / "package.json").read_text()
@@ -48,9 +61,15 @@ def built_typescript() -> Path:
         shutil.copy(source / "package.json", tools)
         run("npm", "install", "--no-audit", "--no-fund", "--no-package-lock", folder=tools)
     (source / "node_modules").symlink_to(tools / "node_modules")
-    run("npm", "run", "build", folder=source)
-    packed = run("npm", "pack", "--silent", folder=source).split()[-1]
+    return source / run("npm", "pack", "--silent", folder=source).split()[-1]
+
+
+@functools.cache
+def built_typescript() -> Path:
+    """Install the pack of the SDK for TypeScript into a clean project, and return the project's folder."""
+    pack = packed_typescript()
+    project = pack.parent.parent
     (project / "package.json").write_text('{"name": "clean", "private": true, "type": "module"}')
-    run("npm", "install", "--offline", "--no-audit", "--no-fund", str(source / packed), folder=project)
+    run("npm", "install", "--offline", "--no-audit", "--no-fund", str(pack), folder=project)
     shutil.copy(SDK / "conformance" / TYPESCRIPT_PLAYER, project)
     return project

@@ -24,10 +24,12 @@ from covey_sdk._address import (
     NotRunningError,
     mesh_address,
     node_address,
+    user_error,
 )
 from covey_sdk._async_calls import AsyncMeshCalls, AsyncNodeCalls
 from covey_sdk._calls import MeshCalls, NodeCalls
 from covey_sdk._client import Asynchronous, Blocking
+from covey_sdk._wire import reading
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -61,6 +63,14 @@ class Event(NamedTuple):
     at: str = ""
 
 
+def _check(since: int | str | None, kinds: Sequence[str]) -> None:
+    """Raise CoveyError for what events cannot be asked for. A text in the place of `kinds` would be many kinds."""
+    if since is not None and not isinstance(since, (int, str)):
+        raise user_error(f"since is a cursor or a time, not {since!r}", "since")
+    if isinstance(kinds, str):
+        raise user_error(f"kinds is a list: [{kinds!r}]", "kinds")
+
+
 def _asked(since: int | str, kinds: Sequence[str]) -> tuple[str, dict[str, Any], int | None]:
     """Return what a stream of events is asked for: route, parameters and cursor."""
     after_time = {"since": since} if isinstance(since, str) else {}
@@ -70,7 +80,8 @@ def _asked(since: int | str, kinds: Sequence[str]) -> tuple[str, dict[str, Any],
 def _event(name: str, data: dict[str, Any], cursor: int | None) -> Event:
     if name.startswith("covey."):
         return Event(name, data, cursor or 0)
-    return Event(data["kind"], data["data"], data["cursor"], data["subject"], data["id"], data["at"])
+    with reading("the daemon"):
+        return Event(data["kind"], data["data"], data["cursor"], data["subject"], data["id"], data["at"])
 
 
 class _Daemon:
@@ -92,11 +103,12 @@ class _Daemon:
         Nothing is missed or repeated over reconnects and restarts of the daemon. Only of `kinds`, if they are given,
         such as `message` or `agent.*`. Raises DeadlineError after the deadline, if there is one.
         """
+        _check(since, kinds)
         start = self.cursor() if since is None else since
         return (_event(*one) for one in self._client.messages(*_asked(start, kinds), deadline_s))
 
     def close(self) -> None:
-        """Close all connections. Calls in other threads end with ConnectionLostError."""
+        """Close all connections. Calls in other threads, and further ones, end with ConnectionLostError."""
         self._client.close()
 
     def __enter__(self) -> Self:
@@ -137,17 +149,23 @@ class _AsyncDaemon:
         """Return the cursor of the newest event."""
         return int((await self._client.call("GET", "/v1/status", {}))["events"]["cursor"])
 
-    async def events(
+    def events(
         self, since: int | str | None = None, *, kinds: Sequence[str] = (), deadline_s: float | None = None
     ) -> AsyncGenerator[Event]:
         """Yield what happens, as `Mesh.events` does; without `since`, from when the first one is asked for."""
+        _check(since, kinds)
+        return self._events(since, kinds, deadline_s)
+
+    async def _events(
+        self, since: int | str | None, kinds: Sequence[str], deadline_s: float | None
+    ) -> AsyncGenerator[Event]:
         start = await self.cursor() if since is None else since
         async with contextlib.aclosing(self._client.messages(*_asked(start, kinds), deadline_s)) as found:
             async for one in found:
                 yield _event(*one)
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections. Further calls end with ConnectionLostError."""
         self._client.close()
 
     async def __aenter__(self) -> Self:

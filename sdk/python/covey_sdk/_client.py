@@ -7,24 +7,37 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import math
+import os
 import re
 import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from covey_sdk._address import Address, ConnectionLostError, CoveyError, NotRunningError, not_running
+from covey_sdk._address import (
+    PRINTABLE,
+    Address,
+    ConnectionLostError,
+    CoveyError,
+    NotRunningError,
+    bad_answer,
+    not_running,
+    user_error,
+)
 from covey_sdk._wire import (
     Answer,
     AsyncLink,
     Link,
     Message,
     Steps,
+    error_of,
+    object_of,
     patience,
+    reading,
     receive,
     refused_by,
     request_bytes,
+    request_parts,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +46,9 @@ if TYPE_CHECKING:
 PAUSES_S = (0.05, 0.1, 0.25, 0.5, 1.0)
 """How long is waited before a connection is made again; the last one repeats."""
 OK, CANCELLED = 200, 9
+MOST_IDLE = 8
+"""How many connections are kept for the next calls."""
+LONGEST_KEY, LONGEST_DEADLINE_MS = 200, 999_999_999
 _UNITS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
@@ -44,18 +60,31 @@ class Client:
         self.address = find()
         self.deadline_s = deadline_s
         self.patience_s = patience_s
+        limit_of(None, deadline_s)
         self.known = False
         """Whether there was a connection: only then is a daemon that does not run waited for."""
         self.idle: list[Any] = []
         self.busy: set[Any] = set()
         self.closed = False
+        self.pid = os.getpid()
 
     def close(self) -> None:
-        """Close all connections. What waits in other threads ends with ConnectionLostError."""
+        """Close all connections. What waits in other threads, and further calls, end with ConnectionLostError."""
         self.closed = True
-        for link in [*self.idle, *self.busy]:
-            link.close()
-        self.idle.clear()
+        self.adopt()
+        for link in list(self.busy):
+            link.stop()
+        while self.idle:
+            self.drop(self.idle.pop())
+
+    def adopt(self) -> None:
+        """Leave the connections to the process from which this one was forked: their answers are for that one."""
+        if self.pid != os.getpid():
+            self.pid = os.getpid()
+            for link in [*self.idle, *self.busy]:
+                link.close()
+            self.idle.clear()
+            self.busy.clear()
 
     def call_steps(
         self,
@@ -67,19 +96,25 @@ class Client:
         deadline_s: float | None = None,
     ) -> Steps[Any]:
         """Perform a call, over broken connections and daemons that start again, under one idempotency key."""
-        limit = time.monotonic() + (deadline_s or self.deadline_s)
+        limit = limit_of(deadline_s, self.deadline_s)
+        if key is not None and not (isinstance(key, str) and PRINTABLE.fullmatch(key) and len(key) <= LONGEST_KEY):
+            message = f"the idempotency key is not 1 to {LONGEST_KEY} printable ASCII characters without spaces"
+            raise user_error(message, "Idempotency-Key")
         headers = [f"Idempotency-Key: {key or uuid.uuid4().hex}"] if mutating else []
+        parts = request_parts(method, route, params)
         again = _Again(self, limit, self.patience_s)
         while True:
-            asked = [f"Covey-Deadline-Ms: {max(int(patience(limit) * 1000), 100)}"] if deadline_s else []
+            left_ms = max(min(limit - time.monotonic(), LONGEST_DEADLINE_MS / 1000) * 1000, 100)
+            asked = [f"Covey-Deadline-Ms: {int(left_ms)}"] if deadline_s is not None and limit < math.inf else []
             try:
-                answer, body = yield from self.fetch(method, route, params, [*headers, *asked], limit)
+                with reading(self.address.title):
+                    answer, body = yield from self.fetch(method, parts, [*headers, *asked], limit)
+                    if answer.status == OK:
+                        text = answer.headers.get("content-type", "").startswith("text/plain")
+                        return body.decode() if text else object_of(body)
             except OSError as error:
                 yield from again.after(error)
                 continue
-            if answer.status == OK:
-                plain = not answer.headers.get("content-type", "").startswith("application/json")
-                return body.decode() if plain else json.loads(body)
             refused = refused_by(answer.status, body)
             later = refused.retry_after_ms / 1000 or (PAUSES_S[2] if refused.code == CANCELLED else 0.0)
             if not later or time.monotonic() + later > limit:
@@ -94,7 +129,7 @@ class Client:
         It resumes after the last cursor. A `timeout` among the parameters is what is left of it after a reconnect.
         """
         began = time.monotonic()
-        limit = math.inf if deadline_s is None else began + deadline_s
+        limit = limit_of(deadline_s, math.inf)
         ends = began + _seconds(params["timeout"]) if params.get("timeout") else None
         again = _Again(self, limit, math.inf)
         while True:
@@ -102,18 +137,21 @@ class Client:
             left = {} if ends is None else {"timeout": f"{max(ends - time.monotonic(), 0.0):.3f}s"}
             answer = None
             try:
-                answer = yield from self.exchange("GET", route, {**params, **left}, headers, limit)
-                if answer.status != OK:
-                    refused = refused_by(answer.status, (yield from answer.whole()))
-                    if cursor is None or refused.field not in {"since", "Last-Event-ID"}:
-                        raise refused
-                    cursor = None  # the journal has begun anew
-                while not answer.ended:
-                    for name, data, at in (yield from answer.messages()):
-                        cursor = _reached(name, data, cursor if at is None else at)
-                        if name != "covey.slow":
-                            again.count = 0
-                            yield "event", (name, data, cursor)
+                parts = request_parts("GET", route, {**params, **left})
+                with reading(self.address.title):
+                    answer = yield from self.exchange("GET", parts, headers, limit)
+                    if answer.status != OK:
+                        refused = refused_by(answer.status, (yield from answer.whole()))
+                        if cursor is None or refused.field not in {"since", "Last-Event-ID"}:
+                            raise refused
+                        cursor = None  # the journal has begun anew
+                    while not answer.ended:
+                        self.adopt()
+                        for name, data, at in (yield from answer.messages()):
+                            cursor = _reached(name, data, cursor if at is None else at)
+                            if name != "covey.slow":
+                                again.count = 0
+                                yield "event", (name, data, cursor)
             except OSError as error:
                 yield from again.after(error)
             else:
@@ -123,31 +161,37 @@ class Client:
                     self.drop(answer.link)
 
     def fetch(
-        self, method: str, route: str, params: Mapping[str, Any], headers: list[str], limit: float
+        self, method: str, parts: tuple[str, bytes], headers: list[str], limit: float
     ) -> Steps[tuple[Answer, bytes]]:
         """Return an answer and its whole body."""
-        answer = yield from self.exchange(method, route, params, headers, limit)
+        answer = yield from self.exchange(method, parts, headers, limit)
         try:
             body = yield from answer.whole()
         except BaseException:
             self.drop(answer.link)
             raise
-        if answer.headers.get("connection", "").lower() == "close" or self.closed:
+        closing = answer.headers.get("connection", "").lower() == "close"
+        if closing or self.closed or len(self.idle) >= MOST_IDLE:
             self.drop(answer.link)
         else:
             self.busy.discard(answer.link)
             self.idle.append(answer.link)
         return answer, body
 
-    def exchange(
-        self, method: str, route: str, params: Mapping[str, Any], headers: list[str], limit: float
-    ) -> Steps[Answer]:
+    def exchange(self, method: str, parts: tuple[str, bytes], headers: list[str], limit: float) -> Steps[Answer]:
         """Send a request, and return the head of its answer; over another connection if the daemon has closed this one
         meanwhile: what has no answer may be sent again."""
         while True:
-            request = request_bytes(method, route, params, headers, self.address)
-            fresh = not self.idle
-            link = (yield "open", self.address, patience(limit)) if fresh else self.idle.pop()
+            self.adopt()
+            if self.closed:
+                raise self.lost("it was closed here")
+            request = request_bytes(method, parts, headers, self.address)
+            left = patience(limit)
+            link = None
+            with contextlib.suppress(IndexError):  # another thread may take the last one
+                link = self.idle.pop()
+            fresh = link is None
+            link = link or (yield "open", self.address, left)
             self.busy.add(link)
             self.known = True
             try:
@@ -158,8 +202,8 @@ class Client:
                 del link.buffer[: end + 4]
                 found = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
                 if "covey-api" not in found:
-                    message = f"what answers at {self.address.path or self.address.port} is not a Covey daemon"
-                    raise CoveyError(message, error="bad_answer")  # noqa: TRY301
+                    where = self.address.path or self.address.port
+                    raise bad_answer(f"what answers at {where} is not a Covey daemon")  # noqa: TRY301
                 return Answer(link, limit, int(first.split(" ")[1]), found)
             except (BrokenPipeError, ConnectionResetError):
                 self.drop(link)
@@ -168,6 +212,10 @@ class Client:
             except BaseException:
                 self.drop(link)
                 raise
+
+    def lost(self, reason: object) -> ConnectionLostError:
+        message = f"the connection to {self.address.title} broke: {reason}"
+        return ConnectionLostError(message, error="connection_lost", recoverable=not self.closed)
 
     def drop(self, link: Any) -> None:
         self.busy.discard(link)
@@ -197,8 +245,7 @@ class _Again:
         if client.closed or now + pause > min(self.limit, self.began + self.patience_s) or (absent > client.known):
             if absent and not client.closed:
                 raise not_running(client.address, error) from error
-            message = f"the connection to {client.address.title} broke: {error or type(error).__name__}"
-            raise ConnectionLostError(message, error="connection_lost", recoverable=True) from error
+            raise client.lost(error if str(error) else type(error).__name__) from error
         yield "sleep", pause
         with contextlib.suppress(NotRunningError):
             client.address = client.find()  # a daemon that starts again has another port
@@ -207,10 +254,18 @@ class _Again:
 def _reached(name: str, data: Any, cursor: int | None) -> int | None:
     """Return the cursor after which a stream is resumed after a message. Raises CoveyError if it says so."""
     if name == "covey.error":
-        raise CoveyError(**data)
+        raise error_of(data)
     if name == "covey.gap":
         return int(data["until"])
     return 0 if name == "covey.reset" else cursor
+
+
+def limit_of(deadline_s: float | None, usual: float) -> float:
+    """Return when a call ends that begins now. Raises CoveyError for a deadline that is not a number of seconds."""
+    length = usual if deadline_s is None else deadline_s
+    if not isinstance(length, (int, float)) or not length >= 0:
+        raise user_error(f"a deadline is a number of seconds from 0 on, not {length!r}", "deadline_s")
+    return time.monotonic() + length
 
 
 def _seconds(duration: str) -> float:
@@ -264,7 +319,7 @@ class Blocking(Client):
 
     def _perform(self, what: str, *given: Any) -> Any:
         if what == "open":
-            return Link(*given)
+            return Link.open(*given)
         return time.sleep(*given) if what == "sleep" else getattr(given[0], what)(*given[1:])
 
 

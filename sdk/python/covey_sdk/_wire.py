@@ -10,11 +10,11 @@ import contextlib
 import json
 import socket
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
-from covey_sdk._address import Address, CoveyError, DeadlineError
+from covey_sdk._address import Address, CoveyError, DeadlineError, bad_answer, user_error
 
 T = TypeVar("T")
 Steps = Generator["tuple[Any, ...]", Any, T]
@@ -24,25 +24,39 @@ Message = tuple[str, Any, "int | None"]
 SILENCE_S = 60.0
 """The longest silence of a daemon: its streams have heartbeats well within it."""
 CHUNK = 64 * 1024
+BROKEN = (ValueError, LookupError, TypeError, RecursionError)
+"""What reading an answer raises that is not as HTTP, JSON and the contract have it."""
 NULL = object()
 """A parameter that is null in JSON; one that is None is not sent."""
+
+
+@contextlib.contextmanager
+def reading(title: str) -> Iterator[None]:
+    """Raise CoveyError where what was received is not an answer of a daemon."""
+    try:
+        yield
+    except BROKEN as error:
+        raise bad_answer(f"what {title} has sent is broken: {error}") from error
 
 
 class Link:
     """A connection with blocking sockets, and what was received and not yet used."""
 
-    def __init__(self, address: Address, timeout: float) -> None:
+    def __init__(self, address: Address) -> None:
         self.buffer = bytearray()
-        if address.path:
-            self.socket = socket.socket(socket.AF_UNIX)
-            self.socket.settimeout(timeout)
-            try:
-                self.socket.connect(address.path)
-            except BaseException:
-                self.socket.close()
-                raise
-        else:
-            self.socket = socket.create_connection(("127.0.0.1", address.port), timeout)
+        self.where = address.path or ("127.0.0.1", address.port)
+        self.socket = socket.socket(socket.AF_UNIX if address.path else socket.AF_INET)
+
+    @classmethod
+    def open(cls, address: Address, timeout: float) -> Self:
+        made = cls(address)
+        made.socket.settimeout(timeout)
+        try:
+            made.socket.connect(made.where)
+        except BaseException:
+            made.close()
+            raise
+        return made
 
     def send(self, data: bytes, timeout: float) -> None:
         self.socket.settimeout(timeout)
@@ -52,37 +66,38 @@ class Link:
         self.socket.settimeout(timeout)
         return self.socket.recv(CHUNK)
 
-    def close(self) -> None:
-        with contextlib.suppress(OSError):  # another thread may wait in it: that ends its wait
+    def stop(self) -> None:
+        """End what waits in it, which closes it then: in another thread or task, or in another process."""
+        with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close it for this process; one that it was forked from may go on with it."""
         self.socket.close()
 
 
-class AsyncLink:
-    """The same with asyncio."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.buffer = bytearray()
-        self.reader, self.writer = reader, writer
+class AsyncLink(Link):
+    """The same with asyncio. Between two steps no event loop knows of it, so that the next one may be another's."""
 
     @classmethod
-    async def open(cls, address: Address, timeout: float) -> Self:
-        async with asyncio.timeout(timeout):
-            if address.path:
-                return cls(*await asyncio.open_unix_connection(address.path))
-            return cls(*await asyncio.open_connection("127.0.0.1", address.port))
+    async def open(cls, address: Address, timeout: float) -> Self:  # type: ignore[override]
+        made = cls(address)
+        made.socket.setblocking(False)
+        try:
+            async with asyncio.timeout(timeout):
+                await asyncio.get_running_loop().sock_connect(made.socket, made.where)
+        except BaseException:
+            made.close()
+            raise
+        return made
 
-    async def send(self, data: bytes, timeout: float) -> None:
+    async def send(self, data: bytes, timeout: float) -> None:  # type: ignore[override]
         async with asyncio.timeout(timeout):
-            self.writer.write(data)
-            await self.writer.drain()
+            await asyncio.get_running_loop().sock_sendall(self.socket, data)
 
-    async def receive(self, timeout: float) -> bytes:
+    async def receive(self, timeout: float) -> bytes:  # type: ignore[override]
         async with asyncio.timeout(timeout):
-            return await self.reader.read(CHUNK)
-
-    def close(self) -> None:
-        self.writer.transport.abort()
+            return await asyncio.get_running_loop().sock_recv(self.socket, CHUNK)
 
 
 class Answer:
@@ -144,18 +159,27 @@ def patience(limit: float) -> float:
     return min(left, SILENCE_S)
 
 
-def request_bytes(method: str, route: str, params: Mapping[str, Any], headers: list[str], address: Address) -> bytes:
-    """Return a request. What is None is left out; the route, the query or the body carries the others."""
+def request_parts(method: str, route: str, params: Mapping[str, Any]) -> tuple[str, bytes]:
+    """Return the target and the body of a request, without what is None. Raises CoveyError for what is not JSON."""
     given = {name: None if value is NULL else value for name, value in params.items() if value is not None}
-    for name in [name for name in given if f"{{{name}}}" in route]:
-        route = route.replace(f"{{{name}}}", quote(_text(given.pop(name)), safe=""))
     content = b""
-    if method in {"POST", "PUT"}:
-        content = json.dumps(given).encode() if given else b""
-    elif given:
-        several = [(name, value if isinstance(value, (list, tuple)) else [value]) for name, value in given.items()]
-        route += "?" + "&".join(f"{name}={quote(_text(one), safe='')}" for name, values in several for one in values)
-    lines = [f"{method} {route} HTTP/1.1", "Host: localhost", f"Content-Length: {len(content)}", *headers]
+    try:
+        for name in [name for name in given if f"{{{name}}}" in route]:
+            route = route.replace(f"{{{name}}}", quote(_text(given.pop(name)), safe=""))
+        if method in {"POST", "PUT"}:
+            content = json.dumps(given, allow_nan=False).encode() if given else b""
+        elif given:
+            several = [(name, value if isinstance(value, (list, tuple)) else [value]) for name, value in given.items()]
+            query = [f"{name}={quote(_text(one), safe='')}" for name, values in several for one in values]
+            route += "?" + "&".join(query)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise user_error(f"the arguments cannot be sent: {error}") from error
+    return route, content
+
+
+def request_bytes(method: str, parts: tuple[str, bytes], headers: list[str], address: Address) -> bytes:
+    target, content = parts
+    lines = [f"{method} {target} HTTP/1.1", "Host: localhost", f"Content-Length: {len(content)}", *headers]
     lines += [f"Authorization: Bearer {address.token}"] if address.token else []
     lines += ["Content-Type: application/json"] if content else []
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + content
@@ -163,16 +187,31 @@ def request_bytes(method: str, route: str, params: Mapping[str, Any], headers: l
 
 def _text(value: object) -> str:
     if isinstance(value, Mapping):
-        return json.dumps(value)
+        return json.dumps(value, allow_nan=False)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def object_of(data: bytes | str) -> dict[str, Any]:
+    """Return the JSON object in data. Raises ValueError if there is none."""
+    found = json.loads(data)
+    if not isinstance(found, dict):
+        raise TypeError(f"a JSON object is due, not {type(found).__name__}")
+    return found
+
+
 def refused_by(status: int, body: bytes) -> CoveyError:
+    """Return the error in the body of an answer, or that there is none."""
     try:
-        found = json.loads(body)
-        return CoveyError(**found, status=status)
-    except (ValueError, TypeError):
-        return CoveyError(f"the daemon answered with status {status}", error="bad_answer", status=status)
+        return error_of(object_of(body), status)
+    except BROKEN:
+        return bad_answer(f"the daemon answered with status {status}", status)
+
+
+def error_of(found: dict[str, Any], status: int = 0) -> CoveyError:
+    made = CoveyError(**found, status=status)
+    if not (isinstance(made.error, str) and isinstance(made.code, int) and isinstance(made.retry_after_ms, int)):
+        raise TypeError("the error is not as the contract has it")
+    return made
 
 
 def parsed(block: bytes) -> tuple[str, Any, int | None]:
@@ -186,4 +225,4 @@ def parsed(block: bytes) -> tuple[str, Any, int | None]:
             data = value
         elif field == b"id":
             cursor = int(value)
-    return (name or "message", json.loads(data), cursor) if data else ("", None, None)
+    return (name or "message", object_of(data), cursor) if data else ("", None, None)

@@ -8,7 +8,7 @@
  * Every call that changes something carries an idempotency key, which its retries keep: it is performed at most once.
  */
 
-import { meshAddress, nodeAddress } from "./address.js";
+import { meshAddress, nodeAddress, userError } from "./address.js";
 import { MeshCalls, NodeCalls } from "./calls.js";
 import { type CallOptions, Client } from "./client.js";
 
@@ -41,7 +41,15 @@ async function cursorOf(client: Client): Promise<number> {
 }
 
 /** Yields what happens; nothing is missed or repeated over reconnects and restarts of the daemon. */
-async function* eventsOf(client: Client, options: EventsOptions): AsyncGenerator<Event, void> {
+function eventsOf(client: Client, options: EventsOptions): AsyncGenerator<Event, void> {
+  const { since } = options;
+  if (since !== undefined && typeof since !== "string" && !Number.isSafeInteger(since)) {
+    throw userError(`since is a cursor or a time, not ${String(since)}`, "since");
+  }
+  return eventsSince(client, options);
+}
+
+async function* eventsSince(client: Client, options: EventsOptions): AsyncGenerator<Event, void> {
   const { since, kinds, ...rest } = options;
   const start = since ?? (await cursorOf(client));
   const params = typeof start === "string" ? { kind: kinds, since: start } : { kind: kinds };
@@ -71,6 +79,7 @@ export class Node extends NodeCalls {
     return eventsOf(this.daemon, options);
   }
 
+  /** Closes all connections. Calls under way, and further ones, end with connection_lost. */
   close(): void {
     this.daemon.close();
   }
@@ -96,6 +105,7 @@ export class Mesh extends MeshCalls {
     return eventsOf(this.daemon, options);
   }
 
+  /** Closes all connections. Calls under way, and further ones, end with connection_lost. */
   close(): void {
     this.daemon.close();
   }

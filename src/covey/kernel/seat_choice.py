@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from covey.contract.mesh_shapes import MEMBERSHIP_FILE
+from covey.kernel.regular_file import open_regular
 from murli import EXIT_NOT_FOUND, AgentError, user_error
 
 TYPE_CHECKING = False
@@ -79,24 +80,36 @@ def chosen_seat(home: Home, kind: str, named: str | None, environ: Mapping[str, 
 def of_folder(home: Home, kind: str, names: Sequence[str]) -> str:
     """Return the name of the seat whose file `folders` lists the current folder or the closest one above; or nothing.
 
-    The file has an absolute path in each line. It is in Covey's home: no folder says by itself where it belongs.
+    The file has an absolute path in each line, or one that begins with `~/`. It is in Covey's home: no folder says by
+    itself where it belongs. The SDKs read it in the same way (`docs/guide/sdk.md`).
     """
     try:
-        here = os.path.join(os.path.realpath("."), "")
+        here = os.path.join(os.path.realpath(os.getcwd()), "")
     except FileNotFoundError:
         return ""
     best, depth = "", 0
     for name in names:
         try:
-            with open(os.path.join(home.path, kind, name, "folders"), encoding="utf-8") as file:
-                lines = file.read().splitlines()
-        except (OSError, UnicodeDecodeError):
+            with open_regular(os.path.join(home.path, kind, name, "folders")) as file:
+                text = file.read().decode("utf-8", "replace")
+        except OSError:
             continue
-        for line in lines:
-            folder = os.path.join(os.path.realpath(line), "") if os.path.isabs(line) else ""
+        for line in text.removeprefix("\ufeff").split("\n"):
+            folder = _listed(line.removesuffix("\r").strip(" \t"))
             if folder and here.startswith(folder) and len(folder) > depth:
                 best, depth = name, len(folder)
     return best
+
+
+def _listed(line: str) -> str:
+    """Return the folder that a line names, with a slash at its end; nothing for a relative path, or if it is absent."""
+    path = os.path.expanduser("~") + line[1:] if line.startswith("~/") else line
+    if not os.path.isabs(path):
+        return ""
+    try:
+        return os.path.join(os.path.realpath(path, strict=True), "")
+    except (OSError, ValueError):
+        return ""
 
 
 def _with_names(error: AgentError, names: Sequence[str]) -> AgentError:
