@@ -6,6 +6,7 @@ Everything that can be refused is refused in `_prologue`, before any operation i
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import os
 import re
@@ -21,7 +22,7 @@ from covey.kernel.operations.validate import validate
 from murli import AgentError, not_found, permission_denied, timed_out, user_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
     from typing import Self
 
     from covey.contract import Operation
@@ -36,6 +37,8 @@ LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 LEFT = 499
 """Status that is counted when a caller leaves before the response; it is never sent."""
 
+WAIT = "wait"
+"""The parameter of operations that may wait for long."""
 PAGEHEADERS = ("origin", "referer", "sec-fetch-site")
 """Headers that only browsers set. A page can suppress the referrer, but not the others."""
 
@@ -95,7 +98,8 @@ class HttpApi:
                 if operation.streaming:
                     outcome.status = await self._stream(call, scope, receive, send)
                 else:
-                    outcome.status = await self._serve(call, send)
+                    with _leaving_noted(call, receive):
+                        outcome.status = await self._serve(call, send)
             except Refusal as refusal:
                 outcome.status = refusal.status
                 await respond(send, refusal.status, refusal.error, **refusal.headers)
@@ -346,6 +350,23 @@ def _last_event_id(headers: Mapping[str, str]) -> int | None:
             field="Last-Event-ID",
         )
     return int(last)
+
+
+@contextlib.contextmanager
+def _leaving_noted(call: Call, receive: Receive) -> Iterator[None]:
+    """Set `call.left` when the caller of an operation that waits leaves. The call goes on: it may be repeated."""
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        call.left.set()
+
+    watcher = asyncio.ensure_future(watch()) if call.operation.parameter(WAIT) else None
+    try:
+        yield
+    finally:
+        if watcher is not None:
+            watcher.cancel()
 
 
 class _Presence:

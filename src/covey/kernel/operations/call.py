@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -85,6 +86,8 @@ class Call:
         """The key of the call, for an operation whose handler keeps it itself (`own_key`)."""
         self.is_replay = False
         """Set by such a handler: the key was used before, and the answer is that of the earlier call."""
+        self.left = asyncio.Event()
+        """Set when the caller of an operation that waits has closed its connection: nobody reads the answer."""
 
     @property
     def is_dry_run(self) -> bool:

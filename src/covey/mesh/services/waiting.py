@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from covey.kernel.clock import Clock
+    from covey.kernel.operations.call import Call
 
     T = TypeVar("T")
 
@@ -49,13 +50,14 @@ class Waiting:
         self,
         look: Callable[[], Awaitable[T | None]],
         expires: Callable[[], Awaitable[float | None]],
-        wait: str,
+        call: Call,
     ) -> T | None:
-        """Return what `look` finds, or None when it is not there in time.
+        """Return what `look` finds, or None when it is not there in the time that the call waits.
 
-        It looks again at every change, and when what is in the way expires, which `expires` knows.
+        It looks again at every change, and when what is in the way expires, which `expires` knows; not for a caller
+        that has left: nobody would know that it has something.
         """
-        limit = self._clock.monotonic() + min(seconds(wait, "wait"), LONGEST_WAIT_S)
+        limit = self._clock.monotonic() + min(seconds(call.params["wait"], "wait"), LONGEST_WAIT_S)
         while True:
             changed = self._changed
             found = await look()
@@ -66,3 +68,5 @@ class Waiting:
             if at is not None:
                 left = min(left, max(at - self._now(), 0.0) + LATE_S)
             await sleep_until(changed, self._clock, left)
+            if call.left.is_set():
+                return None

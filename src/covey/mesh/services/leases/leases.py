@@ -82,7 +82,7 @@ class LeaseService(Service):
             lease = _lease_of(self.documents.get(self.name, name))
             return None if lease is None else lease.until
 
-        acquired = await self._waiting.until_had(look, expires, call.params["wait"])
+        acquired = await self._waiting.until_had(look, expires, call)
         if acquired is None:
             raise refusals[-1]
         return self._view(acquired)

@@ -117,7 +117,7 @@ class TaskService(Service):
         params = call.params
         caller, length = await calling_holder(call, self.surroundings), length_of(params["ttl"])
         taken = await self._waiting.until_had(
-            lambda: self._take(caller, params["tags"], length), self._next_expiry, params["wait"]
+            lambda: self._take(caller, params["tags"], length), self._next_expiry, call
         )
         if taken is not None:
             call.note(about=taken.key)

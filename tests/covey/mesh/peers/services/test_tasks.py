@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -231,3 +232,21 @@ async def test_documents_that_are_no_tasks_are_left_out_and_readers_do_not_write
         rita = await mesh.join("rita", await mesh.invite(role="reader"))
         await knows(rita, "task", task)
         assert (await refusal(rita.call("mesh.task.claim", id=task))).code == EXIT_PERMISSION
+
+
+async def test_a_task_is_not_claimed_for_a_caller_that_has_left() -> None:
+    async with a_mesh("anna") as mesh:
+        anna = mesh.authority
+        service = anna.peer.services._services["task"]
+        assert isinstance(service, TaskService)
+        with socket.socket(socket.AF_UNIX) as caller:
+            caller.connect(str(anna.seat.socket))
+            body = b'{"wait": "60s"}'
+            head = f"POST /v1/task/take HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+            caller.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
+            await until(lambda: bool(service._waiting._changed._waiters), "it waits")
+        await asyncio.sleep(0.2)  # the end of a connection is seen a moment later
+        task = await create(anna, "for somebody who is there")
+        taken = await anna.call("mesh.task.take", wait="5s")
+        assert taken["task"]["id"] == task
+        assert taken["task"]["claims"] == 1
