@@ -673,10 +673,11 @@ type HooksStatus struct {
 
 // InboxStatus is a shape of the contract.
 type InboxStatus struct {
-	Messages   int64 `json:"messages"`
-	Bytes      int64 `json:"bytes"`
-	Held       int64 `json:"held"`
-	Unreadable int64 `json:"unreadable"`
+	Messages   int64      `json:"messages"`
+	Bytes      int64      `json:"bytes"`
+	Held       int64      `json:"held"`
+	HeldFrom   []MeshHeld `json:"held_from"`
+	Unreadable int64      `json:"unreadable"`
 }
 
 // InstalledProgram is a shape of the contract.
@@ -1046,6 +1047,14 @@ type MeshHeartbeat struct {
 	Until  string `json:"until"`
 }
 
+// MeshHeld is a shape of the contract.
+type MeshHeld struct {
+	Member   string `json:"member"`
+	Name     string `json:"name"`
+	Messages int64  `json:"messages"`
+	Until    string `json:"until"`
+}
+
 // MeshHolder is a shape of the contract.
 type MeshHolder struct {
 	Member string `json:"member"`
@@ -1065,9 +1074,10 @@ type MeshImport struct {
 
 // MeshInbox is a shape of the contract.
 type MeshInbox struct {
-	Items  []MeshMessage `json:"items"`
-	Cursor int64         `json:"cursor"`
-	More   bool          `json:"more"`
+	Items    []MeshMessage `json:"items"`
+	Cursor   int64         `json:"cursor"`
+	More     bool          `json:"more"`
+	HeldFrom []MeshHeld    `json:"held_from"`
 }
 
 // MeshInstalledSkill is a shape of the contract.

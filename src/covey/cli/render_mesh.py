@@ -74,9 +74,17 @@ def receipt(result: dict[str, Any], paint: Paint) -> str:
 
 def inbox(result: dict[str, Any], paint: Paint) -> str:
     """The messages, the oldest first."""
-    if not result["items"]:
-        return "No messages"
-    return "\n".join(line for item in result["items"] for line in message_lines(item, paint))
+    lines = [line for item in result["items"] for line in message_lines(item, paint)] or ["No messages"]
+    for one in result["held_from"]:
+        first, *more = wrapped(held_back(one), paint.columns - 2)
+        lines += [f"{paint('▲', YELLOW)} {first}", *(f"  {line}" for line in more)]
+    return "\n".join(lines)
+
+
+def held_back(held: dict[str, Any]) -> str:
+    """Return how many messages of a member have come and wait for earlier ones, and how long they wait at most."""
+    count, until = many(held["messages"], "message"), clock_of(held["until"])
+    return f"{count} from {clean(held['name'])} held back until earlier ones come, until {until} at most"
 
 
 def found(result: dict[str, Any], paint: Paint) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from covey.contract.mesh_shapes import (
     BATCH_ITEM,
+    HELD,
     KIND,
     MESH_RECEIPT,
     MESSAGE,
@@ -195,7 +196,9 @@ MESSAGES = (
         cli=["mesh", "inbox"],
         route="/v1/inbox",
         description="The oldest first. Without `since` the last ones; with it the first ones after that time or "
-        "cursor: ask again with the `cursor` of the answer, and nothing is missed or repeated.",
+        "cursor: ask again with the `cursor` of the answer, and nothing is missed or repeated. A direct message that "
+        "comes before an earlier one is held back until that one comes, inbox.hold_s at most: `held_from` says from "
+        "whom how many are, and until when.",
         when_to_use="Call it to read what peers have written.",
         parameters=[
             Parameter("since", "Only after this cursor, or after this time: 10m, or 2026-01-31T14:05:00Z.", default=""),
@@ -206,7 +209,7 @@ MESSAGES = (
         client_parameters=[
             Parameter("follow", "Go on with new messages as they come.", type="bool", default=False, short="-f")
         ],
-        result=shape("MeshInbox", items=array(MESSAGE), cursor="integer", more="boolean"),
+        result=shape("MeshInbox", items=array(MESSAGE), cursor="integer", more="boolean", held_from=array(HELD)),
         idempotent=True,
         mcp=True,
         cold=True,

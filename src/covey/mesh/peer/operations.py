@@ -12,7 +12,7 @@ from covey.kernel.moments import moment
 from covey.mesh.crypto.envelope import is_message_id
 from covey.mesh.names import EVERYBODY, check_group, check_topic
 from covey.mesh.peer.member_operations import MemberOperations
-from covey.mesh.peer.message_view import message_view
+from covey.mesh.peer.message_view import held_view, message_view
 from covey.mesh.peer.metrics import SENT
 from covey.mesh.peer.progress import rung_of, words
 from covey.mesh.peer.sending import Content
@@ -180,7 +180,13 @@ class PeerOperations:
         if call.caller.surface == "mcp":
             await self._seen_by_agent(found)
         cursor = found[-1].position if found else position or 0
-        return {"items": [self._view(message) for message in found], "cursor": cursor, "more": more}
+        held = [] if topic else [one for one in peer.inbox.held_back() if sender in (None, one.sender)]
+        return {
+            "items": [self._view(message) for message in found],
+            "cursor": cursor,
+            "more": more,
+            "held_from": held_view(held, peer.directory),
+        }
 
     async def _seen_by_agent(self, messages: Sequence[Message]) -> None:
         """Tell the senders of direct messages that an agent has read them: it has them as the answer of its tool."""
@@ -276,11 +282,13 @@ class PeerOperations:
     async def requeue(self, call: Call) -> dict[str, Any]:
         """Try dead messages again."""
         requeued = await self._peer.outbox.requeue(_ids(call))
+        self._peer.housekeeping.count_again()
         return {"ids": _some([one.item.id for one in requeued], call, "was given up")}
 
     async def drop(self, call: Call) -> dict[str, Any]:
         """Drop messages that were not sent."""
         dropped = await self._peer.outbox.drop(_ids(call))
+        self._peer.housekeeping.count_again()
         self._peer.publisher.withdraw(item.id for item in dropped)
         return {"ids": _some([item.id for item in dropped], call, "waits or was given up")}
 
