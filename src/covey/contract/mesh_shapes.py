@@ -67,8 +67,8 @@ MESSAGE = shape(
 """A message in the inbox. `from` is the sender's member key, `late` that it came after messages that were sent later,
 `mentioned` that this member is among its mentions."""
 HELD = shape("MeshHeld", member="string", name="string", messages="integer", until="string")
-"""Direct messages of a member that have come and wait for earlier ones. `until` is when the last of them is shown at the
-latest."""
+"""Direct messages of a member that have come and wait for earlier ones. `until` is when the last of them is shown at
+the latest."""
 GROUP = shape("MeshGroup", name="string", role="string")
 PROFILE = shape(
     "MeshProfile",

@@ -143,6 +143,25 @@ def test_the_broker_is_opened_with_a_certificate_and_closed_again(node: Covey) -
     until_connected(node)
 
 
+def test_a_call_without_a_running_peer_logs_to_the_file_of_the_peer_and_not_to_the_terminal(node: Covey) -> None:
+    created(node)
+    port = free_port()
+    exposed = node.run("mesh", "expose", "--listen", f"127.0.0.1:{port}", "--names", "localhost", "--yes")
+    assert exposed.result["url"].startswith("tls://")
+    until_connected(node)
+    assert node.run("mesh", "down").code == 0
+    folder = node.home / "mesh" / "team"
+    (folder / "hooks").mkdir(mode=0o700)
+    hook = folder / "hooks" / "on-startup.sh"
+    hook.write_text("#!/bin/sh\nexit 3\n")
+    hook.chmod(0o700)
+    ran = node.run("mesh", "peers")
+    assert (len(ran.result["items"]), ran.stderr) == (1, "")
+    logged = [json.loads(line)["msg"] for line in next(folder.glob("*.log")).read_text().splitlines()]
+    assert "hook ended" in logged
+    assert not [line for line in logged if "eof_received" in line]
+
+
 def test_a_mesh_is_left_with_its_folder_put_aside_and_reset_without(node: Covey) -> None:
     for slug in ("one", "two"):
         created(node, slug)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from covey.kernel.clock import Clock
     from covey.kernel.store.database import Fsync
 
-__all__ = ["Inbox", "InboxCounts", "HeldBack", "Incoming", "Message", "Received", "Seen"]
+__all__ = ["HeldBack", "Inbox", "InboxCounts", "Incoming", "Message", "Received", "Seen"]
 
 HOLD_S = 300.0
 MOST_SEEN = 1000

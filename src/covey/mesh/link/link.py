@@ -8,7 +8,7 @@ import random
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.kernel.telemetry import no_span
-from covey.mesh.link.errors import LinkError, NotConnected, RefusedError
+from covey.mesh.link.errors import NEW_INVITE, LinkError, NotConnected, RefusedError
 from covey.mesh.link.session import Session
 
 if TYPE_CHECKING:
@@ -83,7 +83,9 @@ class Link:
         self._retry.set()
 
     def require(self) -> Session:
-        """Return the session. Raises NotConnected if there is none."""
+        """Return the session. Raises RefusedError or NotConnected if there is none."""
+        if self.session is None and self.refused:
+            raise RefusedError(f"the broker refuses this member: {self.reason}", NEW_INVITE)
         if self.session is None:
             raise NotConnected(f"there is no connection to the broker: {self.reason}")
         return self.session

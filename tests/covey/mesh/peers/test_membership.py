@@ -46,6 +46,7 @@ async def test_invite_that_was_used_expired_or_cancelled_admits_nobody() -> None
         used = await mesh.invite()
         await mesh.join("bert", used)
         assert (await refusal(mesh.join("cleo", used))).error == "conflict"
+        assert not (mesh.folder / "cleo" / "mesh" / "team").exists(), "a join that was refused leaves nothing"
 
         made = await mesh.authority.call("mesh.invite")
         await mesh.authority.call("mesh.revoke", member=made["id"])
@@ -85,6 +86,33 @@ async def test_join_whose_answer_was_lost_can_be_repeated_with_the_same_invite()
         await mesh.settled()
         await again.deliver(mesh.authority, "here I am")
         assert len((await mesh.authority.call("mesh.members"))["items"]) == 2
+
+
+async def test_join_that_does_not_reach_the_broker_leaves_nothing_and_says_to_repeat_it() -> None:
+    async with a_mesh("anna") as mesh:
+        token = await mesh.invite()
+        mesh.broker.kill()
+        failed = await refusal(mesh.join("bert", token))
+        assert (failed.error, failed.suggestion) == (
+            "mesh_not_connected",
+            "Repeat the join with the same invite when the broker is reached.",
+        )
+        assert not (mesh.folder / "bert" / "mesh" / "team").exists()
+        await mesh.broker.start()
+        await until(lambda: mesh.authority.peer.link.session is not None, "the authority is connected again")
+        assert (await mesh.join("bert", token)).name == "bert"
+
+
+async def test_join_that_is_refused_keeps_the_keys_of_one_whose_answer_was_lost() -> None:
+    async with a_mesh("anna") as mesh:
+        token = await mesh.invite()
+        bert = await mesh.join("bert", token, start=False)
+        member, folder = bert.member, mesh.folder / "bert" / "mesh" / "team"
+        (folder / "membership.json").unlink()  # as if it was never written
+        refused = await refusal(mesh.join("bert", await mesh.invite()))
+        assert (refused.error, refused.message) == ("conflict", "bert is a member already")
+        assert (folder / "keypair.json").exists()
+        assert (await mesh.join("bert", token, start=False)).member == member
 
 
 async def test_invite_for_several_is_used_up_by_as_many() -> None:
