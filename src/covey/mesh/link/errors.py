@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from murli import AgentError
 
-
 REPEAT = "See `covey mesh status`, and repeat the command when the broker is reached."
 NEW_INVITE = "It may have been revoked; ask whoever runs the mesh for a new invite."
 

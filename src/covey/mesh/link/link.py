@@ -24,6 +24,8 @@ STEADY_S = 10.0
 """A connection that has held this long was a good one: the pauses begin anew."""
 REFUSED_PAUSE_S = 60.0
 """A broker that refuses the credentials is asked again this often, and no more often."""
+CANCEL_AGAIN_S = 1.0
+"""How long what serves a connection may take to end before it is cancelled once more."""
 
 log = logging.getLogger("covey.mesh.link")
 
@@ -140,8 +142,9 @@ class Link:
             await asyncio.wait({serving, broken}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             broken.cancel()
-            serving.cancel()
-            await asyncio.wait({serving})
+            while not serving.done():  # the library, and `asyncio.wait_for` of Python 3.11, may swallow a cancellation
+                serving.cancel()
+                await asyncio.wait({serving}, timeout=CANCEL_AGAIN_S)
         if serving.cancelled():
             return
         error = serving.exception()

@@ -136,9 +136,7 @@ class Session:
             refused = session.refused or isinstance(error, AuthorizationError) or _is_refusal(reason)
             await session._abandon()
             if refused:
-                raise RefusedError(
-                    f"the broker refused this member: {reason}", NEW_INVITE
-                ) from error
+                raise RefusedError(f"the broker refused this member: {reason}", NEW_INVITE) from error
             raise NotConnected(f"the broker at {', '.join(address.urls)} was not reached: {reason}") from error
         except asyncio.CancelledError:
             _keep_until_done(asyncio.create_task(_discard(client, connecting), name="mesh link discard"))
