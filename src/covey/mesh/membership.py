@@ -114,8 +114,8 @@ def mesh_record(file: AuthorityFile, slug: str, keys: KeyPair, *, number: int) -
 async def join(home: Home, token: str, name: str, slug: str = "") -> Membership:
     """Join a mesh with an invite. A join that was interrupted can be repeated with the same invite. Raises AgentError.
 
-    The keys are made and kept before the authority is asked, so that the repetition comes from the same member. They are
-    removed again if it refuses. Who is a member already takes nothing from the invite but where the broker is.
+    The keys are made and kept before the authority is asked, so that the repetition comes from the same member. They
+    are removed again if it refuses. Who is a member already takes nothing from the invite but where the broker is.
     """
     invite = Invite.decode(token)
     known = _membership_in(home.seat(KIND, check_slug(slug or invite.slug)))
@@ -128,8 +128,7 @@ async def join(home: Home, token: str, name: str, slug: str = "") -> Membership:
     try:
         keys, answer = await _ask_to_join(invite, keys_path(seat), name)
     except BaseException:
-        with contextlib.suppress(OSError):  # the folder holds keys, or something of the user's
-            Path(seat.directory).rmdir()
+        _remove_if_empty(seat)
         raise
     membership = Membership(
         slug=seat.name,
@@ -152,27 +151,32 @@ def _membership_in(seat: Seat) -> Membership | None:
     return Membership.load(seat) if os.path.lexists(Path(seat.directory) / MEMBERSHIP_FILE) else None
 
 
-def _kept_keys(path: str) -> KeyPair:
-    """Return the keys in a file, which are made if there is none."""
+def _remove_if_empty(seat: Seat) -> None:
+    with contextlib.suppress(OSError):  # it holds keys, or something of the user's
+        Path(seat.directory).rmdir()
+
+
+def _kept_keys(path: str) -> tuple[KeyPair, bool]:
+    """Return the keys in a file, which are made if there is none, and whether they were."""
     if os.path.lexists(path):
-        return KeyPair.load(path)
+        return KeyPair.load(path), False
     keys = KeyPair.generate(time.time())
     keys.save(path)
-    return keys
+    return keys, True
 
 
 async def _ask_to_join(invite: Invite, path: str, name: str) -> tuple[KeyPair, JoinAnswer]:
     """Return the keys of the new member, which are in a file by then, and the authority's answer. Raises AgentError."""
     try:
         session = await _connected_with(invite)
-        is_new = not os.path.lexists(path)
-        keys = _kept_keys(path)
         try:
-            return keys, await _asked(session, invite, keys, name)
-        except AgentError as error:
-            if is_new and error.error in REFUSALS:
-                os.unlink(path)
-            raise
+            keys, are_new = _kept_keys(path)
+            try:
+                return keys, await _asked(session, invite, keys, name)
+            except AgentError as error:
+                if are_new and error.error in REFUSALS:
+                    os.unlink(path)  # noqa: PTH108 - one file, for which no thread is needed
+                raise
         finally:
             await session.aclose()
     except NotConnected as error:
