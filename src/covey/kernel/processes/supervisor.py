@@ -240,6 +240,8 @@ class Supervisor:
     def _record(self, child: Child) -> None:
         temporary = self._records / f"{child.name}.json.new"
         try:
+            temporary.touch(0o600)
+            temporary.chmod(0o600)  # one that a crash has left may have another mode
             temporary.write_text(json.dumps({"pid": child.pid, "birth": child.birth, "argv": child.argv}))
             temporary.replace(self._records / f"{child.name}.json")
         except OSError as error:  # it runs, and that is what counts
