@@ -4279,7 +4279,7 @@ func (c MeshCalls) SendBatch(ctx context.Context, messages []map[string]any) (Me
 type MeshTopicPostOptions struct {
 	// now: at once, next: when the recipient is free, low: when somebody looks.
 	Priority *string
-	// Name of a member that is mentioned; repeatable.
+	// Name or key of a member that is mentioned; repeatable.
 	Mentions []string
 	// A JSON object for programs at the other end.
 	Meta map[string]any
@@ -4343,7 +4343,7 @@ type MeshBroadcastOptions struct {
 	Scope *string
 	// now: at once, next: when the recipient is free, low: when somebody looks.
 	Priority *string
-	// Name of a member that is mentioned; repeatable.
+	// Name or key of a member that is mentioned; repeatable.
 	Mentions []string
 	// A JSON object for programs at the other end.
 	Meta map[string]any
@@ -4383,7 +4383,7 @@ type MeshInboxOptions struct {
 	Since *string
 	// Only messages of this topic.
 	Topic *string
-	// Only messages of this member: name or member key.
+	// Only messages of this member, also a removed one: name or member key.
 	From *string
 	// At most so many.
 	Limit *int64

@@ -40,7 +40,9 @@ def _queued(result: dict[str, Any]) -> str:
     offline = [clean(one["name"]) or one["member"] for one in result["recipients"] if one["online"] is False]
     if not offline or result["rung"] not in ("stored", "at_broker"):
         return ""
-    if result["rung"] == "stored" and result["status"].partition(";")[0] != OUTBOX:
+    if any(one["rung"] in ("in_inbox", "seen") for one in result["recipients"]):
+        return ""  # the status says which of them have it
+    if result["rung"] == "stored" and result["status"].partition(";")[0].partition(", for ")[0] != OUTBOX:
         return ""  # the broker is not reached, which keeps it here whoever is there
     others = f" and {len(offline) - 1} more are" if len(offline) > 1 else " is"
     where = ", and the broker has it" if result["rung"] == "at_broker" else ""

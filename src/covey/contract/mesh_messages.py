@@ -49,7 +49,7 @@ META = Parameter("meta", "A JSON object for programs at the other end.", type="o
 MOST_BYTES = 1_000_000
 """Bytes of a message before it is sealed."""
 REPLY_TO = Parameter("reply_to_id", "The id of the message that this one answers.", also="replyToId", content="id")
-MENTIONS = Parameter("mentions", "Name of a member that is mentioned; repeatable.", multiple=True)
+MENTIONS = Parameter("mentions", "Name or key of a member that is mentioned; repeatable.", multiple=True)
 WAIT = Parameter(
     "wait",
     "Answer when the broker has stored it, it is in the recipient's inbox, or it was seen; none: when it is in our "
@@ -203,7 +203,7 @@ MESSAGES = (
         parameters=[
             Parameter("since", "Only after this cursor, or after this time: 10m, or 2026-01-31T14:05:00Z.", default=""),
             Parameter("topic", "Only messages of this topic."),
-            Parameter("from", "Only messages of this member: name or member key."),
+            Parameter("from", "Only messages of this member, also a removed one: name or member key."),
             LIMIT,
         ],
         client_parameters=[

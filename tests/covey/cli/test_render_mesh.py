@@ -279,3 +279,20 @@ def test_what_is_copied_or_compared_is_never_cut_and_problems_are_shown_whole(co
 def test_nothing_is_wider_than_80_columns(name: str, result: dict[str, Any]) -> None:
     for line in render(BY_NAME[name], result).splitlines():
         assert width(line) <= 80, line
+
+
+def test_removing_a_member_is_a_success_and_looks_like_one() -> None:
+    removed = {"member": MEMBER, "name": "carl", "invite": "", "epoch": 2}
+    assert render_mesh_members.revoked(removed, PLAIN).splitlines()[0] == "✓ carl is removed and disconnected"
+    present = {"member": MEMBER, "name": "bob", "you": True, "role": "member", "joined_at": AT, "revoked_at": None}
+    former = {**present, "name": "carl", "you": False, "revoked_at": AT}
+    listed = {"items": [{**present, "key": "k"}, {**former, "key": ""}], "epoch": 2}
+    assert "✗" not in render_mesh_members.members(listed, PLAIN)
+
+
+def test_a_message_of_which_some_have_it_is_not_called_queued() -> None:
+    told = answer("at_broker", "on", "off", status="in the inbox of 1 of 2 members, not yet of bob1 (offline)")
+    told["recipients"][0]["rung"] = "in_inbox"
+    assert render_mesh.sent(told, PLAIN).splitlines()[0] == f"● {told['status']}"
+    queued = answer("stored", "off", "off", status="in our outbox, for 2 members")
+    assert render_mesh.sent(queued, PLAIN).splitlines()[0] == "○ queued: bob and 1 more are offline"

@@ -186,10 +186,31 @@ async def test_member_that_is_removed_is_cut_off_within_a_second_and_its_keys_ar
         assert 2 not in cleo.peer.directory.epochs
         assert await cleo.texts() == ["for all three"]
         assert (await refusal(anna.send("@cleo", "gone"))).error == "not_found"
+        assert (await refusal(anna.send(member, "gone"))).error == "not_found"
+        refused = await refusal(cleo.call("mesh.rename", name="cleopatra"))
+        assert (refused.error, "new invite" in refused.suggestion) == ("mesh_refused", True)
         present = {one["name"] for one in (await anna.call("mesh.members"))["items"]}
         assert present == {"anna", "bert"}
         every = (await anna.call("mesh.members", revoked=True))["items"]
         assert [one["name"] for one in every if one["revoked_at"]] == ["cleo"]
+
+
+async def test_messages_of_a_removed_member_are_read_by_its_name_and_its_key() -> None:
+    async with a_mesh("anna", "bert", "cleo") as mesh:
+        anna, bert, cleo = mesh.peers.values()
+        await cleo.deliver(anna, "before")
+        await bert.deliver(anna, "of somebody else")
+        await anna.call("mesh.revoke", member="cleo")
+        for reference in ("@cleo", "CLEO", cleo.member, cleo.member[:12]):
+            assert await anna.texts(from_=reference) == ["before"], reference
+        unknown = await refusal(anna.call("mesh.inbox", from_="@nobody"))
+        assert (unknown.error, unknown.field) == ("not_found", "from")
+        again = await mesh.join("cleo2")
+        await again.call("mesh.rename", name="cleo")
+        await until(lambda: anna.peer.directory.name_of(again.member) == "cleo", "the name is given again")
+        await again.deliver(anna, "after")
+        assert await anna.texts(from_="@cleo") == ["after"], "a present member comes first"
+        assert await anna.texts(from_=cleo.member) == ["before"]
 
 
 async def test_member_that_was_removed_stays_out_after_the_broker_was_killed() -> None:
