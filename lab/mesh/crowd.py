@@ -15,7 +15,7 @@ from covey.mesh.crypto.identity import KeyPair
 from covey.mesh.crypto.records import Presence, sign_record
 from covey.mesh.link.pull import Pull
 from covey.mesh.link.session import Credentials, Session
-from covey.mesh.membership import _ask_to_join
+from covey.mesh.membership import _asked, _connected_with
 from covey.mesh.membership_file import address_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,11 @@ async def join_all(token: str, amount: int) -> list[Joined]:
     keys = [await asyncio.to_thread(KeyPair.generate, time.time()) for _ in range(amount)]
 
     async def join(number: int) -> Joined:
-        answer = await _ask_to_join(invite, keys[number], f"m{number}")
+        session = await _connected_with(invite)
+        try:
+            answer = await _asked(session, invite, keys[number], f"m{number}")
+        finally:
+            await session.aclose()
         return Joined(keys[number], answer.jwt)
 
     return await _some_at_once(join, range(amount))

@@ -673,10 +673,11 @@ type HooksStatus struct {
 
 // InboxStatus is a shape of the contract.
 type InboxStatus struct {
-	Messages   int64 `json:"messages"`
-	Bytes      int64 `json:"bytes"`
-	Held       int64 `json:"held"`
-	Unreadable int64 `json:"unreadable"`
+	Messages   int64      `json:"messages"`
+	Bytes      int64      `json:"bytes"`
+	Held       int64      `json:"held"`
+	HeldFrom   []MeshHeld `json:"held_from"`
+	Unreadable int64      `json:"unreadable"`
 }
 
 // InstalledProgram is a shape of the contract.
@@ -1055,6 +1056,14 @@ type MeshHeartbeat struct {
 	Until  string `json:"until"`
 }
 
+// MeshHeld is a shape of the contract.
+type MeshHeld struct {
+	Member   string `json:"member"`
+	Name     string `json:"name"`
+	Messages int64  `json:"messages"`
+	Until    string `json:"until"`
+}
+
 // MeshHolder is a shape of the contract.
 type MeshHolder struct {
 	Member string `json:"member"`
@@ -1074,9 +1083,10 @@ type MeshImport struct {
 
 // MeshInbox is a shape of the contract.
 type MeshInbox struct {
-	Items  []MeshMessage `json:"items"`
-	Cursor int64         `json:"cursor"`
-	More   bool          `json:"more"`
+	Items    []MeshMessage `json:"items"`
+	Cursor   int64         `json:"cursor"`
+	More     bool          `json:"more"`
+	HeldFrom []MeshHeld    `json:"held_from"`
 }
 
 // MeshInstalledSkill is a shape of the contract.
@@ -4279,7 +4289,7 @@ func (c MeshCalls) SendBatch(ctx context.Context, messages []map[string]any) (Me
 type MeshTopicPostOptions struct {
 	// now: at once, next: when the recipient is free, low: when somebody looks.
 	Priority *string
-	// Name of a member that is mentioned; repeatable.
+	// Name or key of a member that is mentioned; repeatable.
 	Mentions []string
 	// A JSON object for programs at the other end.
 	Meta map[string]any
@@ -4343,7 +4353,7 @@ type MeshBroadcastOptions struct {
 	Scope *string
 	// now: at once, next: when the recipient is free, low: when somebody looks.
 	Priority *string
-	// Name of a member that is mentioned; repeatable.
+	// Name or key of a member that is mentioned; repeatable.
 	Mentions []string
 	// A JSON object for programs at the other end.
 	Meta map[string]any
@@ -4383,7 +4393,7 @@ type MeshInboxOptions struct {
 	Since *string
 	// Only messages of this topic.
 	Topic *string
-	// Only messages of this member: name or member key.
+	// Only messages of this member, also a removed one: name or member key.
 	From *string
 	// At most so many.
 	Limit *int64

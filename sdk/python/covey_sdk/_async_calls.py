@@ -1690,7 +1690,7 @@ class AsyncMeshTopicCalls:
         topic: The name of the topic.
         message: The text; on the command line - is standard input.
         priority: now: at once, next: when the recipient is free, low: when somebody looks.
-        mentions: Name of a member that is mentioned; repeatable.
+        mentions: Name or key of a member that is mentioned; repeatable.
         meta: A JSON object for programs at the other end.
         reply_to_id: The id of the message that this one answers.
         """
@@ -3066,7 +3066,7 @@ class AsyncMeshCalls:
         message: The text; on the command line - is standard input.
         scope: * for everybody, or @group.
         priority: now: at once, next: when the recipient is free, low: when somebody looks.
-        mentions: Name of a member that is mentioned; repeatable.
+        mentions: Name or key of a member that is mentioned; repeatable.
         meta: A JSON object for programs at the other end.
         reply_to_id: The id of the message that this one answers.
         """
@@ -3100,7 +3100,7 @@ class AsyncMeshCalls:
 
         since: Only after this cursor, or after this time: 10m, or 2026-01-31T14:05:00Z.
         topic: Only messages of this topic.
-        from_: Only messages of this member: name or member key.
+        from_: Only messages of this member, also a removed one: name or member key.
         limit: At most so many.
         """
         answer: t.MeshInbox = await self._client.call(

@@ -571,6 +571,7 @@ class InboxStatus(TypedDict):
     messages: int
     bytes: int
     held: int
+    held_from: list[MeshHeld]
     unreadable: int
 
 
@@ -894,6 +895,13 @@ class MeshHeartbeat(TypedDict):
     until: str
 
 
+class MeshHeld(TypedDict):
+    member: str
+    name: str
+    messages: int
+    until: str
+
+
 class MeshHolder(TypedDict):
     member: str
     name: str
@@ -913,6 +921,7 @@ class MeshInbox(TypedDict):
     items: list[MeshMessage]
     cursor: int
     more: bool
+    held_from: list[MeshHeld]
 
 
 class MeshInstalledSkill(TypedDict):

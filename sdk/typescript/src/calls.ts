@@ -1031,7 +1031,7 @@ export class MeshVectorCalls {
 export interface MeshTopicPostOptions extends CallOptions {
   /** now: at once, next: when the recipient is free, low: when somebody looks. */
   priority?: "now" | "next" | "low";
-  /** Name of a member that is mentioned; repeatable. */
+  /** Name or key of a member that is mentioned; repeatable. */
   mentions?: Array<string>;
   /** A JSON object for programs at the other end. */
   meta?: Record<string, unknown>;
@@ -1800,7 +1800,7 @@ export interface MeshBroadcastOptions extends CallOptions {
   scope?: string;
   /** now: at once, next: when the recipient is free, low: when somebody looks. */
   priority?: "now" | "next" | "low";
-  /** Name of a member that is mentioned; repeatable. */
+  /** Name or key of a member that is mentioned; repeatable. */
   mentions?: Array<string>;
   /** A JSON object for programs at the other end. */
   meta?: Record<string, unknown>;
@@ -1813,7 +1813,7 @@ export interface MeshInboxOptions extends CallOptions {
   since?: string;
   /** Only messages of this topic. */
   topic?: string;
-  /** Only messages of this member: name or member key. */
+  /** Only messages of this member, also a removed one: name or member key. */
   from?: string;
   /** At most so many. */
   limit?: number;

@@ -556,6 +556,7 @@ export interface InboxStatus {
   messages: number;
   bytes: number;
   held: number;
+  held_from: Array<MeshHeld>;
   unreadable: number;
 }
 
@@ -877,6 +878,13 @@ export interface MeshHeartbeat {
   until: string;
 }
 
+export interface MeshHeld {
+  member: string;
+  name: string;
+  messages: number;
+  until: string;
+}
+
 export interface MeshHolder {
   member: string;
   name: string;
@@ -896,6 +904,7 @@ export interface MeshInbox {
   items: Array<MeshMessage>;
   cursor: number;
   more: boolean;
+  held_from: Array<MeshHeld>;
 }
 
 export interface MeshInstalledSkill {

@@ -40,7 +40,9 @@ def _queued(result: dict[str, Any]) -> str:
     offline = [clean(one["name"]) or one["member"] for one in result["recipients"] if one["online"] is False]
     if not offline or result["rung"] not in ("stored", "at_broker"):
         return ""
-    if result["rung"] == "stored" and result["status"].partition(";")[0] != OUTBOX:
+    if any(one["rung"] in ("in_inbox", "seen") for one in result["recipients"]):
+        return ""  # the status says which of them have it
+    if result["rung"] == "stored" and result["status"].partition(";")[0].partition(", for ")[0] != OUTBOX:
         return ""  # the broker is not reached, which keeps it here whoever is there
     others = f" and {len(offline) - 1} more are" if len(offline) > 1 else " is"
     where = ", and the broker has it" if result["rung"] == "at_broker" else ""
@@ -74,9 +76,17 @@ def receipt(result: dict[str, Any], paint: Paint) -> str:
 
 def inbox(result: dict[str, Any], paint: Paint) -> str:
     """The messages, the oldest first."""
-    if not result["items"]:
-        return "No messages"
-    return "\n".join(line for item in result["items"] for line in message_lines(item, paint))
+    lines = [line for item in result["items"] for line in message_lines(item, paint)] or ["No messages"]
+    for one in result["held_from"]:
+        first, *more = wrapped(held_back(one), paint.columns - 2)
+        lines += [f"{paint('▲', YELLOW)} {first}", *(f"  {line}" for line in more)]
+    return "\n".join(lines)
+
+
+def held_back(held: dict[str, Any]) -> str:
+    """Return how many messages of a member have come and wait for earlier ones, and how long they wait at most."""
+    count, until = many(held["messages"], "message"), clock_of(held["until"])
+    return f"{count} from {clean(held['name'])} held back until earlier ones come, until {until} at most"
 
 
 def found(result: dict[str, Any], paint: Paint) -> str:

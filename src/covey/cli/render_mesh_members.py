@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from covey.cli.cells import clean, cut, hint
 from covey.cli.table import table
-from covey.cli.text import BLUE, DIM, RED, YELLOW, Paint, clock_of, many
+from covey.cli.text import BLUE, DIM, GREEN, YELLOW, Paint, clock_of, many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def members(result: dict[str, Any], paint: Paint) -> str:
         ]
         for item in result["items"]
     ]
-    signs = [("✗", RED) if item["revoked_at"] else ("●", BLUE) for item in result["items"]]
+    signs = [("○", DIM) if item["revoked_at"] else ("●", BLUE) for item in result["items"]]
     present = sum(not item["revoked_at"] for item in result["items"])
     head, *lines = table(["NAME", "ROLE", "JOINED", "SEALED WITH"], rows, signs, paint)
     both = [part for line, item in zip(lines, result["items"], strict=True) for part in (line, f"  {item['member']}")]
@@ -128,7 +128,7 @@ def revoked(result: dict[str, Any], paint: Paint) -> str:
     """Who was removed, and that the keys of topics are new."""
     if result["invite"]:
         return f"The invite {result['invite']} is taken back: nobody can join with it any more"
-    lines = [f"{paint('✗', RED)} {clean(result['name'])} is removed and disconnected"]
+    lines = [f"{paint('✓', GREEN)} {clean(result['name'])} is removed and disconnected"]
     if result["epoch"] is not None:
         lines.append(f"  topic keys are new (epoch {result['epoch']}): what is posted from now on it cannot read")
         lines.append("  the invites that it made or joined with are taken back")
@@ -154,6 +154,8 @@ def exported(result: dict[str, Any], paint: Paint) -> str:
 
 
 def imported(result: dict[str, Any], paint: Paint) -> str:
-    """Which mesh is there now, and how its peer is started."""
+    """Which mesh is there now, and whether its peer runs or how it is started."""
     lines = [f"{result['slug']} is here, with the identity {result['member']}"]
+    if result["running"]:
+        return "\n".join([*lines, *hint(f"covey mesh status {result['slug']}", "shows how its peer is", paint.columns)])
     return "\n".join([*lines, *hint(f"covey mesh up {result['slug']}", "starts its peer", paint.columns)])

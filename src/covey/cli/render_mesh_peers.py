@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from covey.cli.cells import clean, cut, hint, wrapped
+from covey.cli.render_mesh import held_back
 from covey.cli.table import lines_of, sizes_of
 from covey.cli.text import BLUE, DIM, GREEN, RED, YELLOW, Paint, duration, many, short
 
@@ -134,13 +135,15 @@ def _peer(item: dict[str, Any], paint: Paint) -> list[str]:
         "you": f"{clean(peer['name'])}, {peer['role']}",
         "members": f"{peer['members']}, {peer['online']} online",
         "outbox": f"{outbox['pending']} waiting" + (f", {outbox['dead']} given up" if outbox["dead"] else ""),
-        "inbox": many(inbox["messages"], "message") + (f", {inbox['held']} held back" if inbox["held"] else ""),
+        "inbox": many(inbox["messages"], "message"),
         "hooks": f"{hooks['fired']} run, {hooks['failed']} failed" if hooks["enabled"] else "off",
         "shared": many(shared["documents"], "document") + ("" if shared["caught_up"] else ", not caught up"),
         "process": f"up {duration(item['uptime_s'])} · {item['rss_bytes'] / MEGABYTE:.0f} MB · pid {item['pid']}",
     }
     lines = _marked(paint(sign, colour), f"{item['slug']}: {state}", paint)
     lines += [cut(f"  {paint(f'{name:<8}', DIM)} {text}", paint.columns) for name, text in facts.items()]
+    for held in inbox["held_from"]:
+        lines += _marked(paint("▲", YELLOW), held_back(held), paint, "  ")
     for problem in peer["problems"]:
         lines += _marked(paint("▲", YELLOW), clean(problem), paint, "  ")
     return lines

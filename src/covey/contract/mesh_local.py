@@ -120,13 +120,13 @@ LOCAL_OPERATIONS = (
         cli=["mesh", "keys", "import"],
         local="the passphrase and the keys do not leave this process",
         description="The peer that had it must not run any more: two peers with one identity would answer for each "
-        "other.",
+        "other. If the node runs, it starts the peer here, as after `covey mesh join`: `running` says whether it did.",
         parameters=[
             Parameter("path", "The exported file.", required=True, positional=True, path=True),
             PASSPHRASE_FILE,
             Parameter("slug", "Another slug than the one it was exported from.", content="id"),
         ],
-        result=shape("ImportedKeys", slug="string", member="string", path="string"),
+        result=shape("ImportedKeys", slug="string", member="string", path="string", running="boolean"),
         mutating=True,
         guard=False,
         mcp=False,

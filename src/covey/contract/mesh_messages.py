@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from covey.contract.mesh_shapes import (
     BATCH_ITEM,
+    HELD,
     KIND,
     MESH_RECEIPT,
     MESSAGE,
@@ -48,7 +49,7 @@ META = Parameter("meta", "A JSON object for programs at the other end.", type="o
 MOST_BYTES = 1_000_000
 """Bytes of a message before it is sealed."""
 REPLY_TO = Parameter("reply_to_id", "The id of the message that this one answers.", also="replyToId", content="id")
-MENTIONS = Parameter("mentions", "Name of a member that is mentioned; repeatable.", multiple=True)
+MENTIONS = Parameter("mentions", "Name or key of a member that is mentioned; repeatable.", multiple=True)
 WAIT = Parameter(
     "wait",
     "Answer when the broker has stored it, it is in the recipient's inbox, or it was seen; none: when it is in our "
@@ -195,18 +196,20 @@ MESSAGES = (
         cli=["mesh", "inbox"],
         route="/v1/inbox",
         description="The oldest first. Without `since` the last ones; with it the first ones after that time or "
-        "cursor: ask again with the `cursor` of the answer, and nothing is missed or repeated.",
+        "cursor: ask again with the `cursor` of the answer, and nothing is missed or repeated. A direct message that "
+        "comes before an earlier one is held back until that one comes, inbox.hold_s at most: `held_from` says from "
+        "whom how many are, and until when.",
         when_to_use="Call it to read what peers have written.",
         parameters=[
             Parameter("since", "Only after this cursor, or after this time: 10m, or 2026-01-31T14:05:00Z.", default=""),
             Parameter("topic", "Only messages of this topic."),
-            Parameter("from", "Only messages of this member: name or member key."),
+            Parameter("from", "Only messages of this member, also a removed one: name or member key."),
             LIMIT,
         ],
         client_parameters=[
             Parameter("follow", "Go on with new messages as they come.", type="bool", default=False, short="-f")
         ],
-        result=shape("MeshInbox", items=array(MESSAGE), cursor="integer", more="boolean"),
+        result=shape("MeshInbox", items=array(MESSAGE), cursor="integer", more="boolean", held_from=array(HELD)),
         idempotent=True,
         mcp=True,
         cold=True,

@@ -66,6 +66,9 @@ MESSAGE = shape(
 )
 """A message in the inbox. `from` is the sender's member key, `late` that it came after messages that were sent later,
 `mentioned` that this member is among its mentions."""
+HELD = shape("MeshHeld", member="string", name="string", messages="integer", until="string")
+"""Direct messages of a member that have come and wait for earlier ones. `until` is when the last of them is shown at
+the latest."""
 GROUP = shape("MeshGroup", name="string", role="string")
 PROFILE = shape(
     "MeshProfile",
@@ -177,7 +180,14 @@ PEER_STATUS = shape(
     online="integer",
     epoch="integer",
     outbox=shape("OutboxStatus", pending="integer", dead="integer", bytes="integer", oldest_s=optional("number")),
-    inbox=shape("InboxStatus", messages="integer", bytes="integer", held="integer", unreadable="integer"),
+    inbox=shape(
+        "InboxStatus",
+        messages="integer",
+        bytes="integer",
+        held="integer",
+        held_from=array(HELD),
+        unreadable="integer",
+    ),
     hooks=shape(
         "HooksStatus", enabled="boolean", running="integer", queued="integer", fired="integer", failed="integer"
     ),

@@ -1,7 +1,8 @@
 """An operation of a peer that does not run: the peer is started within this process, for this one call.
 
 The result and the receipts are the same as with a running peer. While it works it holds the lock of the peer, and
-serves its socket: another command that comes meanwhile asks this one.
+serves its socket: another command that comes meanwhile asks this one. It logs to the peer's log file, as the peer does,
+and not to the caller's terminal.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from covey.contract.mesh_shapes import KIND
 from covey.kernel.config.config import ConfigHolder
 from covey.kernel.daemon import Daemon
 from covey.kernel.lock import PidLock
+from covey.kernel.logs import logs
 from covey.kernel.operations.call import Caller
 from covey.kernel.subsystem import settings_of
 from covey.mesh.membership_file import Membership
@@ -48,6 +50,7 @@ def perform(home: Home, slug: str, operation: Operation, params: dict[str, Any],
         return asyncio.run(_perform(home, slug, operation, params, key, lock))
     finally:
         lock.release()
+        logs.close()
 
 
 async def _perform(home: Home, slug: str, operation: Operation, params: dict[str, Any], key: str, lock: PidLock) -> Any:
@@ -55,6 +58,7 @@ async def _perform(home: Home, slug: str, operation: Operation, params: dict[str
     seat = home.seat(KIND, slug)
     subsystems = [peer_subsystem(peers.append)]
     config = ConfigHolder(seat, settings_of(subsystems))
+    logs.configure(seat, config.current)  # before anything is logged
     async with Daemon.running(seat, subsystems, config=config, lock=lock) as daemon:
         peer = peers[0]
         with contextlib.suppress(TimeoutError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import secrets
 import socket
@@ -27,7 +28,7 @@ from covey.mesh.broker.streams import ensure_streams
 from covey.mesh.crypto.identity import KeyPair
 from covey.mesh.crypto.nkeys import SigningKey, decode_mesh_id
 from covey.mesh.crypto.records import JoinRequest, MeshRecord, open_record, sign_record
-from covey.mesh.link.errors import LinkError, NotAnsweredError
+from covey.mesh.link.errors import LinkError, NotAnsweredError, NotConnected
 from covey.mesh.link.session import Credentials, Session
 from covey.mesh.membership_file import Membership, address_of, keys_path
 from covey.mesh.names import check_member_name, check_slug
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 JOIN_S = 15.0
 PUBLISH_S = 10.0
+REFUSALS = frozenset({"conflict", "not_found", "permission_denied", "user_error"})
+"""Errors with which the authority answers that it admits nobody. After others it may have admitted the member."""
 
 
 async def create(
@@ -111,8 +114,8 @@ def mesh_record(file: AuthorityFile, slug: str, keys: KeyPair, *, number: int) -
 async def join(home: Home, token: str, name: str, slug: str = "") -> Membership:
     """Join a mesh with an invite. A join that was interrupted can be repeated with the same invite. Raises AgentError.
 
-    The keys are made and kept before anybody is asked, so that the repetition comes from the same member. Who is a
-    member already takes nothing from the invite but where the broker is.
+    The keys are made and kept before the authority is asked, so that the repetition comes from the same member. They
+    are removed again if it refuses. Who is a member already takes nothing from the invite but where the broker is.
     """
     invite = Invite.decode(token)
     known = _membership_in(home.seat(KIND, check_slug(slug or invite.slug)))
@@ -122,8 +125,11 @@ async def join(home: Home, token: str, name: str, slug: str = "") -> Membership:
         return moved
     name = check_member_name(name or default_name())
     seat = _free_seat(home, check_slug(slug or invite.slug))
-    keys = _kept_keys(keys_path(seat))
-    answer = await _ask_to_join(invite, keys, name)
+    try:
+        keys, answer = await _ask_to_join(invite, keys_path(seat), name)
+    except BaseException:
+        _remove_if_empty(seat)
+        raise
     membership = Membership(
         slug=seat.name,
         mesh=invite.mesh,
@@ -145,22 +151,48 @@ def _membership_in(seat: Seat) -> Membership | None:
     return Membership.load(seat) if os.path.lexists(Path(seat.directory) / MEMBERSHIP_FILE) else None
 
 
-def _kept_keys(path: str) -> KeyPair:
-    """Return the keys in a file, which are made if there is none."""
+def _remove_if_empty(seat: Seat) -> None:
+    with contextlib.suppress(OSError):  # it holds keys, or something of the user's
+        Path(seat.directory).rmdir()
+
+
+def _kept_keys(path: str) -> tuple[KeyPair, bool]:
+    """Return the keys in a file, which are made if there is none, and whether they were."""
     if os.path.lexists(path):
-        return KeyPair.load(path)
+        return KeyPair.load(path), False
     keys = KeyPair.generate(time.time())
     keys.save(path)
-    return keys
+    return keys, True
 
 
-async def _ask_to_join(invite: Invite, keys: KeyPair, name: str) -> JoinAnswer:
+async def _ask_to_join(invite: Invite, path: str, name: str) -> tuple[KeyPair, JoinAnswer]:
+    """Return the keys of the new member, which are in a file by then, and the authority's answer. Raises AgentError."""
+    try:
+        session = await _connected_with(invite)
+        try:
+            keys, are_new = _kept_keys(path)
+            try:
+                return keys, await _asked(session, invite, keys, name)
+            except AgentError as error:
+                if are_new and error.error in REFUSALS:
+                    os.unlink(path)  # noqa: PTH108 - one file, for which no thread is needed
+                raise
+        finally:
+            await session.aclose()
+    except NotConnected as error:
+        raise NotConnected(error.message, "Repeat the join with the same invite when the broker is reached.") from error
+
+
+async def _connected_with(invite: Invite) -> Session:
     visitor = SigningKey.from_seed(invite.seed)
-    session = await Session.connect(
+    return await Session.connect(
         address_of(invite.urls, invite.ca),
         Credentials(visitor.public, invite.jwt, visitor.sign_nonce),
         name="covey join",
     )
+
+
+async def _asked(session: Session, invite: Invite, keys: KeyPair, name: str) -> JoinAnswer:
     request = JoinRequest(
         invite=invite.invite,
         member=keys.member,
@@ -181,8 +213,6 @@ async def _ask_to_join(invite: Invite, keys: KeyPair, name: str) -> JoinAnswer:
             "The peer that created the mesh must run: `covey mesh status` there. Then use the same invite again.",
             error="authority_offline",
         ) from error
-    finally:
-        await session.aclose()
     answer = open_record(JoinAnswer, decode_mesh_id(invite.mesh), "join", wire)
     if answer.error is not None:
         raise AgentError.from_envelope(answer.error)

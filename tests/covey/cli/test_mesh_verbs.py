@@ -207,7 +207,9 @@ def test_an_identity_is_exported_with_a_passphrase_and_imported_elsewhere(mesh: 
     assert mesh.bob.run("mesh", "keys", "export", str(target), "--passphrase-file", str(secret)).code == 7
     assert covey.run("mesh", "keys", "import", str(target), COVEY_MESH_PASSPHRASE="some other words").code != 0
     taken = covey.run("mesh", "keys", "import", str(target), "--slug", "moved", COVEY_MESH_PASSPHRASE=PASSPHRASE).result
-    assert (taken["slug"], taken["member"]) == ("moved", made["member"])
+    assert (taken["slug"], taken["member"], taken["running"]) == ("moved", made["member"], False), (
+        "the node does not run"
+    )
     assert covey.run("mesh", "ps").result["items"][0]["name"] == "bob"
     again = covey.run("mesh", "keys", "import", str(target), "--slug", "moved", COVEY_MESH_PASSPHRASE=PASSPHRASE)
     assert again.error["error"] == "conflict"

@@ -9,7 +9,7 @@ import pytest
 from covey.cli import render_mesh, render_mesh_members, render_mesh_peers
 from covey.cli.cells import width
 from covey.cli.render import render
-from covey.cli.text import Paint
+from covey.cli.text import Paint, clock_of
 from covey.contract import OPERATIONS
 
 AT = "2026-01-31T14:05:11Z"
@@ -17,6 +17,7 @@ MEMBER = "U" + "A" * 55
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\u202e"
 PLAIN = Paint(80, colour=False)
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
+HELD = {"member": MEMBER, "name": "carl", "messages": 2, "until": AT}
 KNOWN = {"on": True, "off": False, "?": None}
 
 
@@ -107,7 +108,7 @@ PEER = {
     "online": 1,
     "epoch": 1,
     "outbox": {"pending": 1, "dead": 2, "bytes": 3, "oldest_s": None},
-    "inbox": {"messages": 5, "bytes": 6, "held": 1, "unreadable": 0},
+    "inbox": {"messages": 5, "bytes": 6, "held": 2, "held_from": [HELD], "unreadable": 0},
     "hooks": {"enabled": True, "running": 0, "queued": 0, "fired": 3, "failed": 1},
     "services": {"documents": 3, "bytes": 900, "caught_up": False, "refused": 0},
     "problems": [f"disk {HOSTILE}"],
@@ -152,20 +153,29 @@ def test_a_message_shows_who_where_and_every_line_and_nothing_that_acts_on_the_t
     hostile = message(
         kind="topic", topic="alerts", text=f"one\n{HOSTILE} two", from_name=HOSTILE, priority="now", mentioned=True
     )
-    text = render_mesh.inbox({"items": [hostile, message(kind="broadcast")], "cursor": 1, "more": False}, PLAIN)
+    text = render_mesh.inbox({"items": [hostile, message(kind="broadcast")], "held_from": []}, PLAIN)
     lines = text.splitlines()
     assert lines[0].startswith("▲ ")
     assert "#alerts  now  mentions you" in lines[0]
     assert lines[1:4] == [f"  {hostile['id']}", "    one", "    red two"]
     assert "to all" in lines[4]
     assert not {"\x1b", "\x07", "\u202e"} & set(text)
-    assert render_mesh.inbox({"items": [], "cursor": 0, "more": False}, PLAIN) == "No messages"
+    assert render_mesh.inbox({"items": [], "held_from": []}, PLAIN) == "No messages"
+
+
+def test_what_is_held_back_is_told_below_the_messages_and_in_the_status() -> None:
+    lines = render_mesh.inbox({"items": [message()], "held_from": [HELD]}, Paint(120, colour=False)).splitlines()
+    told = f"▲ 2 messages from carl held back until earlier ones come, until {clock_of(AT)} at most"
+    assert lines[-1] == told
+    assert f"  {told}" in render_mesh_peers.status({"items": [PROCESS]}, Paint(120, colour=False)).splitlines()
+    hostile = render_mesh.inbox({"items": [], "held_from": [{**HELD, "name": HOSTILE}]}, PLAIN)
+    assert not {"\x1b", "\x07", "\u202e"} & set(hostile)
 
 
 @pytest.mark.parametrize("columns", [50, 80, 200])
 def test_the_id_of_a_message_can_be_copied(columns: int) -> None:
     paint, one = Paint(columns, colour=False), message(topic="a-long-topic" * 9, kind="topic", reply_to_id="x")
-    assert one["id"] in render_mesh.inbox({"items": [one], "cursor": 1, "more": False}, paint)
+    assert one["id"] in render_mesh.inbox({"items": [one], "held_from": []}, paint)
     sent = {"id": one["id"], "to": "bob" * 9, "state": "pending", "rung": "stored", "attempts": 0, "accepted_at": AT}
     assert one["id"] in render_mesh.outbox({"items": [{**sent, "error": ""}], "pending": 1, "dead": 0}, paint)
 
@@ -269,3 +279,20 @@ def test_what_is_copied_or_compared_is_never_cut_and_problems_are_shown_whole(co
 def test_nothing_is_wider_than_80_columns(name: str, result: dict[str, Any]) -> None:
     for line in render(BY_NAME[name], result).splitlines():
         assert width(line) <= 80, line
+
+
+def test_removing_a_member_is_a_success_and_looks_like_one() -> None:
+    removed = {"member": MEMBER, "name": "carl", "invite": "", "epoch": 2}
+    assert render_mesh_members.revoked(removed, PLAIN).splitlines()[0] == "✓ carl is removed and disconnected"
+    present = {"member": MEMBER, "name": "bob", "you": True, "role": "member", "joined_at": AT, "revoked_at": None}
+    former = {**present, "name": "carl", "you": False, "revoked_at": AT}
+    listed = {"items": [{**present, "key": "k"}, {**former, "key": ""}], "epoch": 2}
+    assert "✗" not in render_mesh_members.members(listed, PLAIN)
+
+
+def test_a_message_of_which_some_have_it_is_not_called_queued() -> None:
+    told = answer("at_broker", "on", "off", status="in the inbox of 1 of 2 members, not yet of bob1 (offline)")
+    told["recipients"][0]["rung"] = "in_inbox"
+    assert render_mesh.sent(told, PLAIN).splitlines()[0] == f"● {told['status']}"
+    queued = answer("stored", "off", "off", status="in our outbox, for 2 members")
+    assert render_mesh.sent(queued, PLAIN).splitlines()[0] == "○ queued: bob and 1 more are offline"

@@ -64,6 +64,10 @@ def test_a_mesh_is_created_with_its_broker_and_its_peer(node: Covey) -> None:
     folder = node.home / "mesh" / "team"
     for name in ("keypair.json", "membership.json", "authority.json", "outbox.db", "inbox.db", "sock", "http.token"):
         assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600, name
+    for path in [*(node.node / "children").iterdir(), node.home / "broker" / "broker.log"]:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+    for port_file in (folder / "http.port", node.node / "http.port"):
+        assert stat.S_IMODE(port_file.stat().st_mode) == 0o644, "as the claudemesh daemon has it"
     part = node.run("status").result["mesh"]
     assert part == {"joined": 1, "running": 1, "broker": "running", "problems": []}
     assert node.run("mesh", "create", "team", "--yes").error["error"] == "conflict"
@@ -141,6 +145,38 @@ def test_the_broker_is_opened_with_a_certificate_and_closed_again(node: Covey) -
     closed = node.run("mesh", "expose", "--off", "--yes").result
     assert (closed["url"], closed["fingerprint"]) == (f"nats://127.0.0.1:{port}", "")
     until_connected(node)
+
+
+def test_a_call_without_a_running_peer_logs_to_the_file_of_the_peer_and_not_to_the_terminal(node: Covey) -> None:
+    created(node)
+    port = free_port()
+    exposed = node.run("mesh", "expose", "--listen", f"127.0.0.1:{port}", "--names", "localhost", "--yes")
+    assert exposed.result["url"].startswith("tls://")
+    until_connected(node)
+    assert node.run("mesh", "down").code == 0
+    folder = node.home / "mesh" / "team"
+    (folder / "hooks").mkdir(mode=0o700)
+    hook = folder / "hooks" / "on-startup.sh"
+    hook.write_text("#!/bin/sh\nexit 3\n")
+    hook.chmod(0o700)
+    ran = node.run("mesh", "peers")
+    assert (len(ran.result["items"]), ran.stderr) == (1, "")
+    logged = [json.loads(line)["msg"] for line in next(folder.glob("*.log")).read_text().splitlines()]
+    assert "hook ended" in logged
+    assert not [line for line in logged if "eof_received" in line]
+
+
+def test_a_peer_whose_identity_is_imported_is_started(node: Covey) -> None:
+    created(node)
+    member = node.run("mesh", "status").result["items"][0]["peer"]["member"]
+    secret, file = node.folder / "passphrase", str(node.folder / "alice.key")
+    secret.write_text("correct horse battery staple\n")
+    given = ("--passphrase-file", str(secret))
+    assert node.run("mesh", "keys", "export", file, *given).code == 0
+    assert node.run("mesh", "reset", "team", "--yes").code == 0
+    imported = node.run("mesh", "keys", "import", file, *given).result
+    assert (imported["slug"], imported["member"], imported["running"]) == ("team", member, True)
+    assert until_connected(node)["wanted"] == "up"
 
 
 def test_a_mesh_is_left_with_its_folder_put_aside_and_reset_without(node: Covey) -> None:

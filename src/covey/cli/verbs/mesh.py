@@ -112,6 +112,7 @@ def inbox(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         show(operation, ask(home, operation, params))
         return 0
     from covey.cli.following import following
+    from covey.cli.render_mesh import held_back
 
     seat, out = seat_of(home, operation, params), writer()
     # The place in the journal is read before the inbox is: what comes in between is in both, and is shown once.
@@ -122,6 +123,8 @@ def inbox(home: Home, operation: Operation, params: dict[str, Any]) -> int:
     put = _putter(operation)
     for item in page["items"]:
         put(item)
+    for held in page["held_from"]:
+        out.log(held_back(held), "warning")
     wanted = _filter(params)
     for message in following(
         seat.socket, BY_NAME["events"], asked.copy, resettable=True, seat=seat, token=token_for(seat)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from covey.cli.message_text import read_text
-from covey.cli.perform import show
+from covey.cli.perform import ask, show
+from covey.contract import OPERATIONS
 from covey.contract.mesh_shapes import KIND
 from covey.kernel.lock import holder
 from covey.kernel.seat_choice import chosen_seat
-from murli import conflict, user_error, writer
+from murli import AgentError, conflict, user_error, writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from covey.contract import Operation
     from covey.kernel.home import Home
 
+BY_NAME = {operation.name: operation for operation in OPERATIONS}
 VARIABLE = "COVEY_MESH_PASSPHRASE"
 
 
@@ -40,10 +42,21 @@ def import_(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
     text = read_text(params["path"], "path")
     result = import_identity(home, text, _passphrase(params, twice=False), params["slug"] or "")
+    show(operation, {**result, "running": _started(home, result["slug"])})
+    return 0
+
+
+def _started(home: Home, slug: str) -> bool:
+    """Let the node keep the peer running, and return whether it does; say why if it does not."""
     if holder(home.node.pid_file) is None:
         writer().log("the daemon does not run: start it with `covey up`, and the peer with it", "warning")
-    show(operation, result)
-    return 0
+        return False
+    try:
+        ask(home, BY_NAME["mesh.up"], {"slug": slug, "all": False})
+    except AgentError as error:
+        writer().log(f"the peer does not run: {error.message}", "warning")
+        return False
+    return True
 
 
 def _passphrase(params: dict[str, Any], *, twice: bool) -> str:

@@ -240,6 +240,8 @@ class Supervisor:
     def _record(self, child: Child) -> None:
         temporary = self._records / f"{child.name}.json.new"
         try:
+            temporary.touch(0o600)
+            temporary.chmod(0o600)  # one that a crash has left may have another mode
             found = {"pid": child.pid, "birth": child.birth, "argv": child.argv, "folder": self._folder()}
             temporary.write_text(json.dumps(found))
             temporary.replace(self._records / f"{child.name}.json")

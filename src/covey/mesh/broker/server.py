@@ -15,7 +15,7 @@ import msgspec
 
 from covey.kernel.atomic_file import write_file
 from covey.kernel.processes.process import birth
-from covey.kernel.regular_file import read_regular
+from covey.kernel.regular_file import descriptor_of, read_regular
 from covey.kernel.seat import Seat
 from covey.mesh.broker.operator_file import OperatorFile
 from covey.mesh.broker.program import nats_server
@@ -73,10 +73,19 @@ class BrokerFiles:
         keys = OperatorFile.load_or_create(self.directory)
         try:
             self._run.mkdir(mode=0o700, exist_ok=True)
+            self._make_log_private()
             self._write(self.settings if settings is None else _with_ports_of(settings, self.settings), keys)
         except OSError as error:
             raise _cannot_write(error) from error
         return keys
+
+    def _make_log_private(self) -> None:
+        """Make the server's log before the server does, which lets its group read it."""
+        descriptor = descriptor_of(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW)
+        try:
+            os.fchmod(descriptor, 0o600)
+        finally:
+            os.close(descriptor)
 
     @property
     def settings(self) -> BrokerSettings:

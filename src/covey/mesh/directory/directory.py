@@ -17,7 +17,7 @@ from covey.mesh.crypto.records import MemberRecord, MeshRecord, Profile, open_re
 from covey.mesh.crypto.shared_keys import open_former, read_former, shared_key
 from covey.mesh.crypto.topic_keys import open_grant
 from covey.mesh.names import SHORTEST_KEY
-from murli import not_found
+from murli import AgentError, not_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,10 +118,10 @@ class Directory:
         record = self.members.get(member)
         return record.name if record is not None else member[:8]
 
-    def find(self, reference: str) -> str:
+    def find(self, reference: str, field: str = "to") -> str:
         """Return the member with that name (a leading @ is allowed), key, or beginning of a key that is unambiguous.
 
-        Raises AgentError if there is none.
+        Raises AgentError about a parameter, `field`, if there is none.
         """
         text = reference.removeprefix("@")
         if self.is_member(text):
@@ -129,7 +129,7 @@ class Directory:
         named = self._names.get(text.lower())
         if named is not None and self.is_member(named):
             return named
-        begins = [member for member in self.present if len(text) >= SHORTEST_KEY and member.startswith(text.upper())]
+        begins = [one for one in self.present if len(text) >= SHORTEST_KEY and one.startswith(text.upper())]
         if len(begins) == 1:
             return begins[0]
         known = ", ".join(sorted(f"@{self.name_of(member)}" for member in self.present)[:20])
@@ -137,8 +137,29 @@ class Directory:
         raise not_found(
             f"{reference!r} {'was removed from this mesh' if gone else 'is not a member of this mesh'}",
             f"Members are: {known or 'none yet'}.",
-            field="to",
+            field=field,
         )
+
+    def find_sender(self, reference: str, field: str) -> str:
+        """Return the member with that name, key, or beginning of a key, also one that was removed.
+
+        A present member comes before a former one of the same name, and of those the one that was removed last. Raises
+        AgentError about a parameter, `field`, if there is none.
+        """
+        try:
+            return self.find(reference, field)
+        except AgentError:
+            text = reference.removeprefix("@")
+            if text in self.members:
+                return text
+            former = [one for one in self.members.values() if one.revoked_at is not None]
+            named = [one for one in former if one.name.lower() == text.lower()]
+            if named:
+                return max(named, key=lambda one: (one.revoked_at or 0.0, one.member)).member
+            begins = [one.member for one in former if len(text) >= SHORTEST_KEY and one.member.startswith(text.upper())]
+            if len(begins) == 1:
+                return begins[0]
+            raise
 
     @property
     def present(self) -> list[str]:

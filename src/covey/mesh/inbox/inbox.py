@@ -22,7 +22,7 @@ from covey.mesh.inbox.full_text import (
     recreate_index,
     remove_from_index,
 )
-from covey.mesh.inbox.intake import Arrival, Intake, Series, Taken
+from covey.mesh.inbox.intake import Arrival, HeldChange, Intake, Series, Taken
 from covey.mesh.inbox.message import Incoming, Message, row_of
 from covey.mesh.inbox.queries import InboxCounts, InboxQueries
 from covey.mesh.inbox.schema import MIGRATIONS
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from covey.kernel.clock import Clock
     from covey.kernel.store.database import Fsync
 
-__all__ = ["Inbox", "InboxCounts", "Incoming", "Message", "Received", "Seen"]
+__all__ = ["HeldBack", "Inbox", "InboxCounts", "Incoming", "Message", "Received", "Seen"]
 
 HOLD_S = 300.0
 MOST_SEEN = 1000
@@ -64,6 +64,15 @@ class Seen(NamedTuple):
     n: int
 
 
+class HeldBack(NamedTuple):
+    """Direct messages of a sender that wait for earlier ones."""
+
+    sender: str
+    messages: int
+    until: float
+    """When the last of them is delivered at the latest."""
+
+
 class Inbox(InboxQueries):
     """Open with `await Inbox.open(path, clock=…)`; close with `aclose` or `async with`. All raise `StoreError`."""
 
@@ -77,6 +86,8 @@ class Inbox(InboxQueries):
         self._numbers: dict[str, dict[str, Tracker]] = {}
         self._seen: dict[str, dict[str, dict[int, None]]] = {}
         self._held_since: dict[Series, float] = {}
+        self._held: dict[Series, tuple[int, float]] = {}
+        """How many messages are held, and when the last of them came. It changes with each commit, as `_held_since`."""
 
     @classmethod
     async def open(
@@ -180,6 +191,16 @@ class Inbox(InboxQueries):
             for outbox, tracker in self._numbers.get(sender, {}).items()
         }
 
+    def held_back(self) -> list[HeldBack]:
+        """Return by sender how many messages are held back now, the soonest delivered first; empty if none are."""
+        now = self._clock.time()
+        found = dict[str, HeldBack]()
+        for series, (count, last_at) in self._held.items():
+            until = min(last_at, now) + self._hold_s  # the clock may have been set back
+            before = found.get(series.sender, HeldBack(series.sender, 0, until))
+            found[series.sender] = HeldBack(series.sender, before.messages + count, max(before.until, until))
+        return sorted(found.values(), key=lambda one: (one.until, one.sender))
+
     async def record_seen(self, id_: str) -> Seen | None:
         """Record that an agent has seen a message.
 
@@ -259,10 +280,12 @@ class Inbox(InboxQueries):
             "SELECT sender, outbox, tracker FROM inbox_series WHERE scope = '' ORDER BY used_at, outbox"
         ):
             self._numbers.setdefault(sender, {})[outbox] = Tracker.decode(tracker)
-        for sender, outbox, since in db.execute(
-            "SELECT sender, outbox, min(received_at) FROM inbox_held GROUP BY sender, outbox"
+        for sender, outbox, since, count, last_at in db.execute(
+            "SELECT sender, outbox, min(received_at), count(*), max(received_at) FROM inbox_held"
+            " GROUP BY sender, outbox"
         ):
             self._held_since[Series(sender, "", outbox)] = since
+            self._held[Series(sender, "", outbox)] = (count, last_at)
         query = "SELECT sender, outbox, n FROM inbox_message WHERE seen_at IS NOT NULL AND scope = '' ORDER BY seen_at"
         for row in db.execute(query):
             self._note_seen(Seen(*row))
@@ -280,10 +303,18 @@ class Inbox(InboxQueries):
                 self._held_since[series] = since
         for series, since in taken.held_more.items():
             self._held_since.setdefault(series, since)
+        for series, change in taken.held_changes.items():
+            self._note_held(series, change, taken.at)
         for series in taken.forgotten:
             self._held_since.pop(series, None)
             if not series.scope:
                 self._numbers.get(series.sender, {}).pop(series.outbox, None)
+
+    def _note_held(self, series: Series, change: HeldChange, at: float) -> None:
+        before, last_at = self._held.pop(series, (0, 0.0))
+        count = before + change.held - change.released
+        if count > 0:
+            self._held[series] = (count, at if change.held else last_at)
 
     def _note_seen(self, seen: Seen) -> None:
         numbers = self._seen.setdefault(seen.sender, {}).setdefault(seen.outbox, {})

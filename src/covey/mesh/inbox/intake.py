@@ -45,9 +45,18 @@ class Arrival(NamedTuple):
     skip: bool
 
 
+class HeldChange(NamedTuple):
+    """How many messages were held, and how many of the held ones were released."""
+
+    held: int = 0
+    released: int = 0
+
+
 class Taken(NamedTuple):
     """What a transaction has done."""
 
+    at: float
+    """When its messages came."""
     messages: list[Message]
     trackers: dict[Series, Tracker]
     """Of the series that were touched."""
@@ -56,6 +65,7 @@ class Taken(NamedTuple):
     """Since when the messages behind the first hole wait, where that has changed; None if none do any more."""
     held_more: dict[Series, float]
     """Since when further messages wait; others may do so for longer."""
+    held_changes: dict[Series, HeldChange]
     duplicates: int
 
 
@@ -70,6 +80,7 @@ class Intake:
         self._released: list[tuple[Row, bool]] = []
         self._held_since: dict[Series, float | None] = {}
         self._held_more: dict[Series, float] = {}
+        self._held_changes: dict[Series, HeldChange] = {}
         self._forgotten: list[Series] = []
         self._duplicates = 0
 
@@ -112,7 +123,14 @@ class Intake:
         for sender, scope in {(one.sender, one.scope) for one in self._made}:
             self._forget_oldest(sender, scope)
         return Taken(
-            self._insert(), self._trackers, self._forgotten, self._held_since, self._held_more, self._duplicates
+            self._now,
+            self._insert(),
+            self._trackers,
+            self._forgotten,
+            self._held_since,
+            self._held_more,
+            self._held_changes,
+            self._duplicates,
         )
 
     def _tracker(self, series: Series, n: int) -> Tracker:
@@ -135,11 +153,15 @@ class Intake:
             if ready == range(row.n, row.n + 1):  # nearly always: the next one, and nothing is held
                 self._released.append((row, False))
                 return
-            self._db.execute(_HOLD, row)
+            self._count_held(series, held=self._db.execute(_HOLD, row).rowcount)
         if ready:
             self._release_held(series, ready)
         elif not skip:
             self._note_held(series)
+
+    def _count_held(self, series: Series, *, held: int = 0, released: int = 0) -> None:
+        before = self._held_changes.get(series, HeldChange())
+        self._held_changes[series] = HeldChange(before.held + held, before.released + released)
 
     def _note_held(self, series: Series) -> None:
         if series not in self._held_since:
@@ -150,7 +172,7 @@ class Intake:
     def _release_held(self, series: Series, numbers: range) -> None:
         wanted = (series.sender, series.outbox, numbers.start, numbers.stop - 1)
         self._released += [(Row._make(values), False) for values in self._db.execute(_HELD, wanted)]
-        self._db.execute(_UNHOLD, wanted)
+        self._count_held(series, released=self._db.execute(_UNHOLD, wanted).rowcount)
         self._held_since[series] = self._since(series)
         self._held_more.pop(series, None)
 

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 
 class InboxCounts(NamedTuple):
-    """How many messages there are, how many are held back, and the bytes of the file."""
+    """How many messages there are, and the bytes of the file."""
 
     messages: int
-    held: int
     bytes: int
 
 
@@ -84,6 +83,5 @@ class InboxQueries:
 
 def _count(db: sqlite3.Connection) -> InboxCounts:
     messages = db.execute("SELECT count(*) FROM inbox_message").fetchone()[0]
-    held = db.execute("SELECT count(*) FROM inbox_held").fetchone()[0]
     pages = db.execute("PRAGMA page_count").fetchone()[0] * db.execute("PRAGMA page_size").fetchone()[0]
-    return InboxCounts(messages, held, pages)
+    return InboxCounts(messages, pages)

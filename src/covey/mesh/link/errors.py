@@ -2,7 +2,7 @@
 
 AgentError
 └── LinkError             message, suggestion
-    ├── NotConnected      there is no connection now; it is tried again by itself
+    ├── NotConnected      there is no connection now, or it broke
     ├── RefusedError      the broker does not accept these credentials: revoked, expired or never valid
     ├── NotAcknowledged   the broker has not acknowledged in time, or has refused to store
     │   ├── Overtaken     something else was stored under that subject meanwhile
@@ -15,15 +15,21 @@ from __future__ import annotations
 
 from murli import AgentError
 
+REPEAT = "See `covey mesh status`, and repeat the command when the broker is reached."
+NEW_INVITE = "It may have been revoked; ask whoever runs the mesh for a new invite."
+
 
 class LinkError(AgentError):
-    """An error of the connection that users can meet."""
+    """An error of the connection that users can meet.
+
+    A peer that runs connects again by itself. What was asked of it is not asked again, so the suggestion is to do that.
+    """
 
     kind = "mesh_link"
     exit_code = 2
     retry = True
 
-    def __init__(self, message: str, suggestion: str = "It is tried again by itself; see `covey mesh status`.") -> None:
+    def __init__(self, message: str, suggestion: str = REPEAT) -> None:
         super().__init__(message, code=self.exit_code, error=self.kind, suggestion=suggestion, recoverable=self.retry)
 
 

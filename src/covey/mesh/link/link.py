@@ -8,7 +8,7 @@ import random
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.kernel.telemetry import no_span
-from covey.mesh.link.errors import LinkError, NotConnected, RefusedError
+from covey.mesh.link.errors import NEW_INVITE, LinkError, NotConnected, RefusedError
 from covey.mesh.link.session import Session
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ STEADY_S = 10.0
 """A connection that has held this long was a good one: the pauses begin anew."""
 REFUSED_PAUSE_S = 60.0
 """A broker that refuses the credentials is asked again this often, and no more often."""
+CANCEL_AGAIN_S = 1.0
+"""How long what serves a connection may take to end before it is cancelled once more."""
 
 log = logging.getLogger("covey.mesh.link")
 
@@ -85,7 +87,9 @@ class Link:
         self._retry.set()
 
     def require(self) -> Session:
-        """Return the session. Raises NotConnected if there is none."""
+        """Return the session. Raises RefusedError or NotConnected if there is none."""
+        if self.session is None and self.refused:
+            raise RefusedError(f"the broker refuses this member: {self.reason}", NEW_INVITE)
         if self.session is None:
             raise NotConnected(f"there is no connection to the broker: {self.reason}")
         return self.session
@@ -142,8 +146,9 @@ class Link:
             await asyncio.wait({serving, broken}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             broken.cancel()
-            serving.cancel()
-            await asyncio.wait({serving})
+            while not serving.done():  # the library, and `asyncio.wait_for` of Python 3.11, may swallow a cancellation
+                serving.cancel()
+                await asyncio.wait({serving}, timeout=CANCEL_AGAIN_S)
         if serving.cancelled():
             return
         error = serving.exception()

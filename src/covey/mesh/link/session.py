@@ -20,7 +20,7 @@ from nats.errors import Error as NatsError
 
 from covey.kernel.telemetry import no_span
 from covey.mesh.link.acknowledgement import acknowledgement, not_in_time
-from covey.mesh.link.errors import LinkError, NotAnsweredError, NotConnected, RefusedError
+from covey.mesh.link.errors import NEW_INVITE, LinkError, NotAnsweredError, NotConnected, RefusedError
 from covey.mesh.link.tls_client import TlsClient
 
 if TYPE_CHECKING:
@@ -136,10 +136,7 @@ class Session:
             refused = session.refused or isinstance(error, AuthorizationError) or _is_refusal(reason)
             await session._abandon()
             if refused:
-                raise RefusedError(
-                    f"the broker refused this member: {reason}",
-                    "It may have been revoked; ask whoever runs the mesh for a new invite.",
-                ) from error
+                raise RefusedError(f"the broker refused this member: {reason}", NEW_INVITE) from error
             raise NotConnected(f"the broker at {', '.join(address.urls)} was not reached: {reason}") from error
         except asyncio.CancelledError:
             _keep_until_done(asyncio.create_task(_discard(client, connecting), name="mesh link discard"))

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
+
+KEPT_OPEN = "returning true from eof_received() has no effect when using ssl"
+
+
+def is_worth_logging(record: logging.LogRecord) -> bool:
+    """Return whether a record of the logger `asyncio` is logged: everything but one warning is.
+
+    The library changes its connection to TLS below the stream that it has, which does not learn that and asks at the
+    end for what TLS cannot do: to be kept open in the other direction. The event loop says so at each end of a
+    connection, though nothing is lost: no stream of ours is half closed.
+    """
+    return not str(record.msg).startswith(KEPT_OPEN)
+
+
+logging.getLogger("asyncio").addFilter(is_worth_logging)
 
 
 class TlsClient(Client):

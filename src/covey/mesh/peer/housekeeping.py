@@ -25,7 +25,7 @@ class Counted(NamedTuple):
     """How much there is in the stores, as of a few seconds ago."""
 
     outbox: OutboxCounts = OutboxCounts(0, 0, 0, 0)
-    inbox: InboxCounts = InboxCounts(0, 0, 0)
+    inbox: InboxCounts = InboxCounts(0, 0)
 
 
 class Housekeeping:
@@ -61,6 +61,7 @@ class Housekeeping:
             max_age_s = float(self._get(settings.MAX_AGE_HOURS)) * HOUR_S
             expired = await self._outbox.expire(now, max_age_s)
             self._publisher.withdraw(item.id for item in expired)
+            self._changed = self._changed or bool(expired)
             released = await self._inbox.release_overdue(now)
             if released:
                 self._on_messages(released, {message.sender for message in released})

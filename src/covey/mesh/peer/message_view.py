@@ -9,7 +9,10 @@ from covey.kernel.clock import timestamp
 from covey.mesh.names import EVERYBODY
 
 if TYPE_CHECKING:
-    from covey.mesh.inbox.inbox import Message
+    from collections.abc import Sequence
+
+    from covey.mesh.directory.directory import Directory
+    from covey.mesh.inbox.inbox import HeldBack, Message
 
 
 def message_view(message: Message, mesh: str, own_name: str) -> dict[str, Any]:
@@ -36,6 +39,19 @@ def message_view(message: Message, mesh: str, own_name: str) -> dict[str, Any]:
         "received_at": _moment(message.received_at),
         "late": message.late,
     }
+
+
+def held_view(held: Sequence[HeldBack], directory: Directory) -> list[dict[str, Any]]:
+    """Return the shapes `MeshHeld` of messages that are held back."""
+    return [
+        {
+            "member": one.sender,
+            "name": directory.name_of(one.sender),
+            "messages": one.messages,
+            "until": _moment(one.until),
+        }
+        for one in held
+    ]
 
 
 def mentions(message: Message, name: str) -> bool:

@@ -10,9 +10,9 @@ from covey.contract.mesh_messages import LONGEST_WAIT_S
 from covey.kernel.clock import timestamp
 from covey.kernel.moments import moment
 from covey.mesh.crypto.envelope import is_message_id
-from covey.mesh.names import EVERYBODY, check_group, check_topic
+from covey.mesh.names import EVERYBODY, check_topic
 from covey.mesh.peer.member_operations import MemberOperations
-from covey.mesh.peer.message_view import message_view
+from covey.mesh.peer.message_view import held_view, message_view
 from covey.mesh.peer.metrics import SENT
 from covey.mesh.peer.progress import rung_of, words
 from covey.mesh.peer.sending import Content
@@ -76,12 +76,11 @@ class PeerOperations:
     async def broadcast(self, call: Call) -> dict[str, Any]:
         """Store a message to everybody, or to everybody in a group."""
         scope = call.params["scope"]
-        sending = self._peer.sending
-        recipients = sending.topic(EVERYBODY) if scope == EVERYBODY else sending.group(check_group(scope))
-        return await self._send(call, scope, recipients)
+        return await self._send(call, scope, self._peer.sending.scope(scope))
 
     async def _send(self, call: Call, to: str, recipients: Sequence[Recipient]) -> dict[str, Any]:
-        content = _content(call.params, _hops(call))
+        mentions = self._peer.sending.mentions(call.params.get("mentions") or [])
+        content = _content(call.params, mentions, _hops(call))
         answer = await self._peer.sending.send(to, recipients, content, key=call.idempotency_key)
         self._peer.context.metrics.count(SENT, kind=recipients[0].kind)
         return answer
@@ -107,7 +106,7 @@ class PeerOperations:
                     priority=parsed.priority,
                     meta=parsed.meta,
                     reply_to=parsed.reply_to_id or None,
-                    mentions=parsed.mentions,
+                    mentions=sending.mentions(parsed.mentions),
                     hops=hops,
                 )
                 if parsed.idempotency_key:
@@ -168,7 +167,7 @@ class PeerOperations:
         """Return messages of the inbox."""
         params, peer = call.params, self._peer
         since, limit = params["since"], params["limit"]
-        sender = peer.directory.find(params["from"]) if params["from"] else None
+        sender = peer.directory.find_sender(params["from"], "from") if params["from"] else None
         topic = check_topic(params["topic"]) if params["topic"] else None
         position = int(since) if since.isascii() and since.isdigit() else None
         begin = moment(since, "since", peer.context.clock.time()) if since and position is None else None
@@ -180,7 +179,13 @@ class PeerOperations:
         if call.caller.surface == "mcp":
             await self._seen_by_agent(found)
         cursor = found[-1].position if found else position or 0
-        return {"items": [self._view(message) for message in found], "cursor": cursor, "more": more}
+        held = [] if topic else [one for one in peer.inbox.held_back() if sender in (None, one.sender)]
+        return {
+            "items": [self._view(message) for message in found],
+            "cursor": cursor,
+            "more": more,
+            "held_from": held_view(held, peer.directory),
+        }
 
     async def _seen_by_agent(self, messages: Sequence[Message]) -> None:
         """Tell the senders of direct messages that an agent has read them: it has them as the answer of its tool."""
@@ -276,11 +281,13 @@ class PeerOperations:
     async def requeue(self, call: Call) -> dict[str, Any]:
         """Try dead messages again."""
         requeued = await self._peer.outbox.requeue(_ids(call))
+        self._peer.housekeeping.count_again()
         return {"ids": _some([one.item.id for one in requeued], call, "was given up")}
 
     async def drop(self, call: Call) -> dict[str, Any]:
         """Drop messages that were not sent."""
         dropped = await self._peer.outbox.drop(_ids(call))
+        self._peer.housekeeping.count_again()
         self._peer.publisher.withdraw(item.id for item in dropped)
         return {"ids": _some([item.id for item in dropped], call, "waits or was given up")}
 
@@ -304,14 +311,14 @@ class _BatchMessage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     idempotency_key: str = ""
 
 
-def _content(params: Mapping[str, Any], hops: int) -> Content:
+def _content(params: Mapping[str, Any], mentions: list[str], hops: int) -> Content:
     _check(params["message"], params.get("reply_to_id") or "")
     return Content(
         text=params["message"],
         priority=params["priority"],
         meta=params.get("meta") or {},
         reply_to=params.get("reply_to_id") or None,
-        mentions=params.get("mentions") or [],
+        mentions=mentions,
         hops=hops,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +20,9 @@ _AT_HOME: Mapping[Reach, str] = {
     "away": "queued in our outbox: the broker is not reached",
     "refused": "in our outbox, and stays there: the broker refuses this member, which may have been removed",
 }
+
+MOST_NAMED = 3
+"""Recipients that are named in one sentence."""
 
 
 def rung_of(item: Item) -> str:
@@ -47,6 +50,23 @@ def words(rung: str, name: str, *, online: bool | None, reach: Reach, topic: boo
             return f"at the broker, for {name}"
         return f"at the broker, not yet in the inbox of {name}"
     return _AT_HOME[reach]
+
+
+def words_for_several(rows: Sequence[Mapping[str, Any]], reach: Reach) -> str:
+    """Return how far the copies of a message have come, as one sentence; each has `name`, `rung` and `online`."""
+    waiting = [row for row in rows if RUNGS.index(row["rung"]) < RUNGS.index(IN_INBOX)]
+    if not waiting:
+        all_seen = all(row["rung"] == SEEN for row in rows)
+        return f"{'seen by the agents' if all_seen else 'in the inbox'} of all {len(rows)} members"
+    if len(waiting) == len(rows) and any(row["rung"] == STORED for row in rows):
+        return f"{_AT_HOME[reach]}, for {len(rows)} members" if reach == "connected" else _AT_HOME[reach]
+    named = [f"{row['name']} (offline)" if row["online"] is False else str(row["name"]) for row in waiting[:MOST_NAMED]]
+    more = [f"{len(waiting) - len(named)} more"] if len(waiting) > len(named) else []
+    *first, last = [*named, *more]
+    names = f"{', '.join(first)} and {last}" if first else last
+    if len(waiting) == len(rows):
+        return f"at the broker, not yet in the inbox of {names}"
+    return f"in the inbox of {len(rows) - len(waiting)} of {len(rows)} members, not yet of {names}"
 
 
 class Progress:

@@ -12,7 +12,7 @@ from covey.mesh.crypto.envelope_form import parse_body
 from covey.mesh.crypto.errors import MeshCryptoError
 from covey.mesh.names import EVERYBODY, check_group, check_topic
 from covey.mesh.outbox.outbox import Draft, Limits
-from covey.mesh.peer.progress import AT_BROKER, IN_INBOX, RUNGS, SEEN, STORED, rung_of, words
+from covey.mesh.peer.progress import AT_BROKER, IN_INBOX, RUNGS, SEEN, STORED, rung_of, words, words_for_several
 from murli import AgentError, not_found, permission_denied, user_error
 
 if TYPE_CHECKING:
@@ -94,6 +94,24 @@ class Sending:
             return self.group(text)
         return [Recipient("direct", member, self._directory.name_of(member), agent)]
 
+    def mentions(self, references: Sequence[str]) -> list[str]:
+        """Return the names of members that are mentioned by name or key. Raises AgentError if one is not a member."""
+        return [self._directory.name_of(self._directory.find(one, "mentions")) for one in references]
+
+    def scope(self, reference: str) -> list[Recipient]:
+        """Return who gets a broadcast: everybody, or a group but ourselves. Raises AgentError if it is not a group."""
+        if reference == EVERYBODY:
+            return self.topic(EVERYBODY)
+        name = check_group(reference)
+        if not self._directory.group(name):
+            groups = ", ".join(f"@{one}" for one in sorted(self._directory.groups())[:20])
+            raise not_found(
+                f"there is no group @{name} in this mesh",
+                f"Groups: {groups or 'none yet'}. To one member: `covey mesh send`.",
+                field="scope",
+            )
+        return self.group(name)
+
     def group(self, reference: str) -> list[Recipient]:
         """Return the members of a group but ourselves. Raises AgentError if there is no such group."""
         name = check_group(reference)
@@ -159,8 +177,7 @@ class Sending:
         every = [draft for _, _, drafts in batch for draft in drafts]
         accepted = await self._outbox.accept(every, limits=self._limits())
         items = iter(accepted.items)
-        status = words(STORED, "", online=None, reach=self._reach())
-        return [_fresh_answer(to, recipients, items, status) for to, recipients, _ in batch]
+        return [_fresh_answer(to, recipients, items, self._reach()) for to, recipients, _ in batch]
 
     async def settle(self, answer: dict[str, Any], wait: str, timeout_s: float) -> dict[str, Any]:
         """Wait until the message has come as far as asked for, and return the answer anew."""
@@ -205,11 +222,10 @@ class Sending:
         if slowest is not None:
             name, online_now, topic = slowest["name"], slowest["online"], not slowest["member"]
             status = words(least, name, online=online_now, reach=self._reach(), topic=topic)
+            if len(rows) > 1:
+                status = words_for_several(rows, self._reach())
             refused = items[slowest["id"]].refused if slowest["id"] in items else ""
             status += f". {refused}" if refused else ""
-        reached = len([row for row in rows if RUNGS.index(row["rung"]) >= RUNGS.index(IN_INBOX)])
-        if len(rows) > 1:
-            status = f"in the inbox of {reached} of {len(rows)}; {status}"
         return {
             "id": rows[0]["id"] if rows else "",
             "ids": [row["id"] for row in rows],
@@ -236,7 +252,7 @@ class Sending:
         )
 
 
-def _fresh_answer(to: str, recipients: Sequence[Recipient], items: Iterator[Item], status: str) -> dict[str, Any]:
+def _fresh_answer(to: str, recipients: Sequence[Recipient], items: Iterator[Item], reach: Reach) -> dict[str, Any]:
     """Return the answer for a message that was stored just now: `Sending._answer` without looking anything up."""
     rows = [
         {
@@ -248,13 +264,14 @@ def _fresh_answer(to: str, recipients: Sequence[Recipient], items: Iterator[Item
         }
         for one in recipients
     ]
+    several = len(rows) > 1
     return {
         "id": rows[0]["id"],
         "ids": [row["id"] for row in rows],
         "to": to,
         "recipients": rows,
         "rung": STORED,
-        "status": status if len(rows) == 1 else f"in the inbox of 0 of {len(rows)}; {status}",
+        "status": words_for_several(rows, reach) if several else words(STORED, "", online=None, reach=reach),
         "queued": True,
         "replayed": False,
     }

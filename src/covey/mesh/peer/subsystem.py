@@ -14,6 +14,7 @@ from covey.mesh.authority.register import MIGRATIONS as AUTHORITY_MIGRATIONS
 from covey.mesh.directory.record_store import MIGRATIONS as RECORD_MIGRATIONS
 from covey.mesh.peer.bridge import MIGRATIONS as BRIDGE_MIGRATIONS
 from covey.mesh.peer.consent import left_to_people
+from covey.mesh.peer.message_view import held_view
 from covey.mesh.peer.operations import PeerOperations
 from covey.mesh.peer.peer import Peer
 from covey.mesh.peer.settings import SETTINGS
@@ -72,7 +73,7 @@ def health(peer: Peer) -> dict[str, Any]:
 def status(peer: Peer) -> dict[str, Any]:
     """Return the peer's part of the status."""
     session, epoch, counted = peer.link.session, peer.directory.epoch, peer.housekeeping.counted
-    hooks = peer.hooks.status()
+    hooks, held = peer.hooks.status(), peer.inbox.held_back()
     return {
         "slug": peer.membership.slug,
         "mesh": peer.membership.mesh,
@@ -97,7 +98,8 @@ def status(peer: Peer) -> dict[str, Any]:
         "inbox": {
             "messages": counted.inbox.messages,
             "bytes": counted.inbox.bytes,
-            "held": counted.inbox.held,
+            "held": sum(one.messages for one in held),
+            "held_from": held_view(held, peer.directory),
             "unreadable": peer.receiver.refused,
         },
         "hooks": {name: hooks[name] for name in ("enabled", "running", "queued", "fired", "failed")},

@@ -123,7 +123,7 @@ async def test_its_files_are_private_and_prepare_may_be_repeated(tmp_path: Path)
     async with open_broker(tmp_path / "home") as broker:
         directory = broker.files.directory
         assert directory.stat().st_mode & 0o777 == 0o700
-        for name in ("operator.json", "nats.conf", "settings.json"):
+        for name in ("operator.json", "nats.conf", "settings.json", "broker.log"):
             assert (directory / name).stat().st_mode & 0o777 == 0o600
         before = (directory / "nats.conf").read_text()
         argv = broker.files.argv()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.kernel.clock import ManualClock
-from covey.mesh.inbox.inbox import Inbox, Message
+from covey.mesh.inbox.inbox import HeldBack, Inbox, Message
 from covey.mesh.inbox.intake import MOST_OUTBOXES
 from tests.covey.mesh.inbox.inboxes import ANNA, BERT, an_inbox, message, texts, topical
 
@@ -67,7 +67,8 @@ async def test_a_message_is_stored_with_all_that_was_sent(tmp_path: Path) -> Non
 async def test_direct_messages_are_delivered_in_order_and_held_until_then(tmp_path: Path) -> None:
     async with an_inbox(tmp_path) as (inbox, _):
         assert texts(await inbox.store([message(3), message(1), message(3)], {})) == ["1"]
-        assert (await inbox.counts())[:2] == (1, 1)
+        assert (await inbox.counts()).messages == 1
+        assert [one.messages for one in inbox.held_back()] == [1]
         assert inbox.numbers(ANNA) == {"ob1": (1, [3, 3])}, "what is held is in the inbox"
     async with an_inbox(tmp_path) as (inbox, _):
         assert inbox.numbers(ANNA) == {"ob1": (1, [3, 3])}
@@ -75,7 +76,25 @@ async def test_direct_messages_are_delivered_in_order_and_held_until_then(tmp_pa
         assert texts(released) == ["2", "3", "4", "5"]
         assert [one.position for one in released] == sorted(one.position for one in released)
         assert inbox.numbers(ANNA) == {"ob1": (5, [])}
-        assert (await inbox.counts())[:2] == (5, 0)
+        assert ((await inbox.counts()).messages, inbox.held_back()) == (5, [])
+
+
+async def test_how_many_messages_of_whom_are_held_back_and_until_when_is_right_at_any_moment(tmp_path: Path) -> None:
+    async with an_inbox(tmp_path) as (inbox, clock):
+        began = clock.time()
+        await inbox.store([message(3), message(4), message(3), topical(9)], {})
+        assert inbox.held_back() == [HeldBack(ANNA, 2, began + 300)]
+        clock.advance(100)
+        await inbox.store([message(6), message(2, sender=BERT), message(2, outbox="ob2")], {})
+        both = [HeldBack(ANNA, 4, began + 400), HeldBack(BERT, 1, began + 400)]
+        assert inbox.held_back() == both
+    async with an_inbox(tmp_path, clock) as (inbox, _):
+        assert inbox.held_back() == both, "it is the same after a restart"
+        await inbox.store([message(1), message(2)], {})
+        assert inbox.held_back()[0] == HeldBack(ANNA, 2, began + 400)
+        clock.advance(300)
+        assert len(await inbox.release_overdue(clock.time())) == 3, "the last of them was delivered at that time"
+        assert inbox.held_back() == []
 
 
 async def test_senders_and_outboxes_do_not_wait_for_each_other(tmp_path: Path) -> None:
@@ -94,7 +113,7 @@ async def test_a_skipped_number_is_not_waited_for(tmp_path: Path) -> None:
         assert await inbox.store([message(2), message(5)], {}) == []
         assert inbox.numbers(ANNA) == {"ob1": (6, [])}
         assert await inbox.store([topical(1, skip=True)], {}) == []
-        assert (await inbox.counts())[:2] == (4, 0)
+        assert ((await inbox.counts()).messages, inbox.held_back()) == (4, [])
 
 
 async def test_a_hole_is_given_up_after_its_time_and_what_comes_then_is_late(tmp_path: Path) -> None:
@@ -255,7 +274,7 @@ async def test_a_sender_that_makes_up_outboxes_costs_no_more_than_the_greatest_n
         assert len(delivered) == 301, "what was held for one that is forgotten is delivered"
         assert len(inbox.numbers(ANNA)) == MOST_OUTBOXES
         assert "held" not in inbox.numbers(ANNA)
-        assert (await inbox.counts())[:2] == (301, 0)
+        assert ((await inbox.counts()).messages, inbox.held_back()) == (301, [])
         assert await inbox.release_overdue(clock.time() + 1e6) == []
         assert await inbox.store([message(2, outbox="held")], {}) == [], "held back again, and its id is known"
         assert await inbox.release_overdue(clock.time() + 1e6) == []
@@ -269,7 +288,7 @@ async def test_a_sender_that_leaves_holes_on_purpose_gets_its_messages_delivered
         clock.advance(300)
         released += await inbox.release_overdue(clock.time())
         assert texts(released) == [str(n) for n in [*numbers, 2**53 - 1]]
-        assert (await inbox.counts()).held == 0
+        assert inbox.held_back() == []
 
 
 async def test_a_damaged_file_is_moved_aside_and_everything_is_read_again(tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ async def test_invite_that_was_used_expired_or_cancelled_admits_nobody() -> None
         used = await mesh.invite()
         await mesh.join("bert", used)
         assert (await refusal(mesh.join("cleo", used))).error == "conflict"
+        assert not (mesh.folder / "cleo" / "mesh" / "team").exists(), "a join that was refused leaves nothing"
 
         made = await mesh.authority.call("mesh.invite")
         await mesh.authority.call("mesh.revoke", member=made["id"])
@@ -85,6 +86,33 @@ async def test_join_whose_answer_was_lost_can_be_repeated_with_the_same_invite()
         await mesh.settled()
         await again.deliver(mesh.authority, "here I am")
         assert len((await mesh.authority.call("mesh.members"))["items"]) == 2
+
+
+async def test_join_that_does_not_reach_the_broker_leaves_nothing_and_says_to_repeat_it() -> None:
+    async with a_mesh("anna") as mesh:
+        token = await mesh.invite()
+        mesh.broker.kill()
+        failed = await refusal(mesh.join("bert", token))
+        assert (failed.error, failed.suggestion) == (
+            "mesh_not_connected",
+            "Repeat the join with the same invite when the broker is reached.",
+        )
+        assert not (mesh.folder / "bert" / "mesh" / "team").exists()
+        await mesh.broker.start()
+        await until(lambda: mesh.authority.peer.link.session is not None, "the authority is connected again")
+        assert (await mesh.join("bert", token)).name == "bert"
+
+
+async def test_join_that_is_refused_keeps_the_keys_of_one_whose_answer_was_lost() -> None:
+    async with a_mesh("anna") as mesh:
+        token = await mesh.invite()
+        bert = await mesh.join("bert", token, start=False)
+        member, folder = bert.member, mesh.folder / "bert" / "mesh" / "team"
+        (folder / "membership.json").unlink()  # as if it was never written
+        refused = await refusal(mesh.join("bert", await mesh.invite()))
+        assert (refused.error, refused.message) == ("conflict", "bert is a member already")
+        assert (folder / "keypair.json").exists()
+        assert (await mesh.join("bert", token, start=False)).member == member
 
 
 async def test_invite_for_several_is_used_up_by_as_many() -> None:
@@ -165,10 +193,31 @@ async def test_member_that_is_removed_is_cut_off_within_a_second_and_its_keys_ar
         assert 2 not in cleo.peer.directory.epochs
         assert await cleo.texts() == ["for all three"]
         assert (await refusal(anna.send("@cleo", "gone"))).error == "not_found"
+        assert (await refusal(anna.send(member, "gone"))).error == "not_found"
+        refused = await refusal(cleo.call("mesh.rename", name="cleopatra"))
+        assert (refused.error, "new invite" in refused.suggestion) == ("mesh_refused", True)
         present = {one["name"] for one in (await anna.call("mesh.members"))["items"]}
         assert present == {"anna", "bert"}
         every = (await anna.call("mesh.members", revoked=True))["items"]
         assert [one["name"] for one in every if one["revoked_at"]] == ["cleo"]
+
+
+async def test_messages_of_a_removed_member_are_read_by_its_name_and_its_key() -> None:
+    async with a_mesh("anna", "bert", "cleo") as mesh:
+        anna, bert, cleo = mesh.peers.values()
+        await cleo.deliver(anna, "before")
+        await bert.deliver(anna, "of somebody else")
+        await anna.call("mesh.revoke", member="cleo")
+        for reference in ("@cleo", "CLEO", cleo.member, cleo.member[:12]):
+            assert await anna.texts(from_=reference) == ["before"], reference
+        unknown = await refusal(anna.call("mesh.inbox", from_="@nobody"))
+        assert (unknown.error, unknown.field) == ("not_found", "from")
+        again = await mesh.join("cleo2")
+        await again.call("mesh.rename", name="cleo")
+        await until(lambda: anna.peer.directory.name_of(again.member) == "cleo", "the name is given again")
+        await again.deliver(anna, "after")
+        assert await anna.texts(from_="@cleo") == ["after"], "a present member comes first"
+        assert await anna.texts(from_=cleo.member) == ["before"]
 
 
 async def test_member_that_was_removed_stays_out_after_the_broker_was_killed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from tests.covey.mesh.nats_cluster import NatsCluster
 from tests.covey.mesh.peers.mesh_of_peers import a_mesh, refusal, until
@@ -117,11 +118,13 @@ async def test_message_to_a_group_comes_to_its_members_with_one_receipt_each(clu
         await until(lambda: len(anna.peer.directory.group("ops")) == 3, "the group is known")
         answer = await anna.send("@ops", "to the group", wait="inbox", timeout_s=20)
         assert (answer["rung"], len(answer["ids"])) == ("in_inbox", 2)
+        assert answer["status"] == "in the inbox of all 2 members"
+        assert (await anna.send("@ops", "not waited for"))["status"] == "in our outbox, for 2 members"
         assert {row["name"] for row in answer["recipients"]} == {"bert", "cleo"}
         await anna.call("mesh.broadcast", message="scoped", scope="@ops")
         for peer in (bert, cleo):
-            await peer.wait_for(2)
-            assert await peer.texts() == ["to the group", "scoped"]
+            await peer.wait_for(3)
+            assert sorted(await peer.texts()) == ["not waited for", "scoped", "to the group"]
         assert await dora.inbox() == []
         await bert.call("mesh.groups.leave", name="ops")
         await cleo.call("mesh.groups.leave", name="ops")
@@ -140,7 +143,7 @@ async def test_fields_of_a_message_survive_the_way(cluster: NatsCluster | None) 
             "mesh.topic.post",
             topic="ci/main",
             message="see @bert",
-            mentions=["@cleo"],
+            mentions=["@anna", bert.member],
             meta=meta,
             reply_to_id=first["id"],
             priority="now",
@@ -149,7 +152,34 @@ async def test_fields_of_a_message_survive_the_way(cluster: NatsCluster | None) 
         assert (one["priority"], one["meta"], one["reply_to_id"], one["mentioned"]) == ("now", meta, None, False)
         assert (two["priority"], two["meta"], two["reply_to_id"]) == ("low", {}, first["id"])
         assert (three["priority"], three["meta"], three["reply_to_id"]) == ("now", meta, first["id"])
-        assert (three["mentions"], three["mentioned"]) == (["@cleo"], True)
+        assert (three["mentions"], three["mentioned"]) == (["anna", "bert"], True), (
+            "by name, whatever they were named by"
+        )
+
+
+async def test_mention_of_somebody_who_is_not_a_member_is_refused_with_those_who_are() -> None:
+    async with a_mesh("anna", "bert") as mesh:
+        anna = mesh.authority
+        message: dict[str, Any] = {"topic": "ci", "message": "see this", "mentions": ["@bert", "@nobodyatall"]}
+        for asking in (
+            anna.call("mesh.topic.post", **message),
+            anna.call("mesh.broadcast", message="see this", mentions=["nobodyatall"]),
+        ):
+            refused = await refusal(asking)
+            assert (refused.error, refused.field) == ("not_found", "mentions")
+            assert refused.suggestion == "Members are: @anna, @bert."
+        (item,) = (await anna.call("mesh.send_batch", messages=[message]))["items"]
+        assert item["error"]["error"] == "not_found"
+        assert (await anna.call("mesh.outbox", status="done"))["items"] == []
+
+
+async def test_broadcast_to_a_member_is_refused_because_it_is_not_a_group() -> None:
+    async with a_mesh("anna", "bert") as mesh:
+        for scope in ("bert", "@bert", "@nobody"):
+            refused = await refusal(mesh.authority.call("mesh.broadcast", message="x", scope=scope))
+            named = scope.removeprefix("@")
+            assert (refused.message, refused.field) == (f"there is no group @{named} in this mesh", "scope")
+            assert "covey mesh send" in refused.suggestion
 
 
 async def test_key_that_is_repeated_sends_once_and_with_another_text_is_a_conflict(
