@@ -29,7 +29,7 @@ import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path[0] = str(Path(__file__).parent.parent)  # this file would else be the package `sdk`
 
 from bench.ipc import answer, ask, connect, request, served
 from lab.mesh.local_api import LocalApi
