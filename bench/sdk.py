@@ -29,7 +29,8 @@ import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path[0] = str(Path(__file__).parent.parent)  # this file would else be the package `sdk`
+sys.path.pop(0)  # the folder of this file, which would else be the package `sdk`
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bench.ipc import answer, ask, connect, request, served
 from lab.mesh.local_api import LocalApi
