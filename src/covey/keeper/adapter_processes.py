@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -12,6 +14,8 @@ from covey.contract.kernel_events import Lifecycle
 from covey.keeper.adapter_tables import KIND, NAME, SESSION
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from covey.keeper.keeper import Keeper
     from covey.kernel.subsystem import Context
 
@@ -27,6 +31,9 @@ class AdapterProcesses:
         self._context = context
         self._running: dict[str, list[str]] = {}
         """The command of each, by the name of the process."""
+        self._held: set[str] = set()
+        """Sessions whose adapters are not to run now."""
+        self._applying = asyncio.Lock()
 
     async def run(self) -> None:
         """Follow the configuration and the sessions until cancelled."""
@@ -36,21 +43,33 @@ class AdapterProcesses:
                 await self._apply()
                 await heard.take(LOOK_S if len(self._wanted()) != len(self._running) else None)
 
+    @contextlib.asynccontextmanager
+    async def ended(self, session: str) -> AsyncIterator[None]:
+        """End the adapters of a session; those that are wanted afterwards are started again."""
+        self._held.add(session)
+        try:
+            await self._apply()
+            yield
+        finally:
+            self._held.discard(session)
+            await self._apply()
+
     async def _apply(self) -> None:
-        wanted = self._wanted()
-        for name in [name for name, argv in self._running.items() if wanted.get(name) != argv]:
-            del self._running[name]
-            await self._context.supervisor.drop(name)
-        for name, argv in wanted.items():
-            if name not in self._running:
-                self._context.supervisor.keep(name, argv, dict(os.environ))
-                self._running[name] = argv
+        async with self._applying:
+            wanted = self._wanted()
+            for name in [name for name, argv in self._running.items() if wanted.get(name) != argv]:
+                del self._running[name]
+                await self._context.supervisor.drop(name)
+            for name, argv in wanted.items():
+                if name not in self._running:
+                    self._context.supervisor.keep(name, argv, dict(os.environ))
+                    self._running[name] = argv
 
     def _wanted(self) -> dict[str, list[str]]:
         found = {}
         for table in self._keeper.setting("keeper.adapter"):
             agent = self._keeper.agents.get(table.get(SESSION) or self._keeper.setting("keeper.session"))
-            if agent is None or not agent.record.wanted:
+            if agent is None or not agent.record.wanted or agent.name in self._held:
                 continue
             settings = {name: value for name, value in table.items() if name not in {SESSION, KIND}}
             module = f"covey.keeper.adapters.{table[KIND]}"

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from covey.contract import keeper_events
 from covey.contract.keeper import KEEPER_STATUS, OPERATIONS
 from covey.keeper.broadcast import turns
-from covey.keeper.channels.folder import make_private
+from covey.keeper.channels.moving import FolderMove
 from covey.keeper.channels.writing import write_message
 from covey.keeper.delivery import messages
 from covey.keeper.keeper import Keeper
@@ -228,17 +228,29 @@ class KeeperOperations:
         async with self._naming, self._held(agent):
             if after in self._keeper.records.by_name:
                 raise conflict(f"there is a session called {after} already", "Choose another name.", field="new_name")
-            make_private(folder)  # what cannot be done is refused before anything has changed
+            others = [Path(one.folder) for one in self._keeper.records.by_name.values() if one.name != before]
+            move = FolderMove(Path(agent.record.folder), folder, others)
+            move.prepare()  # what cannot be done is refused before anything has changed
             try:
                 pane = await self._keeper.pane_of(agent)
                 if pane is not None:
                     await agent.tmux.rename(pane, after)
             except TmuxError as error:
+                move.discard()
                 raise conflict(
                     f"tmux cannot rename the session {before}: {error}",
                     f"Choose another name, or look at the server: tmux -S {agent.record.socket} list-sessions",
                     field="new_name",
                 ) from error
+            async with self._keeper.adapters.ended(before):  # they remove their FIFOs
+                served = await self._renamed(agent, after, move, folder)
+            served.pane = pane
+        return served.shown()
+
+    async def _renamed(self, agent: KeptAgent, after: str, move: FolderMove, folder: Path) -> KeptAgent:
+        """Serve a session under a new name. Whoever calls it holds its lock, and the one for names."""
+        before = agent.name
+        with move.held_open():
             await self._keeper.leave(agent)
             former = (*agent.record.former, FormerName(before, self._context.clock.time()))[-FORMER_NAMES:]
             record = replace(agent.record, name=after, former=former, folder=str(folder))
@@ -246,11 +258,11 @@ class KeeperOperations:
             if old.is_dir():
                 old.rename(new)
             await self._keeper.records.rename(before, record, lambda db: _rename(db, before, after))
+            await asyncio.to_thread(move.move)
             served = await self._keeper.serve(record)
-            served.pane, served.restarts, served.starts_at = pane, agent.restarts, agent.starts_at
-            served.directory.count_from(agent.directory)
-            agent.remove_folder()
-        return served.shown()
+        served.restarts, served.starts_at = agent.restarts, agent.starts_at
+        served.directory.count_from(agent.directory)
+        return served
 
     async def forget(self, call: Call) -> dict[str, Any]:
         agent = self._agent(call)

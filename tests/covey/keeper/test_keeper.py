@@ -192,6 +192,23 @@ def test_a_name_that_tmux_has_for_somebody_else_is_refused(kept: Kept) -> None:
     assert (kept.agent_pid(), len(kept.starts)) == (pid, 1)
 
 
+def test_a_renamed_session_takes_the_fifos_of_the_user_along_and_leaves_nothing_to_write_to(kept: Kept) -> None:
+    kept.begin()
+    old = Path(kept.start()["path"])
+    os.mkfifo(old / "in.phone")
+    until(lambda: len(kept.keep("channels", "api").result["items"]) == 2)
+    with (old / "in.phone").open("w") as writer:
+        new = Path(kept.keep("rename", "api", "web").result["path"])
+        writer.write("from a writer of before\n")
+    assert not old.exists()
+    assert subprocess.run(["bash", "-c", f"echo lost > {old}/in"], stderr=subprocess.DEVNULL, check=False).returncode
+    assert (new / "in.phone").is_fifo()
+    until(lambda: kept.told)
+    assert kept.told[0].endswith(" phone] from a writer of before")
+    kept.keep("stop", "web")
+    kept.keep("forget", "web")
+
+
 @pytest.mark.once
 def test_two_who_start_the_same_session_at_once_start_one(kept: Kept) -> None:
     kept.begin()
