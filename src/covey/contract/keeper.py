@@ -170,8 +170,8 @@ OPERATIONS = (
         cli=["keep", "rename"],
         method="POST",
         route=_named("rename"),
-        description="Its tmux session and its folder of channels are renamed too. FIFOs in the folder move with it, and "
-        "programs that have them open go on; Covey's own adapters end, and those of the new name start.",
+        description="Its tmux session and its folder of channels are renamed too. FIFOs in the folder move with it, "
+        "and programs that have them open go on; Covey's own adapters end, and those of the new name start.",
         parameters=[NAMED, Parameter("new_name", "The new name.", required=True, positional=True)],
         result=KEPT_SESSION,
         mutating=True,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from covey.agents.registry import TURNS
 from covey.keeper.broadcast.subscribers import Subscribers
 from covey.keeper.broadcast.turns import TurnFollower
-from covey.keeper.channels.directory import ChannelDirectory
+from covey.keeper.channels.directory import LIMIT_FILE, ChannelDirectory
 from covey.keeper.delivery.deliverer import Deliverer
 from covey.keeper.delivery.messages import Messages
 from covey.keeper.sessions.supervision import Restarts
@@ -91,9 +91,10 @@ class KeptAgent:
         await self._open.aclose()
 
     def remove_folder(self) -> None:
-        """Remove the FIFO that was ours, so that nobody waits for a reader, and the folder if nothing else is in it."""
-        with contextlib.suppress(OSError):
-            (self._folder / "in").unlink()
+        """Remove what is ours, so that nobody waits for a reader, and the folder if nothing else is in it."""
+        for name in ("in", LIMIT_FILE):
+            with contextlib.suppress(OSError):
+                (self._folder / name).unlink()
         with contextlib.suppress(OSError):
             self._folder.rmdir()
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from covey.adapter import Channel, ChannelClosed
+from covey.adapter import Channel, ChannelClosed, MessageTooLong
 from covey.keeper.adapters import payloads
 from covey.keeper.adapters.program import LOG, Rejected, carry_in_background, run
 from covey.kernel.atomic_file import write_file
@@ -114,6 +114,9 @@ class Webhook:
         self._deliveries[delivery] = None  # before the wait: the same delivery may come again meanwhile
         try:
             await asyncio.to_thread(self._channel.send, text, {"delivery": delivery, "event": event}, wait_s=WAIT_S)
+        except MessageTooLong as error:
+            del self._deliveries[delivery]
+            raise Refused(413, str(error)) from None
         except ChannelClosed:
             del self._deliveries[delivery]
             raise Refused(503, "the session does not take messages now: try again later") from None

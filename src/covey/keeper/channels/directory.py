@@ -18,6 +18,7 @@ from covey.keeper.channels.folder import make_private
 from covey.keeper.channels.folder_watch import watch_folder
 from covey.keeper.channels.message import DEFAULT_CHANNEL, NAME_RULE, is_channel_name
 from covey.keeper.channels.refusal_log import RefusalLog
+from covey.kernel.atomic_file import write_file
 from covey.kernel.clock import sleep_until
 from covey.kernel.tasks import Tasks
 from murli import AgentError
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from covey.kernel.clock import Clock
     from covey.kernel.metrics import Metrics
 
+LIMIT_FILE = "message_bytes"
+"""In the folder: how many bytes a message may have, for programs that send some."""
 MOST_CHANNELS = 256
 _MOST_COUNTED = 4 * MOST_CHANNELS
 """Channels, also former ones, whose messages are counted."""
@@ -77,7 +80,8 @@ class _Entry(NamedTuple):
 class ChannelDirectory:
     """Reads every FIFO `in` and `in.<name>` of a folder, as they come and go; knows each `out.<name>`.
 
-    Entering it makes the folder and the FIFO `in`, and raises `AgentError` if the folder cannot be used. Leaving it
+    Entering it makes the folder, the FIFO `in` and the file with the limit, and raises `AgentError` if the folder
+    cannot be used. Leaving it
     stores what was written so far; the FIFOs stay, so that writers wait for the next reader. `take` is that of
     `FifoReader`, and is told the channel of the FIFO, whatever the messages say; `on_change` is called after channels
     have come or gone.
@@ -200,6 +204,10 @@ class ChannelDirectory:
                 self._watch.close()
             self._watch = self._open_watch(self._folder, self._changed.set)
             self._folder_identity = identity
+            try:
+                write_file(str(self._folder / LIMIT_FILE), f"{self._longest}\n".encode(), 0o600)
+            except OSError as error:  # adapters do without it
+                log.warning("limit of messages cannot be written", extra={"reason": str(error)})
         with contextlib.suppress(FileExistsError):
             os.mkfifo(self._folder / "in", 0o600)
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
+from covey.keeper.channels.directory import LIMIT_FILE
 from covey.keeper.channels.fifo import NotAChannel, open_fifo
 from covey.keeper.channels.folder import make_private
 from murli import conflict
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MOST_NAMED = 5
-_OURS = {"in", "output.sock", "control.sock"}
+_OURS = {"in", "output.sock", "control.sock", LIMIT_FILE}
 """What is made anew for each folder that is served."""
 
 
@@ -91,7 +92,7 @@ class FolderMove:
     def _entries(self) -> list[str]:
         """Return the names in the old folder that are to be moved, sorted."""
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            return sorted(name for name in os.listdir(self._old) if not self._stays(self._old / name))
+            return sorted(entry.name for entry in self._old.iterdir() if not self._stays(entry))
         return []
 
     def _stays(self, entry: Path) -> bool:

@@ -138,6 +138,18 @@ def test_any_body_with_a_generic_signature_is_taken_up_to_a_limit(
     assert post(url, b"{", {"X-Signature-256": signed(b"{"), "Content-Type": "application/json"})[0] == 400
 
 
+def test_what_the_session_would_refuse_as_too_long_is_answered_with_413(
+    session: Session, served: tuple[Adapter, str]
+) -> None:
+    _, url = served
+    (session.folder / "message_bytes").write_text("500\n")
+    for text, status in ((b"x" * 500, 413), (b"x" * 100, 202)):
+        code, answer = post(url, text, {"X-Signature-256": signed(text)})
+        assert code == status, answer
+    assert session.message("webhook")["content"] == "x" * 100
+    assert session.silent("webhook")
+
+
 def test_while_the_daemon_is_down_a_request_is_refused_and_may_come_again(session: Session, start: Start) -> None:
     adapter = start("webhook", env=ENV, secret="HOOK_SECRET", name="hub", template="{event}: {issue[title]}")
     url = address(session, "hub")
