@@ -79,7 +79,8 @@ def test_an_event_of_github_becomes_a_message_once(session: Session, served: tup
     assert message["content"] == "GitHub acme/shop: issues opened by ann: #7 Broken\nLook"
     assert message["meta"] == {"delivery": "d-1", "event": "issues"}
     assert post(url, body, github(body)) == (202, {"id": "d-1", "duplicate": True})
-    assert post(url, body, github(body, "d-2"))[0] == 202
+    other = json.dumps({**ISSUE, "action": "closed"}).encode()
+    assert post(url, other, github(other, "d-2"))[0] == 202
     assert session.message("webhook")["meta"]["delivery"] == "d-2"
     assert session.silent("webhook")
     adapter.end()
@@ -116,6 +117,24 @@ def test_slack_is_answered_and_its_events_are_sent_once(session: Session, served
     assert post(url, body, slack(body, time.time() - 200)) == (202, {"id": "E1"})
     assert post(url, body, slack(body, time.time())) == (202, {"id": "E1", "duplicate": True})
     assert session.message("webhook")["content"] == "Slack message in C1 by U1: hi"
+    assert session.silent("webhook")
+
+
+def test_a_signed_request_that_is_sent_again_is_not_taken_twice(session: Session, served: tuple[Adapter, str]) -> None:
+    _, url = served
+    body = json.dumps(ISSUE).encode()
+    assert post(url, body, github(body)) == (202, {"id": "d-1"})
+    assert post(url, body, github(body, "made-up")) == (202, {"id": "d-1", "duplicate": True})
+    generic = {"X-Signature-256": signed(body), "Content-Type": "application/json"}
+    assert post(url, body, generic) == (202, {"id": "d-1", "duplicate": True})  # GitHub's own, under another name
+    assert session.message("webhook")["meta"]["delivery"] == "d-1"
+
+    command = json.dumps({"command": "/ask", "user_name": "ann", "text": "why?"}).encode()
+    headers = slack(command, time.time())
+    status, answer = post(url, command, headers)
+    assert (status, "duplicate" in answer) == (202, False)
+    assert post(url, command, headers) == (202, {**answer, "duplicate": True})
+    assert session.message("webhook")["content"] == "Slack: ann says /ask why?"
     assert session.silent("webhook")
 
 
@@ -163,7 +182,8 @@ def test_while_the_daemon_is_down_a_request_is_refused_and_may_come_again(sessio
     assert post(url, body, github(body))[0] == 202
     assert session.message("hub")["content"] == "issues: Broken"
     session.stop_reading("hub")
-    thread = threading.Thread(target=lambda: statuses.append(post(url, body, github(body, "d-3"))[0]))
+    other = json.dumps({**ISSUE, "action": "closed"}).encode()
+    thread = threading.Thread(target=lambda: statuses.append(post(url, other, github(other, "d-3"))[0]))
     thread.start()
     until(lambda: _connections(url))
     adapter.end()
