@@ -503,6 +503,14 @@ class Explanation(TypedDict):
     would_change: str
 
 
+class FailingAdapter(TypedDict):
+    name: str
+    session: str
+    restarts: int
+    last_line: str
+    log: str
+
+
 class Filters(TypedDict):
     target: str
     target_session: str
@@ -623,6 +631,7 @@ class KeeperStatus(TypedDict):
     waiting: int
     mcp: str | None
     problems: list[str]
+    failing_adapters: list[FailingAdapter]
 
 
 class KeptChannel(TypedDict):
@@ -682,6 +691,7 @@ class KeptStatus(TypedDict):
     session: KeptSession
     channels: list[KeptChannel]
     messages: list[ChannelMessage]
+    failing_adapters: list[FailingAdapter]
 
 
 class Killed(TypedDict):

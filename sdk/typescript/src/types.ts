@@ -489,6 +489,14 @@ export interface Explanation {
   would_change: string;
 }
 
+export interface FailingAdapter {
+  name: string;
+  session: string;
+  restarts: number;
+  last_line: string;
+  log: string;
+}
+
 export interface Filters {
   target: string;
   target_session: string;
@@ -608,6 +616,7 @@ export interface KeeperStatus {
   waiting: number;
   mcp: string | null;
   problems: Array<string>;
+  failing_adapters: Array<FailingAdapter>;
 }
 
 export interface KeptChannel {
@@ -666,6 +675,7 @@ export interface KeptStatus {
   session: KeptSession;
   channels: Array<KeptChannel>;
   messages: Array<ChannelMessage>;
+  failing_adapters: Array<FailingAdapter>;
 }
 
 export interface Killed {

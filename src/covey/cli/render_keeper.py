@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, cut, hint
+from covey.cli.cells import clean, cut, hanging, hint
 from covey.cli.table import table
 from covey.cli.text import BLUE, DIM, GREEN, YELLOW, Paint, clock_of, many, short
 
@@ -74,6 +74,10 @@ def status(result: dict[str, Any], paint: Paint) -> str:
     lines = [session(item, paint).partition("\n")[0]]
     lines += [cut(f"  {paint(f'{name:<15}', DIM)} {value}", paint.columns) for name, value in facts.items()]
     lines += [f"  {clean(note)}" for note in item["notes"]]
+    for adapter in result["failing_adapters"]:
+        said = clean(adapter["last_line"]) or "its log is empty"
+        text = f"{clean(adapter['name'])} ends again and again: {said}; its log is {clean(short(adapter['log']))}"
+        lines += hanging("  ▲", text, paint.columns)
     lines += ["", channels({"items": result["channels"]}, paint)]
     if result["messages"]:
         lines += ["", f"{many(item['waiting'], 'message')} waiting"]

@@ -45,6 +45,8 @@ CHANNEL = shape(
     "KeptChannel", name="string", incoming="boolean", outgoing="boolean", taken="integer", refused="integer"
 )
 MESSAGE = shape("ChannelMessage", id="integer", channel="string", text="string", at="string", again="boolean")
+ADAPTER = shape("FailingAdapter", name="string", session="string", restarts="integer", last_line="string", log="string")
+"""An adapter of the configuration that ends again and again."""
 KEEPER_STATUS = shape(
     "KeeperStatus",
     sessions="integer",
@@ -52,6 +54,7 @@ KEEPER_STATUS = shape(
     waiting="integer",
     mcp=optional("string"),
     problems=array("string"),
+    failing_adapters=array(ADAPTER),
 )
 RECORD = shape("KeeperRecord", at="string", kind="string", text="string")
 
@@ -139,7 +142,13 @@ OPERATIONS = (
         cli=["keep", "status"],
         route="/v1/keep/{name}",
         parameters=[NAMED],
-        result=shape("KeptStatus", session=KEPT_SESSION, channels=array(CHANNEL), messages=array(MESSAGE)),
+        result=shape(
+            "KeptStatus",
+            session=KEPT_SESSION,
+            channels=array(CHANNEL),
+            messages=array(MESSAGE),
+            failing_adapters=array(ADAPTER),
+        ),
         idempotent=True,
     ),
     Operation(

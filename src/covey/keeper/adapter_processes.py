@@ -7,10 +7,12 @@ import contextlib
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from covey.contract.keeper_events import SESSION_ENDED, SESSION_STARTED
 from covey.contract.kernel_events import Lifecycle
+from covey.keeper.adapter_output import last_line
 from covey.keeper.adapter_tables import KIND, NAME, SESSION
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ class AdapterProcesses:
         self._context = context
         self._running: dict[str, list[str]] = {}
         """The command of each, by the name of the process."""
+        self._sessions: dict[str, str] = {}
+        """Whose adapter it is, by the name of the process."""
         self._held: set[str] = set()
         """Sessions whose adapters are not to run now."""
         self._applying = asyncio.Lock()
@@ -54,6 +58,26 @@ class AdapterProcesses:
             self._held.discard(session)
             await self._apply()
 
+    def failing(self, session: str | None = None) -> list[dict[str, Any]]:
+        """Return the adapters that end again and again, of one session or of all, as the operations return them."""
+        now = self._context.clock.monotonic()
+        found = []
+        for child in self._context.supervisor.children:
+            of = self._sessions.get(child.name)
+            if child.name not in self._running or of is None or session not in {None, of} or not child.is_failing(now):
+                continue
+            path = Path(self._context.seat.directory, "children", f"{child.name}.log")
+            found.append(
+                {
+                    "name": child.name,
+                    "session": of,
+                    "restarts": child.restarts,
+                    "last_line": last_line(path),
+                    "log": str(path),
+                }
+            )
+        return found
+
     async def _apply(self) -> None:
         async with self._applying:
             wanted = self._wanted()
@@ -74,5 +98,6 @@ class AdapterProcesses:
             settings = {name: value for name, value in table.items() if name not in {SESSION, KIND}}
             module = f"covey.keeper.adapters.{table[KIND]}"
             name = f"adapter-{agent.name}-{table.get(NAME, table[KIND])}".lower()[:64]
+            self._sessions[name] = agent.name
             found[name] = [sys.executable, "-m", module, agent.record.folder, json.dumps(settings)]
         return found

@@ -16,6 +16,7 @@ from covey.keeper.broadcast import turns
 from covey.keeper.channels.moving import FolderMove
 from covey.keeper.channels.writing import write_message
 from covey.keeper.delivery import messages
+from covey.keeper.doctor import findings
 from covey.keeper.keeper import Keeper
 from covey.keeper.session_log import read_log
 from covey.keeper.sessions import record as records
@@ -61,6 +62,7 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
                 "waiting": sum(len(agent.messages.waiting) for agent in keeper.agents.values()),
                 "mcp": f"http://127.0.0.1:{port}/sse" if port else None,
                 "problems": [f"{name}: {problem}" for name, problem in keeper.problems.items()],
+                "failing_adapters": keeper.adapters.failing(),
             }
 
         yield Opened(KeeperOperations(keeper, tools, context).handlers(), status)
@@ -74,6 +76,7 @@ KEEPER = Subsystem(
     events=keeper_events.EVENTS,
     settings=SETTINGS,
     status=KEEPER_STATUS,
+    findings=findings,
 )
 
 
@@ -216,6 +219,7 @@ class KeeperOperations:
                 }
                 for message in waiting
             ],
+            "failing_adapters": self._keeper.adapters.failing(agent.name),
         }
 
     async def logs(self, call: Call) -> dict[str, Any]:

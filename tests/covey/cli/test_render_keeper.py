@@ -88,13 +88,26 @@ def test_the_status_has_what_a_person_looks_for() -> None:
     shown = item(worktree="/h/worktrees/api", branch="keep/api", args=["--verbose"], variables=["TOKEN"], keep=True)
     message = {"id": 1, "channel": "telegram", "text": "a\nb", "at": "2026-11-17T01:36:00.000Z", "again": True}
     channel = {"name": "telegram", "incoming": True, "outgoing": False, "taken": 12, "refused": 1}
-    result = {"session": {**shown, "waiting": 1}, "channels": [channel], "messages": [message]}
+    failing = {
+        "name": "adapter-api-mail",
+        "session": "api",
+        "restarts": 3,
+        "last_line": "no route",
+        "log": "/h/adapter-api-mail.log",
+    }
+    result = {
+        "session": {**shown, "waiting": 1},
+        "channels": [channel],
+        "messages": [message],
+        "failing_adapters": [failing],
+    }
     text = status(result, PAINT)
     facts = {line.strip().partition("  ")[0]: line.strip().partition("  ")[2].strip() for line in text.splitlines()}
     assert (facts["conversation"], facts["restarts"], facts["arguments"]) == ("42135027", "0", "--verbose")
     assert (facts["variables"], facts["after a reboot"]) == ("TOKEN", "comes back")
     assert facts["worktree"] == "/h/worktrees/api on keep/api"
     assert facts["tmux"] == "api %3 in /tmp/tmux-0/default"
+    assert "▲ adapter-api-mail ends again and again: no route; its log is" in text
     assert "1 message waiting" in text
     assert "telegram (sent again): " in text.splitlines()[-1]
     assert all(width(line) <= 80 for line in text.splitlines())
@@ -141,8 +154,9 @@ def test_control_characters_of_others_do_not_reach_the_terminal() -> None:
     )  # fmt: skip
     message = {"id": 1, "channel": hostile, "text": hostile, "at": "2026-11-17T01:36:00.000Z", "again": False}
     channel = {"name": hostile, "incoming": True, "outgoing": False, "taken": 0, "refused": 0}
+    failing = {"name": hostile, "session": "api", "restarts": 1, "last_line": hostile, "log": hostile}
     texts = [
-        status({"session": every, "channels": [channel], "messages": [message]}, PAINT),
+        status({"session": every, "channels": [channel], "messages": [message], "failing_adapters": [failing]}, PAINT),
         session({**every, "phase": "stopped"}, PAINT),
         sessions({"items": [every]}, PAINT),
         logs({"items": [{"at": "2026-11-17T01:36:00.000Z", "kind": "x", "text": hostile}]}, PAINT),
