@@ -58,6 +58,9 @@ class KeptAgent:
         self.restarts = Restarts(get("keeper.backoff_initial"), get("keeper.backoff_cap"))
         self.messages = Messages(record.name, keeper.context.store, keeper.context.events)
         self.deliverer = Deliverer(self.messages, self, keeper.context)
+        self.subscribers = Subscribers(
+            record.name, self._folder, clock=keeper.context.clock, is_own=lambda name: name == self.record.conversation
+        )
         self.directory = ChannelDirectory(
             self._folder,
             take=self._take,
@@ -65,9 +68,7 @@ class KeptAgent:
             clock=keeper.context.clock,
             metrics=keeper.context.metrics,
             longest=get("keeper.message_bytes"),
-        )
-        self.subscribers = Subscribers(
-            record.name, self._folder, clock=keeper.context.clock, is_own=lambda name: name == self.record.conversation
+            on_look=self.subscribers.folder_changed.set,
         )
         self.turns = TurnFollower(self, keeper.context, thinking=lambda: bool(get("keeper.thinking")))
         self._open = contextlib.AsyncExitStack()
@@ -81,6 +82,7 @@ class KeptAgent:
             await opening.enter_async_context(self.subscribers)
             tasks = await opening.enter_async_context(Tasks(self._context.clock, self._context.metrics))
             tasks.keep("delivery to a kept agent", self.deliverer.run)
+            tasks.keep("sockets of a kept agent", self.subscribers.run)
             tasks.keep("turns of a kept agent", self.turns.run)
             self._open = opening.pop_all()
         return self

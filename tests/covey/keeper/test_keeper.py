@@ -205,6 +205,8 @@ def test_a_renamed_session_takes_the_fifos_of_the_user_along_and_leaves_nothing_
     assert (new / "in.phone").is_fifo()
     until(lambda: kept.told)
     assert kept.told[0].endswith(" phone] from a writer of before")
+    (new / "output.sock").unlink()
+    until((new / "output.sock").is_socket)
     kept.keep("stop", "web")
     kept.keep("forget", "web")
 

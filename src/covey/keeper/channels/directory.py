@@ -84,7 +84,7 @@ class ChannelDirectory:
     cannot be used. Leaving it
     stores what was written so far; the FIFOs stay, so that writers wait for the next reader. `take` is that of
     `FifoReader`, and is told the channel of the FIFO, whatever the messages say; `on_change` is called after channels
-    have come or gone.
+    have come or gone, `on_look` after each listing of the folder.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class ChannelDirectory:
         metrics: Metrics,
         longest: int,
         watch: Callable[[Path, Callable[[], None]], FolderWatch | None] = watch_folder,
+        on_look: Callable[[], None] = lambda: None,
     ) -> None:
         self._folder = folder
         self._take = take
@@ -104,6 +105,7 @@ class ChannelDirectory:
         self._clock = clock
         self._longest = longest
         self._open_watch = watch
+        self._on_look = on_look
         self._watch: FolderWatch | None = None
         self._folder_identity = (0, 0)
         self._changed = asyncio.Event()
@@ -192,6 +194,7 @@ class ChannelDirectory:
             self._judge(entry)
         if self._registered() != before:
             self._on_change()
+        self._on_look()
 
     def _registered(self) -> tuple[set[str], set[str]]:
         return set(self._readers), set(self._outgoing)
