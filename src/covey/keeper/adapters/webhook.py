@@ -116,7 +116,10 @@ class Webhook:
             return {"challenge": fields.get("challenge")}
         event = headers.get("x-github-event", "")
         delivery = headers.get("x-github-delivery") or str(fields.get("event_id") or uuid.uuid4())
-        text = payloads.render(payload, self._template, event)
+        try:
+            text = payloads.render(payload, self._template, event)
+        except payloads.FieldsMissing as error:
+            raise Refused(422, str(error)) from None
         if not text.strip():
             raise Refused(400, "the message is empty")
         if former := self._taken.get(delivery, self._taken.get(signature.value)):

@@ -172,6 +172,8 @@ def test_what_the_session_would_refuse_as_too_long_is_answered_with_413(
 def test_while_the_daemon_is_down_a_request_is_refused_and_may_come_again(session: Session, start: Start) -> None:
     adapter = start("webhook", env=ENV, secret="HOOK_SECRET", name="hub", template="{event}: {issue[title]}")
     url = address(session, "hub")
+    status, answer = post(url, b'{"a": 1}', {"X-Signature-256": signed(b'{"a": 1}')})
+    assert (status, answer["error"][:41]) == (422, "the body has none of the fields of the te")
     body = json.dumps(ISSUE).encode()
     statuses: list[int] = []
     thread = threading.Thread(target=lambda: statuses.append(post(url, body, github(body))[0]))
