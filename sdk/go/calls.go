@@ -758,7 +758,8 @@ type KeptChannel struct {
 
 // KeptChannels is a shape of the contract.
 type KeptChannels struct {
-	Items []KeptChannel `json:"items"`
+	Items     []KeptChannel `json:"items"`
+	NotServed int64         `json:"not_served"`
 }
 
 // KeptPath is a shape of the contract.
@@ -816,6 +817,7 @@ type KeptSessions struct {
 type KeptStatus struct {
 	Session         KeptSession      `json:"session"`
 	Channels        []KeptChannel    `json:"channels"`
+	NotServed       int64            `json:"not_served"`
 	Messages        []ChannelMessage `json:"messages"`
 	FailingAdapters []FailingAdapter `json:"failing_adapters"`
 }

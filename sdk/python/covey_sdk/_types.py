@@ -644,6 +644,7 @@ class KeptChannel(TypedDict):
 
 class KeptChannels(TypedDict):
     items: list[KeptChannel]
+    not_served: int
 
 
 class KeptPath(TypedDict):
@@ -690,6 +691,7 @@ class KeptSessions(TypedDict):
 class KeptStatus(TypedDict):
     session: KeptSession
     channels: list[KeptChannel]
+    not_served: int
     messages: list[ChannelMessage]
     failing_adapters: list[FailingAdapter]
 

@@ -629,6 +629,7 @@ export interface KeptChannel {
 
 export interface KeptChannels {
   items: Array<KeptChannel>;
+  not_served: number;
 }
 
 export interface KeptPath {
@@ -674,6 +675,7 @@ export interface KeptSessions {
 export interface KeptStatus {
   session: KeptSession;
   channels: Array<KeptChannel>;
+  not_served: number;
   messages: Array<ChannelMessage>;
   failing_adapters: Array<FailingAdapter>;
 }

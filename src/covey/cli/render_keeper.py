@@ -78,7 +78,7 @@ def status(result: dict[str, Any], paint: Paint) -> str:
         said = clean(adapter["last_line"]) or "its log is empty"
         text = f"{clean(adapter['name'])} ends again and again: {said}; its log is {clean(short(adapter['log']))}"
         lines += hanging("  ▲", text, paint.columns)
-    lines += ["", channels({"items": result["channels"]}, paint)]
+    lines += ["", channels({"items": result["channels"], "not_served": result["not_served"]}, paint)]
     if result["messages"]:
         lines += ["", f"{many(item['waiting'], 'message')} waiting"]
         for message in result["messages"]:
@@ -102,7 +102,11 @@ def channels(result: dict[str, Any], paint: Paint) -> str:
         ]
         for item in result["items"]
     ]
-    return "\n".join(table(["CHANNEL", "IN", "OUT", "TAKEN", "REFUSED"], rows, [("·", DIM)] * len(rows), paint))
+    lines = table(["CHANNEL", "IN", "OUT", "TAKEN", "REFUSED"], rows, [("·", DIM)] * len(rows), paint)
+    if count := result["not_served"]:
+        text = f"{many(count, 'FIFO')} more {'is' if count == 1 else 'are'} not read: the session has too many channels"
+        lines += hanging("▲", text, paint.columns)
+    return "\n".join(lines)
 
 
 def logs(result: dict[str, Any], paint: Paint) -> str:

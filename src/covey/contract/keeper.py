@@ -146,6 +146,7 @@ OPERATIONS = (
             "KeptStatus",
             session=KEPT_SESSION,
             channels=array(CHANNEL),
+            not_served="integer",
             messages=array(MESSAGE),
             failing_adapters=array(ADAPTER),
         ),
@@ -218,9 +219,10 @@ OPERATIONS = (
         "List the channels of a kept session.",
         cli=["keep", "channels"],
         route=_named("channels"),
-        description="Incoming channels are FIFOs called in.<name>, outgoing ones out.<name>; adapters make them.",
+        description="Incoming channels are FIFOs called in.<name>, outgoing ones out.<name>; adapters make them. "
+        "A session has at most 256 channels; `not_served` is the number of FIFOs beyond them, which are not read.",
         parameters=[NAMED],
-        result=shape("KeptChannels", items=array(CHANNEL)),
+        result=shape("KeptChannels", items=array(CHANNEL), not_served="integer"),
         idempotent=True,
     ),
     Operation(

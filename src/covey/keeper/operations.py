@@ -209,6 +209,7 @@ class KeeperOperations:
         return {
             "session": agent.shown(),
             "channels": agent.channels(),
+            "not_served": agent.directory.beyond,
             "messages": [
                 {
                     "id": message.id,
@@ -308,7 +309,8 @@ class KeeperOperations:
         return {"name": name, "path": self._keeper.records.find(name).folder}
 
     async def channels(self, call: Call) -> dict[str, Any]:
-        return {"items": self._agent(call).channels()}
+        agent = self._agent(call)
+        return {"items": agent.channels(), "not_served": agent.directory.beyond}
 
     async def send(self, call: Call) -> dict[str, Any]:
         agent, text = self._agent(call), call.params["message"]

@@ -100,6 +100,7 @@ def test_the_status_has_what_a_person_looks_for() -> None:
         "channels": [channel],
         "messages": [message],
         "failing_adapters": [failing],
+        "not_served": 3,
     }
     text = status(result, PAINT)
     facts = {line.strip().partition("  ")[0]: line.strip().partition("  ")[2].strip() for line in text.splitlines()}
@@ -108,6 +109,7 @@ def test_the_status_has_what_a_person_looks_for() -> None:
     assert facts["worktree"] == "/h/worktrees/api on keep/api"
     assert facts["tmux"] == "api %3 in /tmp/tmux-0/default"
     assert "▲ adapter-api-mail ends again and again: no route; its log is" in text
+    assert "▲ 3 FIFOs more are not read" in text
     assert "1 message waiting" in text
     assert "telegram (sent again): " in text.splitlines()[-1]
     assert all(width(line) <= 80 for line in text.splitlines())
@@ -115,8 +117,8 @@ def test_the_status_has_what_a_person_looks_for() -> None:
 
 def test_channels_logs_and_the_rest() -> None:
     channel = {"name": "telegram", "incoming": True, "outgoing": True, "taken": 12, "refused": 1}
-    assert "· telegram in out 12 1" in " ".join(channels({"items": [channel]}, PAINT).split())
-    assert channels({"items": []}, PAINT) == "No channels"
+    assert "· telegram in out 12 1" in " ".join(channels({"items": [channel], "not_served": 0}, PAINT).split())
+    assert channels({"items": [], "not_served": 0}, PAINT) == "No channels"
     assert logs({"items": []}, PAINT) == "Nothing has happened yet"
     record = {"at": "2026-11-17T01:36:00.000Z", "kind": "keeper.started", "text": "started, pid 4"}
     assert logs({"items": [record]}, PAINT).endswith("  started, pid 4")
@@ -156,7 +158,16 @@ def test_control_characters_of_others_do_not_reach_the_terminal() -> None:
     channel = {"name": hostile, "incoming": True, "outgoing": False, "taken": 0, "refused": 0}
     failing = {"name": hostile, "session": "api", "restarts": 1, "last_line": hostile, "log": hostile}
     texts = [
-        status({"session": every, "channels": [channel], "messages": [message], "failing_adapters": [failing]}, PAINT),
+        status(
+            {
+                "session": every,
+                "channels": [channel],
+                "messages": [message],
+                "failing_adapters": [failing],
+                "not_served": 0,
+            },
+            PAINT,
+        ),
         session({**every, "phase": "stopped"}, PAINT),
         sessions({"items": [every]}, PAINT),
         logs({"items": [{"at": "2026-11-17T01:36:00.000Z", "kind": "x", "text": hostile}]}, PAINT),

@@ -118,6 +118,9 @@ class ChannelDirectory:
         """Also those whose FIFO is gone and that read what is left."""
         self._refused: dict[str, tuple[tuple[int, int], str]] = {}
         """What was refused and why, by name, so that it is logged once."""
+        self._beyond: set[str] = set()
+        """The FIFOs that are no channels because there are too many."""
+        self._beyond_logged = 0
         self._refusals = RefusalLog(clock)
         self._taken_before: Counter[str] = Counter()
         self._refused_before: Counter[str] = Counter()
@@ -145,6 +148,11 @@ class ChannelDirectory:
         await self._tasks.aclose()
         for reader in running:
             reader.close()
+
+    @property
+    def beyond(self) -> int:
+        """The number of FIFOs that are left alone because there are too many channels."""
+        return len(self._beyond)
 
     def count_from(self, former: ChannelDirectory) -> None:
         """Go on counting where another directory has stopped."""
@@ -190,8 +198,10 @@ class ChannelDirectory:
         else:
             self._problem = ""
         self._drop_missing(entries)
+        self._beyond.clear()
         for entry in entries:
             self._judge(entry)
+        self._log_beyond()
         if self._registered() != before:
             self._on_change()
         self._on_look()
@@ -254,13 +264,24 @@ class ChannelDirectory:
             self._refused[entry.name] = (entry.identity, reason)
             self._refusals.warn("channel refused", "", path=str(self._folder / entry.name), reason=reason)
 
+    def _log_beyond(self) -> None:
+        """Log how many FIFOs are too many, once, and again when they have doubled."""
+        count = len(self._beyond)
+        if count and count >= 2 * self._beyond_logged:
+            fields = {"folder": str(self._folder), "fifos": count, "limit": MOST_CHANNELS}
+            log.warning("too many channels, the rest is not read", extra=fields)
+            self._beyond_logged = count
+        elif not count:
+            self._beyond_logged = 0
+
     def _register(self, entry: _Entry) -> str:
         """Register a FIFO. Returns why that cannot be; empty if it was done, or is to be done a little later."""
         if any(reader.identity == entry.identity for reader in self._running):
             return ""  # it was renamed, and is still read under its old name; the end of that sets `_changed`
         names = {channel for channel, _ in self._outgoing.values()} | {one.channel for one in self._running}
         if entry.channel not in names and len(names) >= MOST_CHANNELS:
-            return f"there are {MOST_CHANNELS} channels already"
+            self._beyond.add(entry.name)
+            return ""
         if not entry.incoming:
             self._outgoing[entry.name] = (entry.channel, self._clock.time())
             self._log("channel registered", entry.name, entry.channel)
