@@ -646,6 +646,7 @@ type Forgotten struct {
 	Messages int64  `json:"messages"`
 	Worktree string `json:"worktree"`
 	Removed  bool   `json:"removed"`
+	Why      string `json:"why"`
 }
 
 // Health is one of the values below.

@@ -550,6 +550,7 @@ class Forgotten(TypedDict):
     messages: int
     worktree: str
     removed: bool
+    why: str
 
 
 Health = Literal["ok", "degraded", "down"]

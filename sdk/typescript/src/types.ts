@@ -536,6 +536,7 @@ export interface Forgotten {
   messages: number;
   worktree: string;
   removed: boolean;
+  why: string;
 }
 
 export type Health = "ok" | "degraded" | "down";

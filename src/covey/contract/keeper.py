@@ -195,9 +195,12 @@ OPERATIONS = (
         method="POST",
         route=_named("forget"),
         description="The conversation stays where the agent keeps it. A worktree is removed if nothing in it is "
-        "changed, unless it was there before; its branch stays.",
+        "changed, unless it was there before; its branch stays. `why` says why "
+        "it was not removed.",
         parameters=[NAMED],
-        result=shape("Forgotten", name="string", messages="integer", worktree="string", removed="boolean"),
+        result=shape(
+            "Forgotten", name="string", messages="integer", worktree="string", removed="boolean", why="string"
+        ),
         mutating=True,
         destructive=True,
         mcp=False,
@@ -207,7 +210,7 @@ OPERATIONS = (
         "Print the folder with the channels of a kept session.",
         cli=["keep", "path"],
         route="/v1/keep-path",
-        description="For scripts: echo hello > $(covey keep path)/in",
+        description='For scripts: channels=$(covey keep path) || exit; echo hello > "$channels/in"',
         parameters=[NAME],
         result=shape("KeptPath", name="string", path="string"),
         idempotent=True,

@@ -285,7 +285,7 @@ class KeeperOperations:
 
     async def _forget(self, agent: KeptAgent) -> dict[str, Any]:
         """Remove a session that does not run. Whoever calls it holds its lock, and the one for names."""
-        removed = bool(agent.record.worktree) and await worktree.remove(agent.record.worktree)
+        left = await worktree.remove(agent.record.worktree) if agent.record.worktree else ""
         await self._keeper.leave(agent)
         forgotten = 0
 
@@ -301,7 +301,8 @@ class KeeperOperations:
             "name": agent.name,
             "messages": forgotten,
             "worktree": agent.record.worktree,
-            "removed": removed,
+            "removed": bool(agent.record.worktree) and not left,
+            "why": left,
         }
 
     async def path(self, call: Call) -> dict[str, Any]:
@@ -362,9 +363,15 @@ def _check_same(agent: KeptAgent, params: Mapping[str, Any]) -> None:
     if given["worktree"] and not record.worktree:
         other.append("worktree")
     if other:
+        anew = f"covey keep forget {record.name}"
+        if record.wanted:
+            anew = f"covey keep stop {record.name} && {anew}"
+            so = f"Go there: covey keep attach {record.name}"
+        else:
+            so = f"Start it as it was: covey keep start {record.name}"
         raise conflict(
             f"{record.name} was started with another {other[0].replace('_', ' ')}",
-            f"Start it as it was: covey keep start {record.name}   or begin anew: covey keep forget {record.name}",
+            f"{so}   or begin anew: {anew}",
             field=other[0],
         )
 

@@ -126,12 +126,28 @@ def test_channels_logs_and_the_rest() -> None:
     assert sent({"channel": "telegram", "bytes": 5}, PAINT) == "sent  5 bytes on telegram"
 
 
+def test_in_a_narrow_terminal_what_a_person_copies_is_wrapped_and_not_cut() -> None:
+    narrow = Paint(50, colour=True)
+    conversation, transcript = "3f54f080-0c70-4ee1-9f3a-1f2b7c9f1c9e", f"/t/{'folder/' * 9}x.jsonl"
+    shown = item(conversation=conversation, transcript=transcript)
+    result = {"session": shown, "channels": [], "messages": [], "failing_adapters": [], "not_served": 0}
+    text = "started, pid 3713, with a new conversation: it was asked for by a person who waits"
+    record = {"at": "2026-11-17T01:36:00.000Z", "kind": "keeper.started", "text": text}
+    for drawn in (status(result, narrow), logs({"items": [record]}, narrow)):
+        lines = drawn.replace("\x1b[2m", "").replace("\x1b[0m", "").splitlines()
+        assert "…" not in drawn
+        assert all(width(line) <= 50 for line in lines[1 if "conversation  " in drawn else 0 :])
+    together = "".join(status(result, Paint(50, colour=False)).split())
+    assert conversation in together
+    assert transcript in together
+
+
 @pytest.mark.parametrize(
     ("result", "lines"),
     [
-        ({"messages": 0, "worktree": "", "removed": False}, ["api is forgotten"]),
+        ({"messages": 0, "worktree": "", "removed": False, "why": "it holds x (changed)"}, ["api is forgotten"]),
         (
-            {"messages": 2, "worktree": "/w", "removed": True},
+            {"messages": 2, "worktree": "/w", "removed": True, "why": ""},
             [
                 "api is forgotten",
                 "  with 2 messages that waited",
@@ -139,8 +155,8 @@ def test_channels_logs_and_the_rest() -> None:
             ],
         ),
         (
-            {"messages": 0, "worktree": "/w", "removed": False},
-            ["api is forgotten", "  the worktree /w stays: it holds changes"],
+            {"messages": 0, "worktree": "/w", "removed": False, "why": "it holds x (changed)"},
+            ["api is forgotten", "  the worktree /w stays: it holds x (changed)"],
         ),
     ],
 )
@@ -171,7 +187,7 @@ def test_control_characters_of_others_do_not_reach_the_terminal() -> None:
         session({**every, "phase": "stopped"}, PAINT),
         sessions({"items": [every]}, PAINT),
         logs({"items": [{"at": "2026-11-17T01:36:00.000Z", "kind": "x", "text": hostile}]}, PAINT),
-        forgotten({"name": "api", "messages": 0, "worktree": hostile, "removed": False}, PAINT),
+        forgotten({"name": "api", "messages": 0, "worktree": hostile, "removed": False, "why": hostile}, PAINT),
         sent({"channel": hostile, "bytes": 1}, PAINT),
     ]
     assert not [text for text in texts if "\x1b" in text or "\x07" in text]

@@ -31,6 +31,13 @@ def test_a_session_is_started_shown_stopped_and_forgotten(kept: Kept) -> None:
     assert (twice.code, twice.error["message"]) == (7, "api runs already")
     other = kept.keep("start", "api", "--agent", "codex")
     assert "with another agent" in other.error["message"]
+    assert "covey keep stop api && covey keep forget api" in other.error["suggestion"]
+    os.mkfifo(Path(shown["path"]) / "out.phone")
+    unread = kept.keep("send", "api", "phone", "hello")
+    assert unread.error["message"] == (
+        "the message cannot be sent on phone: no program reads it now; other channels to send to: none"
+    )
+    (Path(shown["path"]) / "out.phone").unlink()
     running = kept.keep("forget", "api")
     assert (running.code, "covey keep stop api" in running.error["suggestion"]) == (7, True)
 
@@ -43,7 +50,13 @@ def test_a_session_is_started_shown_stopped_and_forgotten(kept: Kept) -> None:
     kept.write("kept for later")  # the channels of a session that does not run are read
     assert kept.when(waiting=1)["phase"] == "stopped"
     assert [item["name"] for item in kept.keep("list").result["items"]] == ["api"]
-    assert kept.keep("forget", "api").result == {"name": "api", "messages": 1, "worktree": "", "removed": False}
+    assert kept.keep("forget", "api").result == {
+        "name": "api",
+        "messages": 1,
+        "worktree": "",
+        "removed": False,
+        "why": "",
+    }
     assert kept.keep("list").result["items"] == []
     assert not folder.exists()
     assert not (kept.covey.node / "keeper" / "api").exists()
@@ -255,10 +268,12 @@ def test_a_worktree_is_made_for_a_session_and_stays_while_it_holds_changes(kept:
     assert (shown["branch"], shown["cwd"], kept.starts[0]["cwd"]) == ("keep/api", str(tree), str(tree))
     (tree / "new").write_text("work\n")
     kept.keep("stop", "api")
-    assert kept.keep("forget", "api").result["removed"] is False
+    left = kept.keep("forget", "api").result
+    assert (left["removed"], left["why"]) == (False, "it holds new (not in git)")
     assert (tree / "new").read_text() == "work\n"
     again = kept.keep("start", "api", "--cwd", str(kept.work), "--worktree", "--branch", "other")
-    assert (again.code, again.error["field"]) == (1, "worktree")
+    assert (again.code, again.error["field"]) == (7, "worktree")
+    assert "is in the way" in again.error["message"]
     assert kept.keep("start", "web", "--cwd", str(kept.work), "--worktree").code == 0
     kept.keep("stop", "web")
     forgotten = kept.keep("forget", "web").result
