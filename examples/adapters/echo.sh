@@ -2,7 +2,7 @@
 # A channel in a dozen lines of shell: what the agent sends to the channel `echo` comes back to it.
 # Usage: echo.sh [session]. Plain lines only: lines of a longer message come back one by one.
 set -eu
-folder=${COVEY_RUNTIME_DIR:-$(covey keep path "$@")}
+folder=${COVEY_RUNTIME_DIR:-$(covey keep path "$@")} || exit
 trap 'rm -f "$folder/in.echo" "$folder/out.echo"' EXIT
 trap 'exit 143' TERM INT
 mkfifo -m 600 "$folder/in.echo" "$folder/out.echo"

@@ -593,6 +593,15 @@ type Explanation struct {
 	WouldChange string              `json:"would_change"`
 }
 
+// FailingAdapter is a shape of the contract.
+type FailingAdapter struct {
+	Name     string `json:"name"`
+	Session  string `json:"session"`
+	Restarts int64  `json:"restarts"`
+	LastLine string `json:"last_line"`
+	Log      string `json:"log"`
+}
+
 // Filters is a shape of the contract.
 type Filters struct {
 	Target        string       `json:"target"`
@@ -637,6 +646,7 @@ type Forgotten struct {
 	Messages int64  `json:"messages"`
 	Worktree string `json:"worktree"`
 	Removed  bool   `json:"removed"`
+	Why      string `json:"why"`
 }
 
 // Health is one of the values below.
@@ -731,11 +741,12 @@ type KeeperRecords struct {
 
 // KeeperStatus is a shape of the contract.
 type KeeperStatus struct {
-	Sessions int64    `json:"sessions"`
-	Running  int64    `json:"running"`
-	Waiting  int64    `json:"waiting"`
-	MCP      *string  `json:"mcp"`
-	Problems []string `json:"problems"`
+	Sessions        int64            `json:"sessions"`
+	Running         int64            `json:"running"`
+	Waiting         int64            `json:"waiting"`
+	MCP             *string          `json:"mcp"`
+	Problems        []string         `json:"problems"`
+	FailingAdapters []FailingAdapter `json:"failing_adapters"`
 }
 
 // KeptChannel is a shape of the contract.
@@ -749,7 +760,8 @@ type KeptChannel struct {
 
 // KeptChannels is a shape of the contract.
 type KeptChannels struct {
-	Items []KeptChannel `json:"items"`
+	Items     []KeptChannel `json:"items"`
+	NotServed int64         `json:"not_served"`
 }
 
 // KeptPath is a shape of the contract.
@@ -805,9 +817,11 @@ type KeptSessions struct {
 
 // KeptStatus is a shape of the contract.
 type KeptStatus struct {
-	Session  KeptSession      `json:"session"`
-	Channels []KeptChannel    `json:"channels"`
-	Messages []ChannelMessage `json:"messages"`
+	Session         KeptSession      `json:"session"`
+	Channels        []KeptChannel    `json:"channels"`
+	NotServed       int64            `json:"not_served"`
+	Messages        []ChannelMessage `json:"messages"`
+	FailingAdapters []FailingAdapter `json:"failing_adapters"`
 }
 
 // Killed is a shape of the contract.

@@ -18,7 +18,9 @@ The FIFOs `in.syslog` and `out.syslog` in the session's folder are the channel: 
 file, the standard library only: copy it to where Covey is not installed, and set COVEY_RUNTIME_DIR there.
 
 Exception
-└── ChannelClosed         nobody reads the channel, or there is no session to connect it to
+├── ChannelClosed         nobody reads the channel, or there is no session to connect it to
+└── ValueError
+    └── MessageTooLong    the daemon would refuse a message of that length
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
     from typing import Self
 
-__all__ = ["Channel", "ChannelClosed", "find_folder"]
+__all__ = ["Channel", "ChannelClosed", "MessageTooLong", "find_folder"]
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
 WAIT_S = 60.0
@@ -66,6 +68,10 @@ _COMMAND_S = 30.0
 
 class ChannelClosed(Exception):  # noqa: N818 - part of the interface: it reads as what happened
     """The channel cannot be used. The message says why, and what to do."""
+
+
+class MessageTooLong(ValueError):  # noqa: N818 - part of the interface: it reads as what happened
+    """A message has more bytes than the session takes, as `keeper.message_bytes` says. It was not sent."""
 
 
 class Channel:
@@ -154,7 +160,8 @@ class Channel:
         """Put a message for the agent into the channel, whole; return when it is there.
 
         `meta` is what else there is to know, as JSON has it; `at` is when it was said, in seconds since 1970, now
-        unless given. While the daemon is down this waits, up to `wait_s`; then it raises `ChannelClosed`.
+        unless given. While the daemon is down this waits, up to `wait_s`; then it raises `ChannelClosed`. Raises
+        `MessageTooLong` if the message, as JSON, is longer than the session takes, and ValueError if it is empty.
         """
         if self._in is None:
             raise ValueError(f"the channel {self.name} was opened with sends=False")
@@ -162,6 +169,12 @@ class Channel:
             raise ValueError("a message needs a text")
         entry = {"channel": self.name, "content": text, "ts": time.time() if at is None else at, "meta": meta or {}}
         data = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        longest = self._longest_message()
+        if longest is not None and len(data) - 1 > longest:
+            raise MessageTooLong(
+                f"the message has {len(data) - 1} bytes as JSON, and the session takes {longest}: shorten it, or set "
+                "keeper.message_bytes"
+            )
         deadline = time.monotonic() + wait_s
         with self._sending:
             while not self._written(self._in, data, deadline):
@@ -186,6 +199,12 @@ class Channel:
             left = _LOOK_S if timeout is None else quiet_since + timeout - time.monotonic()
             if not self._receive(self._out, min(max(left, 0.0), _LOOK_S)) and timeout is not None and left <= 0:
                 return
+
+    def _longest_message(self) -> int | None:
+        """Return how many bytes a message may have; None if the folder does not tell, as before the daemon's start."""
+        with contextlib.suppress(OSError, ValueError):
+            return int((self.folder / "message_bytes").read_text())
+        return None
 
     def _make(self, path: Path) -> None:
         """Make a FIFO, or take over one that an adapter left behind."""

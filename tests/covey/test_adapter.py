@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from covey.adapter import Channel, ChannelClosed, find_folder
+from covey.adapter import Channel, ChannelClosed, MessageTooLong, find_folder
 from tests.covey.keeper.adapters.conftest import LIMIT_S, Session, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,6 +53,17 @@ def test_a_channel_is_two_fifos_for_its_owner_that_go_when_it_ends(session: Sess
         assert [path.name for path in session.folder.iterdir()] == ["out.x"]
         with pytest.raises(ValueError, match="sends=False"):
             channel.send("text")
+
+
+def test_a_message_that_the_session_would_refuse_is_not_sent(session: Session) -> None:
+    (session.folder / "message_bytes").write_text("100\n")
+    with Channel("x", folder=session.folder) as channel:
+        session.read("x")
+        with pytest.raises(MessageTooLong, match="the session takes 100"):
+            channel.send("x" * 100)
+        channel.send("short")
+        assert session.message("x")["content"] == "short"
+        assert session.silent("x")
 
 
 def test_a_message_is_one_line_of_json_whatever_is_in_it(session: Session) -> None:

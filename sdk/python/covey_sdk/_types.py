@@ -503,6 +503,14 @@ class Explanation(TypedDict):
     would_change: str
 
 
+class FailingAdapter(TypedDict):
+    name: str
+    session: str
+    restarts: int
+    last_line: str
+    log: str
+
+
 class Filters(TypedDict):
     target: str
     target_session: str
@@ -542,6 +550,7 @@ class Forgotten(TypedDict):
     messages: int
     worktree: str
     removed: bool
+    why: str
 
 
 Health = Literal["ok", "degraded", "down"]
@@ -624,6 +633,7 @@ class KeeperStatus(TypedDict):
     waiting: int
     mcp: str | None
     problems: list[str]
+    failing_adapters: list[FailingAdapter]
 
 
 class KeptChannel(TypedDict):
@@ -636,6 +646,7 @@ class KeptChannel(TypedDict):
 
 class KeptChannels(TypedDict):
     items: list[KeptChannel]
+    not_served: int
 
 
 class KeptPath(TypedDict):
@@ -682,7 +693,9 @@ class KeptSessions(TypedDict):
 class KeptStatus(TypedDict):
     session: KeptSession
     channels: list[KeptChannel]
+    not_served: int
     messages: list[ChannelMessage]
+    failing_adapters: list[FailingAdapter]
 
 
 class Killed(TypedDict):

@@ -489,6 +489,14 @@ export interface Explanation {
   would_change: string;
 }
 
+export interface FailingAdapter {
+  name: string;
+  session: string;
+  restarts: number;
+  last_line: string;
+  log: string;
+}
+
 export interface Filters {
   target: string;
   target_session: string;
@@ -528,6 +536,7 @@ export interface Forgotten {
   messages: number;
   worktree: string;
   removed: boolean;
+  why: string;
 }
 
 export type Health = "ok" | "degraded" | "down";
@@ -609,6 +618,7 @@ export interface KeeperStatus {
   waiting: number;
   mcp: string | null;
   problems: Array<string>;
+  failing_adapters: Array<FailingAdapter>;
 }
 
 export interface KeptChannel {
@@ -621,6 +631,7 @@ export interface KeptChannel {
 
 export interface KeptChannels {
   items: Array<KeptChannel>;
+  not_served: number;
 }
 
 export interface KeptPath {
@@ -666,7 +677,9 @@ export interface KeptSessions {
 export interface KeptStatus {
   session: KeptSession;
   channels: Array<KeptChannel>;
+  not_served: number;
   messages: Array<ChannelMessage>;
+  failing_adapters: Array<FailingAdapter>;
 }
 
 export interface Killed {

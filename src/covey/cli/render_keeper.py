@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, cut, hint
+from covey.cli.cells import clean, cut, hanging, hint
 from covey.cli.table import table
 from covey.cli.text import BLUE, DIM, GREEN, YELLOW, Paint, clock_of, many, short
 
@@ -72,9 +72,16 @@ def status(result: dict[str, Any], paint: Paint) -> str:
         "after a reboot": "comes back" if item["keep"] else "stays stopped",
     }
     lines = [session(item, paint).partition("\n")[0]]
-    lines += [cut(f"  {paint(f'{name:<15}', DIM)} {value}", paint.columns) for name, value in facts.items()]
+    for name, value in facts.items():
+        first, *more = hanging(f"  {name:<15}", value, paint.columns)  # whole: a person copies it
+        label = f"  {name:<15}"
+        lines += [f"{paint(label, DIM)}{first.removeprefix(label)}", *more]
     lines += [f"  {clean(note)}" for note in item["notes"]]
-    lines += ["", channels({"items": result["channels"]}, paint)]
+    for adapter in result["failing_adapters"]:
+        said = clean(adapter["last_line"]) or "its log is empty"
+        text = f"{clean(adapter['name'])} ends again and again: {said}; its log is {clean(short(adapter['log']))}"
+        lines += hanging("  ▲", text, paint.columns)
+    lines += ["", channels({"items": result["channels"], "not_served": result["not_served"]}, paint)]
     if result["messages"]:
         lines += ["", f"{many(item['waiting'], 'message')} waiting"]
         for message in result["messages"]:
@@ -98,16 +105,23 @@ def channels(result: dict[str, Any], paint: Paint) -> str:
         ]
         for item in result["items"]
     ]
-    return "\n".join(table(["CHANNEL", "IN", "OUT", "TAKEN", "REFUSED"], rows, [("·", DIM)] * len(rows), paint))
+    lines = table(["CHANNEL", "IN", "OUT", "TAKEN", "REFUSED"], rows, [("·", DIM)] * len(rows), paint)
+    if count := result["not_served"]:
+        text = f"{many(count, 'FIFO')} more {'is' if count == 1 else 'are'} not read: the session has too many channels"
+        lines += hanging("▲", text, paint.columns)
+    return "\n".join(lines)
 
 
 def logs(result: dict[str, Any], paint: Paint) -> str:
     """What happened, one line each."""
     if not result["items"]:
         return "Nothing has happened yet"
-    return "\n".join(
-        cut(f"{paint(clock_of(item['at']), DIM)}  {clean(item['text'])}", paint.columns) for item in result["items"]
-    )
+    lines = []
+    for item in result["items"]:
+        at = clock_of(item["at"])
+        first, *more = hanging(f"{at} ", clean(item["text"]), paint.columns)
+        lines += [f"{paint(at, DIM)}{first.removeprefix(at)}", *more]
+    return "\n".join(lines)
 
 
 def path(result: dict[str, Any], _: Paint) -> str:
@@ -121,7 +135,7 @@ def forgotten(result: dict[str, Any], _: Paint) -> str:
     if result["messages"]:
         lines.append(f"  with {many(result['messages'], 'message')} that waited")
     if result["worktree"]:
-        what = "was removed: nothing in it was changed" if result["removed"] else "stays: it holds changes"
+        what = "was removed: nothing in it was changed" if result["removed"] else f"stays: {clean(result['why'])}"
         lines.append(f"  the worktree {clean(result['worktree'])} {what}")
     return "\n".join(lines)
 

@@ -45,6 +45,8 @@ CHANNEL = shape(
     "KeptChannel", name="string", incoming="boolean", outgoing="boolean", taken="integer", refused="integer"
 )
 MESSAGE = shape("ChannelMessage", id="integer", channel="string", text="string", at="string", again="boolean")
+ADAPTER = shape("FailingAdapter", name="string", session="string", restarts="integer", last_line="string", log="string")
+"""An adapter of the configuration that ends again and again."""
 KEEPER_STATUS = shape(
     "KeeperStatus",
     sessions="integer",
@@ -52,6 +54,7 @@ KEEPER_STATUS = shape(
     waiting="integer",
     mcp=optional("string"),
     problems=array("string"),
+    failing_adapters=array(ADAPTER),
 )
 RECORD = shape("KeeperRecord", at="string", kind="string", text="string")
 
@@ -139,7 +142,14 @@ OPERATIONS = (
         cli=["keep", "status"],
         route="/v1/keep/{name}",
         parameters=[NAMED],
-        result=shape("KeptStatus", session=KEPT_SESSION, channels=array(CHANNEL), messages=array(MESSAGE)),
+        result=shape(
+            "KeptStatus",
+            session=KEPT_SESSION,
+            channels=array(CHANNEL),
+            not_served="integer",
+            messages=array(MESSAGE),
+            failing_adapters=array(ADAPTER),
+        ),
         idempotent=True,
     ),
     Operation(
@@ -170,7 +180,8 @@ OPERATIONS = (
         cli=["keep", "rename"],
         method="POST",
         route=_named("rename"),
-        description="Its tmux session and its folder of channels are renamed too: adapters make their FIFOs anew.",
+        description="Its tmux session and its folder of channels are renamed too. FIFOs in the folder move with it, "
+        "and programs that have them open go on; Covey's own adapters end, and those of the new name start.",
         parameters=[NAMED, Parameter("new_name", "The new name.", required=True, positional=True)],
         result=KEPT_SESSION,
         mutating=True,
@@ -184,9 +195,12 @@ OPERATIONS = (
         method="POST",
         route=_named("forget"),
         description="The conversation stays where the agent keeps it. A worktree is removed if nothing in it is "
-        "changed, unless it was there before; its branch stays.",
+        "changed, unless it was there before; its branch stays. `why` says why "
+        "it was not removed.",
         parameters=[NAMED],
-        result=shape("Forgotten", name="string", messages="integer", worktree="string", removed="boolean"),
+        result=shape(
+            "Forgotten", name="string", messages="integer", worktree="string", removed="boolean", why="string"
+        ),
         mutating=True,
         destructive=True,
         mcp=False,
@@ -196,7 +210,7 @@ OPERATIONS = (
         "Print the folder with the channels of a kept session.",
         cli=["keep", "path"],
         route="/v1/keep-path",
-        description="For scripts: echo hello > $(covey keep path)/in",
+        description='For scripts: channels=$(covey keep path) || exit; echo hello > "$channels/in"',
         parameters=[NAME],
         result=shape("KeptPath", name="string", path="string"),
         idempotent=True,
@@ -208,9 +222,10 @@ OPERATIONS = (
         "List the channels of a kept session.",
         cli=["keep", "channels"],
         route=_named("channels"),
-        description="Incoming channels are FIFOs called in.<name>, outgoing ones out.<name>; adapters make them.",
+        description="Incoming channels are FIFOs called in.<name>, outgoing ones out.<name>; adapters make them. "
+        "A session has at most 256 channels; `not_served` is the number of FIFOs beyond them, which are not read.",
         parameters=[NAMED],
-        result=shape("KeptChannels", items=array(CHANNEL)),
+        result=shape("KeptChannels", items=array(CHANNEL), not_served="integer"),
         idempotent=True,
     ),
     Operation(

@@ -60,6 +60,7 @@ class Keeper:
         self.overrides = Overrides.read(os.environ)
         self.launcher = Launcher(context, self.setting)
         self.requests = PermissionRequests(self)
+        self.adapters = AdapterProcesses(self, context)
         self.problems: dict[str, str] = {}
         """Why sessions cannot be served, by their names."""
         self._panes: dict[str, TmuxPanes] = {}
@@ -86,7 +87,7 @@ class Keeper:
                 log.error("a kept session cannot be served", extra={"session": record.name, "reason": str(error)})  # noqa: TRY400 - the reason says it all
         self._tasks.keep("kept sessions", self._watch)
         self._tasks.keep("permission requests of kept agents", self.requests.run)
-        self._tasks.keep("adapters of kept sessions", AdapterProcesses(self, self.context).run)
+        self._tasks.keep("adapters of kept sessions", self.adapters.run)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from covey.agents.registry import TURNS
 from covey.keeper.broadcast.subscribers import Subscribers
 from covey.keeper.broadcast.turns import TurnFollower
-from covey.keeper.channels.directory import ChannelDirectory
+from covey.keeper.channels.directory import LIMIT_FILE, ChannelDirectory
 from covey.keeper.delivery.deliverer import Deliverer
 from covey.keeper.delivery.messages import Messages
 from covey.keeper.sessions.supervision import Restarts
@@ -58,6 +58,9 @@ class KeptAgent:
         self.restarts = Restarts(get("keeper.backoff_initial"), get("keeper.backoff_cap"))
         self.messages = Messages(record.name, keeper.context.store, keeper.context.events)
         self.deliverer = Deliverer(self.messages, self, keeper.context)
+        self.subscribers = Subscribers(
+            record.name, self._folder, clock=keeper.context.clock, is_own=lambda name: name == self.record.conversation
+        )
         self.directory = ChannelDirectory(
             self._folder,
             take=self._take,
@@ -65,9 +68,7 @@ class KeptAgent:
             clock=keeper.context.clock,
             metrics=keeper.context.metrics,
             longest=get("keeper.message_bytes"),
-        )
-        self.subscribers = Subscribers(
-            record.name, self._folder, clock=keeper.context.clock, is_own=lambda name: name == self.record.conversation
+            on_look=self.subscribers.folder_changed.set,
         )
         self.turns = TurnFollower(self, keeper.context, thinking=lambda: bool(get("keeper.thinking")))
         self._open = contextlib.AsyncExitStack()
@@ -81,6 +82,7 @@ class KeptAgent:
             await opening.enter_async_context(self.subscribers)
             tasks = await opening.enter_async_context(Tasks(self._context.clock, self._context.metrics))
             tasks.keep("delivery to a kept agent", self.deliverer.run)
+            tasks.keep("sockets of a kept agent", self.subscribers.run)
             tasks.keep("turns of a kept agent", self.turns.run)
             self._open = opening.pop_all()
         return self
@@ -91,9 +93,10 @@ class KeptAgent:
         await self._open.aclose()
 
     def remove_folder(self) -> None:
-        """Remove the FIFO that was ours, so that nobody waits for a reader, and the folder if nothing else is in it."""
-        with contextlib.suppress(OSError):
-            (self._folder / "in").unlink()
+        """Remove what is ours, so that nobody waits for a reader, and the folder if nothing else is in it."""
+        for name in ("in", LIMIT_FILE):
+            with contextlib.suppress(OSError):
+                (self._folder / name).unlink()
         with contextlib.suppress(OSError):
             self._folder.rmdir()
 

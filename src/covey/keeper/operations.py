@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from covey.contract import keeper_events
 from covey.contract.keeper import KEEPER_STATUS, OPERATIONS
 from covey.keeper.broadcast import turns
-from covey.keeper.channels.folder import make_private
+from covey.keeper.channels.moving import FolderMove
 from covey.keeper.channels.writing import write_message
 from covey.keeper.delivery import messages
+from covey.keeper.doctor import findings
 from covey.keeper.keeper import Keeper
 from covey.keeper.session_log import read_log
 from covey.keeper.sessions import record as records
@@ -61,6 +62,7 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
                 "waiting": sum(len(agent.messages.waiting) for agent in keeper.agents.values()),
                 "mcp": f"http://127.0.0.1:{port}/sse" if port else None,
                 "problems": [f"{name}: {problem}" for name, problem in keeper.problems.items()],
+                "failing_adapters": keeper.adapters.failing(),
             }
 
         yield Opened(KeeperOperations(keeper, tools, context).handlers(), status)
@@ -74,6 +76,7 @@ KEEPER = Subsystem(
     events=keeper_events.EVENTS,
     settings=SETTINGS,
     status=KEEPER_STATUS,
+    findings=findings,
 )
 
 
@@ -206,6 +209,7 @@ class KeeperOperations:
         return {
             "session": agent.shown(),
             "channels": agent.channels(),
+            "not_served": agent.directory.beyond,
             "messages": [
                 {
                     "id": message.id,
@@ -216,6 +220,7 @@ class KeeperOperations:
                 }
                 for message in waiting
             ],
+            "failing_adapters": self._keeper.adapters.failing(agent.name),
         }
 
     async def logs(self, call: Call) -> dict[str, Any]:
@@ -228,17 +233,29 @@ class KeeperOperations:
         async with self._naming, self._held(agent):
             if after in self._keeper.records.by_name:
                 raise conflict(f"there is a session called {after} already", "Choose another name.", field="new_name")
-            make_private(folder)  # what cannot be done is refused before anything has changed
+            others = [Path(one.folder) for one in self._keeper.records.by_name.values() if one.name != before]
+            move = FolderMove(Path(agent.record.folder), folder, others)
+            move.prepare()  # what cannot be done is refused before anything has changed
             try:
                 pane = await self._keeper.pane_of(agent)
                 if pane is not None:
                     await agent.tmux.rename(pane, after)
             except TmuxError as error:
+                move.discard()
                 raise conflict(
                     f"tmux cannot rename the session {before}: {error}",
                     f"Choose another name, or look at the server: tmux -S {agent.record.socket} list-sessions",
                     field="new_name",
                 ) from error
+            async with self._keeper.adapters.ended(before):  # they remove their FIFOs
+                served = await self._renamed(agent, after, move, folder)
+            served.pane = pane
+        return served.shown()
+
+    async def _renamed(self, agent: KeptAgent, after: str, move: FolderMove, folder: Path) -> KeptAgent:
+        """Serve a session under a new name. Whoever calls it holds its lock, and the one for names."""
+        before = agent.name
+        with move.held_open():
             await self._keeper.leave(agent)
             former = (*agent.record.former, FormerName(before, self._context.clock.time()))[-FORMER_NAMES:]
             record = replace(agent.record, name=after, former=former, folder=str(folder))
@@ -246,11 +263,11 @@ class KeeperOperations:
             if old.is_dir():
                 old.rename(new)
             await self._keeper.records.rename(before, record, lambda db: _rename(db, before, after))
+            await asyncio.to_thread(move.move)
             served = await self._keeper.serve(record)
-            served.pane, served.restarts, served.starts_at = pane, agent.restarts, agent.starts_at
-            served.directory.count_from(agent.directory)
-            agent.remove_folder()
-        return served.shown()
+        served.restarts, served.starts_at = agent.restarts, agent.starts_at
+        served.directory.count_from(agent.directory)
+        return served
 
     async def forget(self, call: Call) -> dict[str, Any]:
         agent = self._agent(call)
@@ -268,7 +285,7 @@ class KeeperOperations:
 
     async def _forget(self, agent: KeptAgent) -> dict[str, Any]:
         """Remove a session that does not run. Whoever calls it holds its lock, and the one for names."""
-        removed = bool(agent.record.worktree) and await worktree.remove(agent.record.worktree)
+        left = await worktree.remove(agent.record.worktree) if agent.record.worktree else ""
         await self._keeper.leave(agent)
         forgotten = 0
 
@@ -284,7 +301,8 @@ class KeeperOperations:
             "name": agent.name,
             "messages": forgotten,
             "worktree": agent.record.worktree,
-            "removed": removed,
+            "removed": bool(agent.record.worktree) and not left,
+            "why": left,
         }
 
     async def path(self, call: Call) -> dict[str, Any]:
@@ -292,7 +310,8 @@ class KeeperOperations:
         return {"name": name, "path": self._keeper.records.find(name).folder}
 
     async def channels(self, call: Call) -> dict[str, Any]:
-        return {"items": self._agent(call).channels()}
+        agent = self._agent(call)
+        return {"items": agent.channels(), "not_served": agent.directory.beyond}
 
     async def send(self, call: Call) -> dict[str, Any]:
         agent, text = self._agent(call), call.params["message"]
@@ -344,9 +363,15 @@ def _check_same(agent: KeptAgent, params: Mapping[str, Any]) -> None:
     if given["worktree"] and not record.worktree:
         other.append("worktree")
     if other:
+        anew = f"covey keep forget {record.name}"
+        if record.wanted:
+            anew = f"covey keep stop {record.name} && {anew}"
+            so = f"Go there: covey keep attach {record.name}"
+        else:
+            so = f"Start it as it was: covey keep start {record.name}"
         raise conflict(
             f"{record.name} was started with another {other[0].replace('_', ' ')}",
-            f"Start it as it was: covey keep start {record.name}   or begin anew: covey keep forget {record.name}",
+            f"{so}   or begin anew: {anew}",
             field=other[0],
         )
 

@@ -88,13 +88,28 @@ def test_the_status_has_what_a_person_looks_for() -> None:
     shown = item(worktree="/h/worktrees/api", branch="keep/api", args=["--verbose"], variables=["TOKEN"], keep=True)
     message = {"id": 1, "channel": "telegram", "text": "a\nb", "at": "2026-11-17T01:36:00.000Z", "again": True}
     channel = {"name": "telegram", "incoming": True, "outgoing": False, "taken": 12, "refused": 1}
-    result = {"session": {**shown, "waiting": 1}, "channels": [channel], "messages": [message]}
+    failing = {
+        "name": "adapter-api-mail",
+        "session": "api",
+        "restarts": 3,
+        "last_line": "no route",
+        "log": "/h/adapter-api-mail.log",
+    }
+    result = {
+        "session": {**shown, "waiting": 1},
+        "channels": [channel],
+        "messages": [message],
+        "failing_adapters": [failing],
+        "not_served": 3,
+    }
     text = status(result, PAINT)
     facts = {line.strip().partition("  ")[0]: line.strip().partition("  ")[2].strip() for line in text.splitlines()}
     assert (facts["conversation"], facts["restarts"], facts["arguments"]) == ("42135027", "0", "--verbose")
     assert (facts["variables"], facts["after a reboot"]) == ("TOKEN", "comes back")
     assert facts["worktree"] == "/h/worktrees/api on keep/api"
     assert facts["tmux"] == "api %3 in /tmp/tmux-0/default"
+    assert "▲ adapter-api-mail ends again and again: no route; its log is" in text
+    assert "▲ 3 FIFOs more are not read" in text
     assert "1 message waiting" in text
     assert "telegram (sent again): " in text.splitlines()[-1]
     assert all(width(line) <= 80 for line in text.splitlines())
@@ -102,8 +117,8 @@ def test_the_status_has_what_a_person_looks_for() -> None:
 
 def test_channels_logs_and_the_rest() -> None:
     channel = {"name": "telegram", "incoming": True, "outgoing": True, "taken": 12, "refused": 1}
-    assert "· telegram in out 12 1" in " ".join(channels({"items": [channel]}, PAINT).split())
-    assert channels({"items": []}, PAINT) == "No channels"
+    assert "· telegram in out 12 1" in " ".join(channels({"items": [channel], "not_served": 0}, PAINT).split())
+    assert channels({"items": [], "not_served": 0}, PAINT) == "No channels"
     assert logs({"items": []}, PAINT) == "Nothing has happened yet"
     record = {"at": "2026-11-17T01:36:00.000Z", "kind": "keeper.started", "text": "started, pid 4"}
     assert logs({"items": [record]}, PAINT).endswith("  started, pid 4")
@@ -111,12 +126,28 @@ def test_channels_logs_and_the_rest() -> None:
     assert sent({"channel": "telegram", "bytes": 5}, PAINT) == "sent  5 bytes on telegram"
 
 
+def test_in_a_narrow_terminal_what_a_person_copies_is_wrapped_and_not_cut() -> None:
+    narrow = Paint(50, colour=True)
+    conversation, transcript = "3f54f080-0c70-4ee1-9f3a-1f2b7c9f1c9e", f"/t/{'folder/' * 9}x.jsonl"
+    shown = item(conversation=conversation, transcript=transcript)
+    result = {"session": shown, "channels": [], "messages": [], "failing_adapters": [], "not_served": 0}
+    text = "started, pid 3713, with a new conversation: it was asked for by a person who waits"
+    record = {"at": "2026-11-17T01:36:00.000Z", "kind": "keeper.started", "text": text}
+    for drawn in (status(result, narrow), logs({"items": [record]}, narrow)):
+        lines = drawn.replace("\x1b[2m", "").replace("\x1b[0m", "").splitlines()
+        assert "…" not in drawn
+        assert all(width(line) <= 50 for line in lines[1 if "conversation  " in drawn else 0 :])
+    together = "".join(status(result, Paint(50, colour=False)).split())
+    assert conversation in together
+    assert transcript in together
+
+
 @pytest.mark.parametrize(
     ("result", "lines"),
     [
-        ({"messages": 0, "worktree": "", "removed": False}, ["api is forgotten"]),
+        ({"messages": 0, "worktree": "", "removed": False, "why": "it holds x (changed)"}, ["api is forgotten"]),
         (
-            {"messages": 2, "worktree": "/w", "removed": True},
+            {"messages": 2, "worktree": "/w", "removed": True, "why": ""},
             [
                 "api is forgotten",
                 "  with 2 messages that waited",
@@ -124,8 +155,8 @@ def test_channels_logs_and_the_rest() -> None:
             ],
         ),
         (
-            {"messages": 0, "worktree": "/w", "removed": False},
-            ["api is forgotten", "  the worktree /w stays: it holds changes"],
+            {"messages": 0, "worktree": "/w", "removed": False, "why": "it holds x (changed)"},
+            ["api is forgotten", "  the worktree /w stays: it holds x (changed)"],
         ),
     ],
 )
@@ -141,12 +172,22 @@ def test_control_characters_of_others_do_not_reach_the_terminal() -> None:
     )  # fmt: skip
     message = {"id": 1, "channel": hostile, "text": hostile, "at": "2026-11-17T01:36:00.000Z", "again": False}
     channel = {"name": hostile, "incoming": True, "outgoing": False, "taken": 0, "refused": 0}
+    failing = {"name": hostile, "session": "api", "restarts": 1, "last_line": hostile, "log": hostile}
     texts = [
-        status({"session": every, "channels": [channel], "messages": [message]}, PAINT),
+        status(
+            {
+                "session": every,
+                "channels": [channel],
+                "messages": [message],
+                "failing_adapters": [failing],
+                "not_served": 0,
+            },
+            PAINT,
+        ),
         session({**every, "phase": "stopped"}, PAINT),
         sessions({"items": [every]}, PAINT),
         logs({"items": [{"at": "2026-11-17T01:36:00.000Z", "kind": "x", "text": hostile}]}, PAINT),
-        forgotten({"name": "api", "messages": 0, "worktree": hostile, "removed": False}, PAINT),
+        forgotten({"name": "api", "messages": 0, "worktree": hostile, "removed": False, "why": hostile}, PAINT),
         sent({"channel": hostile, "bytes": 1}, PAINT),
     ]
     assert not [text for text in texts if "\x1b" in text or "\x07" in text]

@@ -31,6 +31,13 @@ def test_a_session_is_started_shown_stopped_and_forgotten(kept: Kept) -> None:
     assert (twice.code, twice.error["message"]) == (7, "api runs already")
     other = kept.keep("start", "api", "--agent", "codex")
     assert "with another agent" in other.error["message"]
+    assert "covey keep stop api && covey keep forget api" in other.error["suggestion"]
+    os.mkfifo(Path(shown["path"]) / "out.phone")
+    unread = kept.keep("send", "api", "phone", "hello")
+    assert unread.error["message"] == (
+        "the message cannot be sent on phone: no program reads it now; other channels to send to: none"
+    )
+    (Path(shown["path"]) / "out.phone").unlink()
     running = kept.keep("forget", "api")
     assert (running.code, "covey keep stop api" in running.error["suggestion"]) == (7, True)
 
@@ -43,7 +50,13 @@ def test_a_session_is_started_shown_stopped_and_forgotten(kept: Kept) -> None:
     kept.write("kept for later")  # the channels of a session that does not run are read
     assert kept.when(waiting=1)["phase"] == "stopped"
     assert [item["name"] for item in kept.keep("list").result["items"]] == ["api"]
-    assert kept.keep("forget", "api").result == {"name": "api", "messages": 1, "worktree": "", "removed": False}
+    assert kept.keep("forget", "api").result == {
+        "name": "api",
+        "messages": 1,
+        "worktree": "",
+        "removed": False,
+        "why": "",
+    }
     assert kept.keep("list").result["items"] == []
     assert not folder.exists()
     assert not (kept.covey.node / "keeper" / "api").exists()
@@ -192,6 +205,25 @@ def test_a_name_that_tmux_has_for_somebody_else_is_refused(kept: Kept) -> None:
     assert (kept.agent_pid(), len(kept.starts)) == (pid, 1)
 
 
+def test_a_renamed_session_takes_the_fifos_of_the_user_along_and_leaves_nothing_to_write_to(kept: Kept) -> None:
+    kept.begin()
+    old = Path(kept.start()["path"])
+    os.mkfifo(old / "in.phone")
+    until(lambda: len(kept.keep("channels", "api").result["items"]) == 2)
+    with (old / "in.phone").open("w") as writer:
+        new = Path(kept.keep("rename", "api", "web").result["path"])
+        writer.write("from a writer of before\n")
+    assert not old.exists()
+    assert subprocess.run(["bash", "-c", f"echo lost > {old}/in"], stderr=subprocess.DEVNULL, check=False).returncode
+    assert (new / "in.phone").is_fifo()
+    until(lambda: kept.told)
+    assert kept.told[0].endswith(" phone] from a writer of before")
+    (new / "output.sock").unlink()
+    until((new / "output.sock").is_socket)
+    kept.keep("stop", "web")
+    kept.keep("forget", "web")
+
+
 @pytest.mark.once
 def test_two_who_start_the_same_session_at_once_start_one(kept: Kept) -> None:
     kept.begin()
@@ -236,10 +268,12 @@ def test_a_worktree_is_made_for_a_session_and_stays_while_it_holds_changes(kept:
     assert (shown["branch"], shown["cwd"], kept.starts[0]["cwd"]) == ("keep/api", str(tree), str(tree))
     (tree / "new").write_text("work\n")
     kept.keep("stop", "api")
-    assert kept.keep("forget", "api").result["removed"] is False
+    left = kept.keep("forget", "api").result
+    assert (left["removed"], left["why"]) == (False, "it holds new (not in git)")
     assert (tree / "new").read_text() == "work\n"
     again = kept.keep("start", "api", "--cwd", str(kept.work), "--worktree", "--branch", "other")
-    assert (again.code, again.error["field"]) == (1, "worktree")
+    assert (again.code, again.error["field"]) == (7, "worktree")
+    assert "is in the way" in again.error["message"]
     assert kept.keep("start", "web", "--cwd", str(kept.work), "--worktree").code == 0
     kept.keep("stop", "web")
     forgotten = kept.keep("forget", "web").result

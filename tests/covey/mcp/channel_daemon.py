@@ -36,7 +36,7 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
     async def channels(call: Call) -> dict[str, Any]:
         there = sorted(folder(context.seat.home, call.params["name"]).iterdir())
         rest = {"incoming": False, "outgoing": True, "taken": 0, "refused": 0}
-        return {"items": [{"name": file.name, **rest} for file in there]}
+        return {"items": [{"name": file.name, **rest} for file in there], "not_served": 0}
 
     yield Opened({"keep.send": send, "keep.channels": channels})
 

@@ -10,8 +10,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from covey.adapter import Channel, ChannelClosed
-from covey.keeper.adapters.program import LOG, Attempts, run
+from covey.adapter import Channel, ChannelClosed, MessageTooLong
+from covey.keeper.adapters.program import LOG, Attempts, SettingsError, run
 from covey.kernel.cron import next_time
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def send_at_times(
             continue
         try:
             channel.send(adapter.settings["message"], {"schedule": expression, "due": due}, moment)
+        except MessageTooLong as error:
+            raise SettingsError(f"message: {error}") from None
         except ChannelClosed as error:
             attempts.wait("message cannot be sent", error)
             continue

@@ -13,7 +13,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from covey.adapter import Channel, ChannelClosed
+from covey.adapter import Channel, ChannelClosed, MessageTooLong
 from covey.keeper.adapters.program import LOG, Attempts, carry_in_background, run
 from covey.kernel.atomic_file import write_file
 from covey.kernel.regular_file import read_regular
@@ -86,6 +86,14 @@ def describe(path: Path, *, new: bool, include_bytes: int) -> str:
         return f"{first}, it may not be read"
 
 
+def send(channel: Channel, path: Path, *, new: bool, include_bytes: int) -> None:
+    """Send the message for a file, without its content if that is longer than the session takes."""
+    try:
+        channel.send(describe(path, new=new, include_bytes=include_bytes), {"path": str(path)})
+    except MessageTooLong:
+        channel.send(describe(path, new=new, include_bytes=0), {"path": str(path)})
+
+
 def store(outbox: Path, text: str, numbers: Iterator[int]) -> None:
     """Write a message of the agent into a file of its own, whose name sorts by time."""
     outbox.mkdir(parents=True, exist_ok=True)
@@ -107,8 +115,7 @@ def main(adapter: Adapter) -> None:
             try:
                 for path, new in watch.look():
                     with contextlib.suppress(FileNotFoundError):
-                        text = describe(path, new=new, include_bytes=settings["include_bytes"])
-                        channel.send(text, {"path": str(path)})
+                        send(channel, path, new=new, include_bytes=settings["include_bytes"])
                         LOG.info("message sent", extra={"channel": adapter.name, "path": str(path)})
                 attempts.succeed()
             except (ChannelClosed, OSError) as error:

@@ -21,7 +21,7 @@ from email.message import EmailMessage
 from email.utils import formatdate, make_msgid, parseaddr
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from covey.adapter import Channel, ChannelClosed
+from covey.adapter import Channel, ChannelClosed, MessageTooLong
 from covey.keeper.adapters.program import LOG, Attempts, Rejected, carry, carry_in_background, run
 from covey.kernel.atomic_file import write_file
 from covey.kernel.regular_file import read_regular
@@ -127,8 +127,12 @@ class Mailbox:
             LOG.warning("mail left out", extra={"uid": uid, "sender": sender, "too_long": mail is None})
         else:
             subject, identity = str(mail["Subject"] or ""), str(mail["Message-ID"] or "").strip()
-            text = f"Mail from {sender}: {subject}\n\n{text_of(mail)}".strip()
-            self._channel.send(text, {"from": sender, "subject": subject, "message_id": identity})
+            head, text = f"Mail from {sender}: {subject}", text_of(mail)
+            meta = {"from": sender, "subject": subject, "message_id": identity}
+            try:
+                self._channel.send(f"{head}\n\n{text}".strip(), meta)
+            except MessageTooLong:
+                self._channel.send(f"{head}\n\n(its text is left out: it has {len(text)} characters)", meta)
             state.thread = Thread(identity, f"{mail['References'] or ''} {identity}".strip(), subject)
             LOG.info("message sent", extra={"channel": self._channel.name, "uid": uid})
         state.last = uid

@@ -1,9 +1,12 @@
-"""What the payload of a webhook reads like, as a message for an agent. Pure."""
+"""What the payload of a webhook reads like, as a message for an agent. Pure.
+
+ValueError
+└── FieldsMissing         the payload has none of the fields of the template
+"""
 
 from __future__ import annotations
 
 import json
-from collections import UserDict
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -13,16 +16,29 @@ if TYPE_CHECKING:
 
 LONGEST_EXCERPT = 2000
 _MOST_COMMITS = 10
+_MISSING = object()
+
+
+class FieldsMissing(ValueError):  # noqa: N818 - it is an answer
+    """The payload has none of the fields of the template."""
 
 
 def parse(body: bytes, content_type: str) -> dict[str, Any] | str:
     """Return the payload of a request: the fields of a JSON object or of a form, or else the text.
 
-    A form with one field `payload` carries JSON, as GitHub and Slack send it. Raises ValueError if the body is not
+    A JSON object is one whatever its content type says: curl calls every body a form unless it is told otherwise. A
+    form with one field `payload` carries JSON, as GitHub and Slack send it. Raises ValueError if the body is not
     UTF-8, or if it is said to be JSON and is not.
     """
     text = body.decode()
     kind = content_type.partition(";")[0].strip().lower()
+    if text.lstrip().startswith("{"):
+        try:
+            fields = _json_fields(text)
+        except ValueError:
+            fields = text
+        if isinstance(fields, dict):
+            return fields
     if kind == "application/x-www-form-urlencoded":
         form = dict(parse_qsl(text, keep_blank_values=True))
         return _json_fields(form["payload"]) if set(form) == {"payload"} else form
@@ -32,7 +48,8 @@ def parse(body: bytes, content_type: str) -> dict[str, Any] | str:
 def render(payload: dict[str, Any] | str, template: str, event: str) -> str:
     """Return the message for a payload: by the template if there is one, else a summary, else the payload itself.
 
-    `event` is the name that the sender gave to what happened, or empty.
+    `event` is the name that the sender gave to what happened, or empty. Raises `FieldsMissing` if the payload has none
+    of the fields of the template.
     """
     if isinstance(payload, str):
         payload_fields: dict[str, Any] = {"body": payload}
@@ -42,25 +59,36 @@ def render(payload: dict[str, Any] | str, template: str, event: str) -> str:
         summary = _github(event, payload) if event else _slack(payload)
         summary = summary or json.dumps(payload, ensure_ascii=False)
     if template:
-        return _Template().vformat(template, (), _Fields({"event": event, **payload_fields}))
+        fields = {**({"event": event} if event else {}), **payload_fields}
+        filled = _Template()
+        text = filled.vformat(template, (), fields)
+        if filled.missing and not filled.found:
+            names = ", ".join(f"{{{name}}}" for name in filled.missing)
+            raise FieldsMissing(f"the body has none of the fields of the template: {names}")
+        return text
     return summary
 
 
-class _Fields(UserDict[str, Any]):
-    """The fields of a payload; one that is missing is empty."""
-
-    def __missing__(self, key: str) -> Any:
-        return ""
-
-
 class _Template(Formatter):
-    """`str.format` with keys only: neither attributes, conversions nor format specifications are looked at."""
+    """`str.format` with keys only: neither attributes, conversions nor format specifications are looked at.
+
+    A field that is missing is empty.
+    """
+
+    def __init__(self) -> None:
+        self.found = 0
+        """The number of fields that the payload has."""
+        self.missing: list[str] = []
 
     def get_field(self, field_name: str, _args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
         first, *keys = field_name.replace("]", "").split("[")
-        value: Any = kwargs[first]
-        for key in keys:
-            value = _item(value, key)
+        value: Any = kwargs
+        for key in (first, *keys):
+            value = _item(value, key, _MISSING)
+        if value is _MISSING:
+            self.missing.append(field_name)
+            return "", first
+        self.found += 1
         return value, first
 
     def format_field(self, value: Any, _spec: str) -> str:
@@ -70,12 +98,12 @@ class _Template(Formatter):
         return value
 
 
-def _item(value: Any, key: str) -> Any:
+def _item(value: Any, key: str, default: Any = "") -> Any:
     if isinstance(value, dict):
-        return value.get(key, "")
+        return value.get(key, default)
     if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
         return value[int(key)]
-    return ""
+    return default
 
 
 def _json_fields(text: str) -> dict[str, Any] | str:

@@ -16,17 +16,17 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import uvicorn
 
-from covey.adapter import Channel, ChannelClosed
+from covey.adapter import Channel, ChannelClosed, MessageTooLong
 from covey.keeper.adapters import payloads
 from covey.keeper.adapters.program import LOG, Rejected, carry_in_background, run
 from covey.kernel.atomic_file import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from types import FrameType
 
     from covey.keeper.adapters.program import Adapter
@@ -54,8 +54,16 @@ class Refused(Exception):  # noqa: N818 - it is an answer
         self.status = status
 
 
-def check_signature(headers: Mapping[str, str], body: bytes, secret: str, now: float) -> None:
-    """Return if the body is signed with the secret, in one of the three forms. Raises `Refused` otherwise."""
+class Signature(NamedTuple):
+    """The right signature of a request."""
+
+    value: str
+    once: bool
+    """Whether its sender never signs two requests alike, so that a second one is a replay."""
+
+
+def check_signature(headers: Mapping[str, str], body: bytes, secret: str, now: float) -> Signature:
+    """Return the signature if the body is signed with the secret, in one of the three forms. Raises `Refused`."""
     key = secret.encode()
     if (given := headers.get("x-hub-signature-256", headers.get("x-signature-256"))) is not None:
         wanted = _PREFIX + hmac.new(key, body, hashlib.sha256).hexdigest()
@@ -68,6 +76,7 @@ def check_signature(headers: Mapping[str, str], body: bytes, secret: str, now: f
         raise Refused(401, "the request is not signed: send X-Hub-Signature-256, X-Slack-Signature or X-Signature-256")
     if not hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode()):
         raise Refused(401, "the signature is wrong")
+    return Signature(wanted, once="x-hub-signature-256" in headers or "x-slack-signature" in headers)
 
 
 class Webhook:
@@ -77,7 +86,8 @@ class Webhook:
         self._channel = channel
         self._secret = secret
         self._template = template
-        self._deliveries: dict[str, None] = {}
+        self._taken: dict[str, str] = {}
+        """The ids of deliveries, by themselves and by their signatures; the oldest first."""
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -96,7 +106,7 @@ class Webhook:
 
     async def _take(self, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
         """Send the message and return the answer, which has its id."""
-        check_signature(headers, body, self._secret, time.time())
+        signature = check_signature(headers, body, self._secret, time.time())
         try:
             payload = payloads.parse(body, headers.get("content-type", ""))
         except ValueError as error:
@@ -106,21 +116,32 @@ class Webhook:
             return {"challenge": fields.get("challenge")}
         event = headers.get("x-github-event", "")
         delivery = headers.get("x-github-delivery") or str(fields.get("event_id") or uuid.uuid4())
-        text = payloads.render(payload, self._template, event)
+        try:
+            text = payloads.render(payload, self._template, event)
+        except payloads.FieldsMissing as error:
+            raise Refused(422, str(error)) from None
         if not text.strip():
             raise Refused(400, "the message is empty")
-        if delivery in self._deliveries:
-            return {"id": delivery, "duplicate": True}
-        self._deliveries[delivery] = None  # before the wait: the same delivery may come again meanwhile
+        if former := self._taken.get(delivery, self._taken.get(signature.value)):
+            return {"id": former, "duplicate": True}
+        known = (delivery, signature.value) if signature.once else (delivery,)
+        self._taken.update(dict.fromkeys(known, delivery))  # before the wait: it may come again meanwhile
         try:
             await asyncio.to_thread(self._channel.send, text, {"delivery": delivery, "event": event}, wait_s=WAIT_S)
+        except MessageTooLong as error:
+            self._forget(known)
+            raise Refused(413, str(error)) from None
         except ChannelClosed:
-            del self._deliveries[delivery]
+            self._forget(known)
             raise Refused(503, "the session does not take messages now: try again later") from None
-        if len(self._deliveries) > MOST_DELIVERIES:
-            del self._deliveries[next(iter(self._deliveries))]
+        while len(self._taken) > 2 * MOST_DELIVERIES:
+            del self._taken[next(iter(self._taken))]
         LOG.info("message sent", extra={"channel": self._channel.name, "delivery": delivery, "event": event})
         return {"id": delivery}
+
+    def _forget(self, known: Iterable[str]) -> None:
+        for key in known:
+            self._taken.pop(key, None)
 
 
 async def _body(method: str, headers: Mapping[str, str], receive: Receive) -> bytes:

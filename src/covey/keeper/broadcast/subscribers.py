@@ -43,13 +43,16 @@ class Subscribers:
         self._clock = clock
         self._is_own = is_own
         self._writers: set[asyncio.StreamWriter] = set()
-        self._servers: list[asyncio.Server] = []
+        self._servers: dict[str, asyncio.Server] = {}
+        """By the names of their sockets."""
+        self.folder_changed = asyncio.Event()
+        """Set by whoever notices changes in the folder; then sockets that are gone are made anew."""
 
     def __len__(self) -> int:
         return len(self._writers)
 
     async def __aenter__(self) -> Self:
-        for name, serve in ((OUTPUT, self._subscribe), (CONTROL, self._control)):
+        for name in (OUTPUT, CONTROL):
             path = self._folder / name
             if len(os.fsencode(path)) + 1 > LONGEST_SOCKET_PATH:
                 raise user_error(
@@ -58,24 +61,46 @@ class Subscribers:
                     error="path_too_long",
                 )
             path.unlink(missing_ok=True)
-            listening = socket.socket(socket.AF_UNIX)
-            try:
-                listening.bind(str(path))
-                path.chmod(0o600)  # until then the folder keeps others out
-                server = await asyncio.start_unix_server(serve, sock=listening, limit=LONGEST_LINE)
-            except BaseException:
-                listening.close()
-                raise
-            self._servers.append(server)
+            await self._serve(name)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for server in self._servers:
+        for server in self._servers.values():
             server.close()
         for writer in list(self._writers):
             self._drop(writer)
         for name in (OUTPUT, CONTROL):
             (self._folder / name).unlink(missing_ok=True)
+
+    async def run(self) -> None:
+        """Make sockets that were removed anew, until cancelled. Who is connected stays connected."""
+        while True:
+            await self.folder_changed.wait()
+            self.folder_changed.clear()
+            for name in (OUTPUT, CONTROL):
+                if os.path.lexists(self._folder / name):  # noqa: ASYNC240 - a moment
+                    continue
+                try:
+                    if former := self._servers.pop(name, None):
+                        former.close()
+                    await self._serve(name)
+                except OSError as error:  # the folder changes again when it can be made
+                    fields = {"session": self._name, "path": str(self._folder / name), "reason": str(error)}
+                    log.warning("socket cannot be made anew", extra=fields)
+                else:
+                    log.info("socket made anew", extra={"session": self._name, "path": str(self._folder / name)})
+
+    async def _serve(self, name: str) -> None:
+        path = self._folder / name
+        listening = socket.socket(socket.AF_UNIX)
+        try:
+            listening.bind(str(path))
+            path.chmod(0o600)  # until then the folder keeps others out
+            serve = self._subscribe if name == OUTPUT else self._control
+            self._servers[name] = await asyncio.start_unix_server(serve, sock=listening, limit=LONGEST_LINE)
+        except BaseException:
+            listening.close()
+            raise
 
     def tell(self, session: str, turn: Sequence[Mapping[str, Any]], at: float) -> None:
         """Send a turn to every subscriber."""

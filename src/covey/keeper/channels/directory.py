@@ -18,6 +18,7 @@ from covey.keeper.channels.folder import make_private
 from covey.keeper.channels.folder_watch import watch_folder
 from covey.keeper.channels.message import DEFAULT_CHANNEL, NAME_RULE, is_channel_name
 from covey.keeper.channels.refusal_log import RefusalLog
+from covey.kernel.atomic_file import write_file
 from covey.kernel.clock import sleep_until
 from covey.kernel.tasks import Tasks
 from murli import AgentError
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from covey.kernel.clock import Clock
     from covey.kernel.metrics import Metrics
 
+LIMIT_FILE = "message_bytes"
+"""In the folder: how many bytes a message may have, for programs that send some."""
 MOST_CHANNELS = 256
 _MOST_COUNTED = 4 * MOST_CHANNELS
 """Channels, also former ones, whose messages are counted."""
@@ -77,10 +80,11 @@ class _Entry(NamedTuple):
 class ChannelDirectory:
     """Reads every FIFO `in` and `in.<name>` of a folder, as they come and go; knows each `out.<name>`.
 
-    Entering it makes the folder and the FIFO `in`, and raises `AgentError` if the folder cannot be used. Leaving it
+    Entering it makes the folder, the FIFO `in` and the file with the limit, and raises `AgentError` if the folder
+    cannot be used. Leaving it
     stores what was written so far; the FIFOs stay, so that writers wait for the next reader. `take` is that of
     `FifoReader`, and is told the channel of the FIFO, whatever the messages say; `on_change` is called after channels
-    have come or gone.
+    have come or gone, `on_look` after each listing of the folder.
     """
 
     def __init__(
@@ -93,6 +97,7 @@ class ChannelDirectory:
         metrics: Metrics,
         longest: int,
         watch: Callable[[Path, Callable[[], None]], FolderWatch | None] = watch_folder,
+        on_look: Callable[[], None] = lambda: None,
     ) -> None:
         self._folder = folder
         self._take = take
@@ -100,6 +105,7 @@ class ChannelDirectory:
         self._clock = clock
         self._longest = longest
         self._open_watch = watch
+        self._on_look = on_look
         self._watch: FolderWatch | None = None
         self._folder_identity = (0, 0)
         self._changed = asyncio.Event()
@@ -112,6 +118,9 @@ class ChannelDirectory:
         """Also those whose FIFO is gone and that read what is left."""
         self._refused: dict[str, tuple[tuple[int, int], str]] = {}
         """What was refused and why, by name, so that it is logged once."""
+        self._beyond: set[str] = set()
+        """The FIFOs that are no channels because there are too many."""
+        self._beyond_logged = 0
         self._refusals = RefusalLog(clock)
         self._taken_before: Counter[str] = Counter()
         self._refused_before: Counter[str] = Counter()
@@ -139,6 +148,11 @@ class ChannelDirectory:
         await self._tasks.aclose()
         for reader in running:
             reader.close()
+
+    @property
+    def beyond(self) -> int:
+        """The number of FIFOs that are left alone because there are too many channels."""
+        return len(self._beyond)
 
     def count_from(self, former: ChannelDirectory) -> None:
         """Go on counting where another directory has stopped."""
@@ -184,10 +198,13 @@ class ChannelDirectory:
         else:
             self._problem = ""
         self._drop_missing(entries)
+        self._beyond.clear()
         for entry in entries:
             self._judge(entry)
+        self._log_beyond()
         if self._registered() != before:
             self._on_change()
+        self._on_look()
 
     def _registered(self) -> tuple[set[str], set[str]]:
         return set(self._readers), set(self._outgoing)
@@ -200,6 +217,10 @@ class ChannelDirectory:
                 self._watch.close()
             self._watch = self._open_watch(self._folder, self._changed.set)
             self._folder_identity = identity
+            try:
+                write_file(str(self._folder / LIMIT_FILE), f"{self._longest}\n".encode(), 0o600)
+            except OSError as error:  # adapters do without it
+                log.warning("limit of messages cannot be written", extra={"reason": str(error)})
         with contextlib.suppress(FileExistsError):
             os.mkfifo(self._folder / "in", 0o600)
 
@@ -243,13 +264,24 @@ class ChannelDirectory:
             self._refused[entry.name] = (entry.identity, reason)
             self._refusals.warn("channel refused", "", path=str(self._folder / entry.name), reason=reason)
 
+    def _log_beyond(self) -> None:
+        """Log how many FIFOs are too many, once, and again when they have doubled."""
+        count = len(self._beyond)
+        if count and count >= 2 * self._beyond_logged:
+            fields = {"folder": str(self._folder), "fifos": count, "limit": MOST_CHANNELS}
+            log.warning("too many channels, the rest is not read", extra=fields)
+            self._beyond_logged = count
+        elif not count:
+            self._beyond_logged = 0
+
     def _register(self, entry: _Entry) -> str:
         """Register a FIFO. Returns why that cannot be; empty if it was done, or is to be done a little later."""
         if any(reader.identity == entry.identity for reader in self._running):
             return ""  # it was renamed, and is still read under its old name; the end of that sets `_changed`
         names = {channel for channel, _ in self._outgoing.values()} | {one.channel for one in self._running}
         if entry.channel not in names and len(names) >= MOST_CHANNELS:
-            return f"there are {MOST_CHANNELS} channels already"
+            self._beyond.add(entry.name)
+            return ""
         if not entry.incoming:
             self._outgoing[entry.name] = (entry.channel, self._clock.time())
             self._log("channel registered", entry.name, entry.channel)

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from covey.kernel.clock import Clock
 
-QUIET_S = 0.5
-"""When nothing has come for so long, a text without a line break is a message."""
+QUIET_S = 10.0
+"""When nothing has come for so long, a text without a line break is a message, though a writer may be there."""
+_REMOVED_QUIET_S = 0.5
+"""The same for a FIFO that was removed: who still has it open has to go on within that."""
 _PIECE = 65_536
 _MOST_PIECES_AT_STOP = 32
 """More than a FIFO can hold (1 MB, unless root made it larger)."""
@@ -53,6 +55,7 @@ class FifoReader:
         refused: Callable[[str, Refused], None],
         clock: Clock,
         longest: int,
+        quiet_s: float = QUIET_S,
     ) -> None:
         """Open the FIFO. Raises `NotAChannel`, and `OSError` if it cannot be opened."""
         self.path = path
@@ -64,6 +67,7 @@ class FifoReader:
         self._take = take
         self._refused = refused
         self._clock = clock
+        self._quiet_s = quiet_s
         self._framing = Framing(channel, longest=longest)
         self._is_removed = False
         self._is_quiet = False
@@ -106,13 +110,14 @@ class FifoReader:
     async def _wait_to_read(self) -> bool:
         """Return True when there is something to read, or to stop for; False when nothing has come for a moment."""
         waits = not self._is_quiet and (self._is_removed or self._framing.is_waiting)
+        quiet_s = _REMOVED_QUIET_S if self._is_removed else self._quiet_s
         self._readable.clear()
         if self._stopped.is_set():
             return True
         loop = asyncio.get_running_loop()
         loop.add_reader(self._descriptor, self._readable.set)
         try:
-            async with asyncio.timeout(QUIET_S if waits else None):
+            async with asyncio.timeout(quiet_s if waits else None):
                 await self._readable.wait()
         except TimeoutError:
             return False

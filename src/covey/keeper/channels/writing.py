@@ -116,7 +116,7 @@ async def _open(directory: Path, channel: str, path: Path) -> int:
             if error.errno != errno.ENXIO:
                 raise
             if loop.time() >= ends:
-                raise _not_read(channel, path, "nobody reads it") from None
+                raise _not_read(channel, path, "no program reads it now") from None
         await asyncio.sleep(_PAUSE_S)
 
 
@@ -194,9 +194,9 @@ def _not_found(directory: Path, channel: str, reason: str) -> AgentError:
 
 
 def _not_read(channel: str, path: Path, reason: str) -> AgentError:
-    names = outgoing_channels(path.parent)
+    names = [name for name in outgoing_channels(path.parent) if name != channel]
     return AgentError(
-        f"the channel {channel} is not read: {reason}; the channels to send to are: {', '.join(names) or 'none'}",
+        f"the message cannot be sent on {channel}: {reason}; other channels to send to: {', '.join(names) or 'none'}",
         code=EXIT_CONFLICT,
         error="channel_not_read",
         suggestion=f"Start the program that reads {path}, or send to a different channel.",

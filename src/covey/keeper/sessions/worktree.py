@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import NamedTuple
 
 from covey.hosts.executor import Local, run
-from murli import AgentError, user_error
+from covey.kernel.quoting import quoted
+from murli import AgentError, conflict, user_error
 
 LIMIT_S = 60.0
+_MOST_NAMED = 5
+"""Files that are named when a worktree stays."""
 
 
 class Worktree(NamedTuple):
@@ -23,27 +27,47 @@ class Worktree(NamedTuple):
 async def add(cwd: str, folder: Path, branch: str) -> Worktree:
     """Make a worktree of the repository around `cwd` in `folder`, on a branch that is made if it is missing.
 
-    Raises AgentError if there is no repository, or git refuses.
+    Raises AgentError if there is no repository, something is in the way, or git refuses.
     """
     top = await _git(cwd, "rev-parse", "--show-toplevel")
+    if await asyncio.to_thread(os.path.lexists, folder):
+        raise conflict(
+            f"{folder} is in the way: a worktree that a forgotten session has left, or a folder of somebody's",
+            f"Go on in it: --cwd {quoted(str(folder))} without --worktree   or save what is needed and remove it: "
+            f"git -C {quoted(top)} worktree remove --force {quoted(str(folder))}",
+            field="worktree",
+        )
     known = await _succeeds(top, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}")
     await _git(top, "worktree", "add", *(() if known else ("-b", branch)), str(folder), *((branch,) if known else ()))
     inside = folder / await _git(cwd, "rev-parse", "--show-prefix")
     return Worktree(str(folder), branch, str(inside if await _is_folder(inside) else folder))
 
 
-async def remove(path: str) -> bool:
-    """Remove a worktree if it is known to hold no changes. Returns whether it was removed. Its branch stays."""
+async def remove(path: str) -> str:
+    """Remove a worktree if it is known to hold no changes. Its branch stays.
+
+    Returns why it was not removed; empty if it was.
+    """
     if not await _is_folder(Path(path)):
-        return False
+        return "it is not there any more"
     try:
         changes = await _git(path, "status", "--porcelain", "--ignored")
         common = await _git(path, "rev-parse", "--path-format=absolute", "--git-common-dir")
-    except AgentError:  # e.g. its repository is gone
-        return False
+    except AgentError as error:  # e.g. its repository is gone
+        return f"it is not known whether it holds changes: {error}"
     if changes:
-        return False
-    return await _succeeds(common, "worktree", "remove", path)  # git itself refuses one that holds changes
+        return _holds(changes.splitlines())
+    removed = await _succeeds(common, "worktree", "remove", path)  # git itself refuses one that holds changes
+    return "" if removed else "git refuses to remove it"
+
+
+def _holds(changes: list[str]) -> str:
+    """Return what is in a worktree, by the lines of `git status --porcelain`."""
+    marks = {"??": "not in git", "!!": "ignored by git"}
+    parts = [line.strip().partition(" ") for line in changes[:_MOST_NAMED]]
+    named = [f"{name.strip()} ({marks.get(mark, 'changed')})" for mark, _, name in parts]
+    more = f" and {len(changes) - _MOST_NAMED} more" if len(changes) > _MOST_NAMED else ""
+    return f"it holds {', '.join(named)}{more}"
 
 
 async def _is_folder(path: Path) -> bool:

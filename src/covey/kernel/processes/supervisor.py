@@ -72,6 +72,10 @@ class Child:
         self.restarts = 0
         self.started = 0.0
 
+    def is_failing(self, now: float) -> bool:
+        """Return whether it has ended or could not be started, and has not run for long since. `now` is monotonic."""
+        return self.state not in {"starting", "running"} or (self.restarts > 0 and now - self.started < STEADY_S)
+
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "state": self.state, "pid": self.pid, "restarts": self.restarts}
 

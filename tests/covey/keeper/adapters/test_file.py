@@ -46,6 +46,18 @@ def test_a_file_that_came_while_the_daemon_was_down_is_sent_later(
     assert session.message("box")["content"] == f"{inbox}/a is new (1 bytes):\nA"
 
 
+def test_a_file_that_is_longer_than_the_session_takes_is_sent_without_its_content(
+    session: Session, start: Start, tmp_path: Path
+) -> None:
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    (session.folder / "message_bytes").write_text("1000\n")
+    adapter = start("file", folder=str(inbox))
+    until(lambda: adapter.lines("watching"))
+    (inbox / "long").write_text("x" * 1000)
+    assert session.message("file")["content"] == f"{inbox}/long is new (1000 bytes)"
+
+
 def test_each_message_of_the_agent_is_a_file_in_the_outbox(session: Session, start: Start, tmp_path: Path) -> None:
     inbox, outbox = tmp_path / "inbox", tmp_path / "outbox"
     inbox.mkdir()

@@ -56,6 +56,17 @@ def writing(smtp: Smtp) -> dict[str, Any]:
     }
 
 
+def test_mail_that_is_longer_than_the_session_takes_is_told_without_its_text(
+    session: Session, start: Start, imap: Imap
+) -> None:
+    (session.folder / "message_bytes").write_text("1000\n")
+    start("mail", env=ENV, **reading(imap))
+    until(lambda: imap.looks)
+    imap.put(letter("ann@mail.example", "long", "x" * 1000))
+    text = "Mail from ann@mail.example: long\n\n(its text is left out: it has 1000 characters)"
+    assert session.message("mail")["content"] == text
+
+
 def test_mail_of_allowed_senders_is_sent_once_and_marked_seen(session: Session, start: Start, imap: Imap) -> None:
     old = imap.put(letter("ann@mail.example", "old", "before the start"))
     adapter = start("mail", env=ENV, **reading(imap))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.keeper.adapters.payloads import parse, render
+from covey.keeper.adapters.payloads import FieldsMissing, parse, render
 
 REPOSITORY = {"repository": {"full_name": "acme/shop"}, "sender": {"login": "ann"}}
 
@@ -85,7 +86,11 @@ def test_a_template_reads_keys_and_nothing_else() -> None:
     assert render({"event": {"text": "slack"}}, "{event[text]}", "") == "slack"
     assert render("plain", "got {body}", "") == "got plain"
     assert render({"a": "{event.__class__}"}, "{a}", "") == "{event.__class__}"
-    assert render({"a": 1}, "{a.real} {a[__class__]}", "") == " "
+    assert render({"a": 1, "b": 2}, "{b} {a.real} {a[__class__]}", "") == "2  "
+    assert render({"a": None}, "{a} {b}", "") == "null "
+    assert render({}, "no fields", "") == "no fields"
+    with pytest.raises(FieldsMissing, match=r"\{branch\}, \{sender\[login\]\}"):
+        render({"other": 1}, "{branch} {sender[login]}", "")
 
 
 def test_bodies_are_json_forms_or_texts() -> None:
@@ -93,7 +98,9 @@ def test_bodies_are_json_forms_or_texts() -> None:
     assert parse(b"[1]", "application/json") == "[1]"
     assert parse(b"payload=%7B%22a%22%3A1%7D", "application/x-www-form-urlencoded") == {"a": 1}
     assert parse(b"command=%2Fx&text=a+b", "application/x-www-form-urlencoded") == {"command": "/x", "text": "a b"}
-    assert parse(b'{"a": 1}', "text/plain") == '{"a": 1}'
+    for said in ("text/plain", "application/x-www-form-urlencoded", ""):
+        assert parse(b' {"a": 1}', said) == {"a": 1}
+    assert parse(b"{a", "text/plain") == "{a"
     for body in (b"\xff", b"{", b"[" * 100_000, b"9" * 5000):
         with pytest.raises(ValueError, match=r"."):
             parse(body, "application/json")
@@ -113,4 +120,5 @@ JSON = st.recursive(
 def test_no_payload_breaks_the_summary(event: str, payload: Any) -> None:
     parsed = parse(json.dumps(payload).encode(), "application/json")
     assert isinstance(render(parsed, "", event), str)
-    assert isinstance(render(parsed, "{event[text]} {issue[0][id]}", event), str)
+    with suppress(FieldsMissing):
+        assert isinstance(render(parsed, "{event[text]} {issue[0][id]}", event), str)

@@ -79,7 +79,8 @@ def test_an_event_of_github_becomes_a_message_once(session: Session, served: tup
     assert message["content"] == "GitHub acme/shop: issues opened by ann: #7 Broken\nLook"
     assert message["meta"] == {"delivery": "d-1", "event": "issues"}
     assert post(url, body, github(body)) == (202, {"id": "d-1", "duplicate": True})
-    assert post(url, body, github(body, "d-2"))[0] == 202
+    other = json.dumps({**ISSUE, "action": "closed"}).encode()
+    assert post(url, other, github(other, "d-2"))[0] == 202
     assert session.message("webhook")["meta"]["delivery"] == "d-2"
     assert session.silent("webhook")
     adapter.end()
@@ -119,6 +120,24 @@ def test_slack_is_answered_and_its_events_are_sent_once(session: Session, served
     assert session.silent("webhook")
 
 
+def test_a_signed_request_that_is_sent_again_is_not_taken_twice(session: Session, served: tuple[Adapter, str]) -> None:
+    _, url = served
+    body = json.dumps(ISSUE).encode()
+    assert post(url, body, github(body)) == (202, {"id": "d-1"})
+    assert post(url, body, github(body, "made-up")) == (202, {"id": "d-1", "duplicate": True})
+    generic = {"X-Signature-256": signed(body), "Content-Type": "application/json"}
+    assert post(url, body, generic) == (202, {"id": "d-1", "duplicate": True})  # GitHub's own, under another name
+    assert session.message("webhook")["meta"]["delivery"] == "d-1"
+
+    command = json.dumps({"command": "/ask", "user_name": "ann", "text": "why?"}).encode()
+    headers = slack(command, time.time())
+    status, answer = post(url, command, headers)
+    assert (status, "duplicate" in answer) == (202, False)
+    assert post(url, command, headers) == (202, {**answer, "duplicate": True})
+    assert session.message("webhook")["content"] == "Slack: ann says /ask why?"
+    assert session.silent("webhook")
+
+
 def test_any_body_with_a_generic_signature_is_taken_up_to_a_limit(
     session: Session, served: tuple[Adapter, str]
 ) -> None:
@@ -138,9 +157,23 @@ def test_any_body_with_a_generic_signature_is_taken_up_to_a_limit(
     assert post(url, b"{", {"X-Signature-256": signed(b"{"), "Content-Type": "application/json"})[0] == 400
 
 
+def test_what_the_session_would_refuse_as_too_long_is_answered_with_413(
+    session: Session, served: tuple[Adapter, str]
+) -> None:
+    _, url = served
+    (session.folder / "message_bytes").write_text("500\n")
+    for text, status in ((b"x" * 500, 413), (b"x" * 100, 202)):
+        code, answer = post(url, text, {"X-Signature-256": signed(text)})
+        assert code == status, answer
+    assert session.message("webhook")["content"] == "x" * 100
+    assert session.silent("webhook")
+
+
 def test_while_the_daemon_is_down_a_request_is_refused_and_may_come_again(session: Session, start: Start) -> None:
     adapter = start("webhook", env=ENV, secret="HOOK_SECRET", name="hub", template="{event}: {issue[title]}")
     url = address(session, "hub")
+    status, answer = post(url, b'{"a": 1}', {"X-Signature-256": signed(b'{"a": 1}')})
+    assert (status, answer["error"][:41]) == (422, "the body has none of the fields of the te")
     body = json.dumps(ISSUE).encode()
     statuses: list[int] = []
     thread = threading.Thread(target=lambda: statuses.append(post(url, body, github(body))[0]))
@@ -151,7 +184,8 @@ def test_while_the_daemon_is_down_a_request_is_refused_and_may_come_again(sessio
     assert post(url, body, github(body))[0] == 202
     assert session.message("hub")["content"] == "issues: Broken"
     session.stop_reading("hub")
-    thread = threading.Thread(target=lambda: statuses.append(post(url, body, github(body, "d-3"))[0]))
+    other = json.dumps({**ISSUE, "action": "closed"}).encode()
+    thread = threading.Thread(target=lambda: statuses.append(post(url, other, github(other, "d-3"))[0]))
     thread.start()
     until(lambda: _connections(url))
     adapter.end()

@@ -79,6 +79,11 @@ async def test_a_daemon_that_starts_again_gets_what_was_sent_meanwhile(session: 
     assert [len(message.content) for message in taken] == [5, 200_000, 4]
 
 
+async def test_programs_find_the_longest_message_in_the_folder(session: Session) -> None:
+    async with reading(session.folder, []):
+        assert (session.folder / "message_bytes").read_text() == f"{4 << 20}\n"
+
+
 async def test_a_webhook_wakes_the_agent_and_its_answer_arrives(session: Session, start: Start, web: Web) -> None:
     taken: list[Message] = []
     async with reading(session.folder, taken):

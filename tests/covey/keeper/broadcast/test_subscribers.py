@@ -93,6 +93,23 @@ async def test_sockets_are_for_their_owner_only_and_go_with_the_session(folder: 
     assert list(folder.iterdir()) == []
 
 
+async def test_a_socket_that_was_removed_is_made_anew_and_who_is_connected_stays(folder: Path) -> None:
+    async with served(folder) as found, asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(found.run())
+        early, early_writer = await subscribe(folder, found)
+        for name in ("output.sock", "control.sock"):
+            (folder / name).unlink()
+        found.folder_changed.set()
+        await until(lambda: (folder / "control.sock").exists() and not found.folder_changed.is_set())
+        assert stat.S_IMODE((folder / "output.sock").stat().st_mode) == 0o600
+        late, late_writer = await subscribe(folder, found)
+        assert await control(folder, {"type": "broadcast", "session": OWN, "turn": TURN}) == ["ok"]
+        assert [(await said(reader))["turn"] for reader in (early, late)] == [TURN, TURN]
+        for writer in (early_writer, late_writer):
+            writer.close()
+        running.cancel()
+
+
 async def test_what_a_killed_daemon_left_is_replaced(folder: Path) -> None:
     for name in ("output.sock", "control.sock"):
         with socket.socket(socket.AF_UNIX) as left:

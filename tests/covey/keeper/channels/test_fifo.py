@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from covey.keeper.channels.fifo import FifoReader, NotAChannel, open_fifo
+from covey.keeper.channels.fifo import QUIET_S, FifoReader, NotAChannel, open_fifo
 from covey.kernel.clock import SystemClock
 from tests.covey.keeper.channels.scene import LIMIT_S, LONGEST, Taker, shell, until, write_at_once
 
@@ -37,10 +37,18 @@ def ready_to_read(reader: FifoReader) -> bool:
 
 
 @contextlib.asynccontextmanager
-async def reading(path: Path, taker: Taker, channel: str = "x") -> AsyncIterator[FifoReader]:
+async def reading(path: Path, taker: Taker, channel: str = "x", quiet_s: float = QUIET_S) -> AsyncIterator[FifoReader]:
     if not path.exists():
         os.mkfifo(path, 0o600)
-    reader = FifoReader(path, channel, take=taker.take, refused=taker.refuse, clock=SystemClock(), longest=LONGEST)
+    reader = FifoReader(
+        path,
+        channel,
+        take=taker.take,
+        refused=taker.refuse,
+        clock=SystemClock(),
+        longest=LONGEST,
+        quiet_s=quiet_s,
+    )
     task = asyncio.create_task(reader.run())
     try:
         yield reader
@@ -67,6 +75,7 @@ def test_shells_write_lines_objects_and_texts_of_several_lines(tmp_path: Path, l
                     (r"env printf 'line 1\nline 2\0' > in.x", "line 1\nline 2"),  # bash's own writes line by line
                     (r"{ printf '\0'; echo slow; sleep 0.7; echo work; printf '\0'; } > in.x", "slow\nwork"),
                     ("printf abc | cat - > in.x", "abc"),
+                    (r"{ printf 'slow \303'; sleep 1.2; printf '\274ber\n'; } > in.x", "slow über"),
                 ]
             ):
                 await shell(script, tmp_path)
@@ -82,7 +91,7 @@ def test_shells_write_lines_objects_and_texts_of_several_lines(tmp_path: Path, l
 def test_a_text_without_a_line_break_arrives_while_another_writer_has_the_fifo_open(tmp_path: Path, loop: Loop) -> None:
     async def body() -> None:
         taker = Taker()
-        async with reading(tmp_path / "in.x", taker):
+        async with reading(tmp_path / "in.x", taker, quiet_s=0.05):
             other = os.open(tmp_path / "in.x", os.O_WRONLY | os.O_NONBLOCK)
             try:
                 write_at_once(tmp_path / "in.x", b"unfinished")

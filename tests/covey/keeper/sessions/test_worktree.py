@@ -83,7 +83,7 @@ async def test_a_worktree_is_removed_only_if_it_holds_nothing(git: Git, tmp_path
     elif change == "ignored":
         (tree / "build").mkdir()
         (tree / "build" / "result").write_text("hours of work\n")
-    assert await worktree.remove(str(tree)) is (change == "none")
+    assert (await worktree.remove(str(tree)) == "") is (change == "none")
     assert tree.exists() is (change != "none")
     assert git("branch", "--list", "keep/api")
 
@@ -94,15 +94,29 @@ async def test_commits_stay_on_the_branch(git: Git, tmp_path: Path) -> None:
     (tree / "new").write_text("new\n")
     git("add", "new", folder=tree)
     git("commit", "-m", "second", folder=tree)
-    assert await worktree.remove(str(tree))
+    assert not await worktree.remove(str(tree))
     assert git("log", "-1", "--format=%s", "keep/api") == "second"
 
 
 @pytest.mark.usefixtures("git")
 async def test_what_cannot_be_asked_about_is_left_alone(tmp_path: Path) -> None:
-    assert not await worktree.remove(str(tmp_path / "none"))
+    assert await worktree.remove(str(tmp_path / "none")) == "it is not there any more"
     tree = tmp_path / "tree"
     await worktree.add(str(tmp_path / "repository"), tree, "keep/api")
     shutil.rmtree(tmp_path / "repository")
-    assert not await worktree.remove(str(tree))
+    assert "it is not known" in await worktree.remove(str(tree))
     assert (tree / "sub" / "file").exists()
+
+
+async def test_what_keeps_a_worktree_and_what_is_in_the_way_of_the_next_is_said(git: Git, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    await worktree.add(str(tmp_path / "repository"), tree, "keep/api")
+    (tree / "build").mkdir()
+    (tree / "build" / "out").write_text("1")
+    assert await worktree.remove(str(tree)) == "it holds build/ (ignored by git)"
+    (tree / "sub" / "file").write_text("two")
+    assert git("diff", "--name-only", folder=tree) == "sub/file"
+    assert await worktree.remove(str(tree)) == "it holds sub/file (changed), build/ (ignored by git)"
+    with pytest.raises(AgentError, match=f"{tree} is in the way") as caught:
+        await worktree.add(str(tmp_path / "repository"), tree, "keep/api")
+    assert f"worktree remove --force {tree}" in str(caught.value.suggestion)
