@@ -11,6 +11,7 @@ import shlex
 import shutil
 import signal
 import sqlite3
+import time
 import uuid
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -209,13 +210,22 @@ async def until(condition: Callable[[], Any], pane: Pane) -> None:
         raise AssertionError(await pane.screen()) from None
 
 
+ANSWERED_S = 10.0
+"""Within which a review that was answered leaves the screen."""
+
+
 async def until_ready(pane: Pane, agent: Agent) -> None:
     """Wait until the agent is ready; a review of hooks, which only Codex asks for, is answered."""
 
+    pressed = -ANSWERED_S
+
     async def ready() -> bool:
+        nonlocal pressed
         screen = await pane.screen()
         if "Hooks need review" in screen:
-            await pane.keys("2", "Enter")
+            if time.monotonic() - pressed >= ANSWERED_S:  # sooner, the keys could come into the composer after it
+                pressed = time.monotonic()
+                await pane.keys("2", "Enter")
             return False
         return bool(agent.ready.search(screen) or RESUMED.search(screen))
 

@@ -179,6 +179,7 @@ def test_a_glance_differs_when_a_pane_moves_to_another_window(tmux: Tmux) -> Non
 
     tmux.start()
     tmux.run("split-window", "-d", "exec sleep 1000")
+    until_now(lambda: "tmux|" not in str(glance()))  # tmux forks first, then becomes the program
     before = glance()
     assert before == glance()
     tmux.run("break-pane", "-d", "-s", "%1")
