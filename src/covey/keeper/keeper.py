@@ -109,6 +109,7 @@ class Keeper:
         agent = KeptAgent(self, record, self.panes(record.socket))
         await agent.__aenter__()
         self.agents[record.name] = agent
+        self._match()  # one that was renamed has its agent already
         return agent
 
     async def leave(self, agent: KeptAgent) -> None:
