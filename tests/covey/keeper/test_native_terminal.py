@@ -27,6 +27,8 @@ FACTS = ("pane_width", "pane_height", "history_size", "alternate_on", "mouse_any
 CLOCK = re.compile(r"\b\d?\d:\d\d(?: [AP]M)?\b")
 WORKED = re.compile(r"✻ \w+ for \d+s")
 """Claude Code chooses the word."""
+HINT = re.compile(r"^\s*(?:tmux detected · |◐ ).*| · ← for agents$")
+"""What Claude Code shows for some seconds, one after the other."""
 pytestmark = pytest.mark.skipif(not program_of(Claude).exists(), reason="Claude Code is not installed in the lab")
 
 
@@ -70,9 +72,9 @@ async def facts(server: Terminal) -> dict[str, str]:
 
 
 def plain(screen: str) -> list[str]:
-    """The lines of a screen without what differs from run to run: folders, times and a word chosen by chance."""
+    """The lines of a screen without what differs from run to run: folders, times, hints and a word chosen by chance."""
     lines = re.sub(r"/tmp/covey-lab-\w+/[kh]/project", "/lab/project", screen).splitlines()
-    return [WORKED.sub("✻ Worked for 0s", CLOCK.sub("12:00", line)).rstrip() for line in lines]
+    return [HINT.sub("", WORKED.sub("✻ Worked for 0s", CLOCK.sub("12:00", line))).rstrip() for line in lines]
 
 
 async def typed_into(pane: Pane) -> list[str]:

@@ -129,11 +129,12 @@ class Mailbox:
             subject, identity = str(mail["Subject"] or ""), str(mail["Message-ID"] or "").strip()
             head, text = f"Mail from {sender}: {subject}", text_of(mail)
             meta = {"from": sender, "subject": subject, "message_id": identity}
+            # Before the agent can answer: the answer belongs to this mail.
+            state.thread = Thread(identity, f"{mail['References'] or ''} {identity}".strip(), subject)
             try:
                 self._channel.send(f"{head}\n\n{text}".strip(), meta)
             except MessageTooLong:
                 self._channel.send(f"{head}\n\n(its text is left out: it has {len(text)} characters)", meta)
-            state.thread = Thread(identity, f"{mail['References'] or ''} {identity}".strip(), subject)
             LOG.info("message sent", extra={"channel": self._channel.name, "uid": uid})
         state.last = uid
         state.save()
