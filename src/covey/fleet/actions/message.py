@@ -26,8 +26,9 @@ class Message:
 
     def __init__(self, text: str, acting: Acting, *, as_command: bool, stamp: str = "") -> None:
         """`stamp` is the line that names the sender, if that is no person: it is put before the text."""
-        clean, self.stripped = typed_text(text.replace("\r\n", "\n").replace("\r", "\n"))
-        """The second: how many characters were taken out."""
+        clean, stripped = typed_text(text.replace("\r\n", "\n").replace("\r", "\n"))
+        self.stripped = stripped
+        """How many characters were taken out."""
         self.text = clean.rstrip("\n")
         if not self.text.strip():
             raise user_error(

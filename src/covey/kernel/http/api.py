@@ -38,7 +38,7 @@ LEFT = 499
 """Status that is counted when a caller leaves before the response; it is never sent."""
 
 WAIT = "wait"
-"""The parameter of operations that may wait for long."""
+"""The parameter of operations that wait for long when their caller says so."""
 PAGEHEADERS = ("origin", "referer", "sec-fetch-site")
 """Headers that only browsers set. A page can suppress the referrer, but not the others."""
 
@@ -354,14 +354,16 @@ def _last_event_id(headers: Mapping[str, str]) -> int | None:
 
 @contextlib.contextmanager
 def _leaving_noted(call: Call, receive: Receive) -> Iterator[None]:
-    """Set `call.left` when the caller of an operation that waits leaves. The call goes on: it may be repeated."""
+    """Set `call.left` when a caller that asked the operation to wait leaves. The call goes on: it may be repeated."""
 
     async def watch() -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
         call.left.set()
 
-    watcher = asyncio.ensure_future(watch()) if call.operation.parameter(WAIT) else None
+    parameter = call.operation.parameter(WAIT)
+    waits = parameter is not None and call.params.get(WAIT) != parameter.default
+    watcher = asyncio.ensure_future(watch()) if waits else None
     try:
         yield
     finally:

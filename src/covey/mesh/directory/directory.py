@@ -1,4 +1,4 @@
-"""The members of a mesh as this peer knows them. Pure: it is given records and says what has changed.
+"""The members of a mesh as this peer knows them. It reads nothing: it is given records, and says what has changed.
 
 A record counts only if its signature is right, and only if it is newer than the one before: a broker that offers an
 old record again changes nothing.
