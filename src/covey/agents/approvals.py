@@ -5,23 +5,21 @@ The `approvals.py` of an agent defines APPROVALS, an `Approvals`. Without IO; th
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct
 
 from covey.agents.json_values import canonical, json_object, json_objects, string
-from covey.agents.summaries import PATHS
+from covey.policy.tool_call import ToolCall  # noqa: TC001 - a Struct reads its annotations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+ENDS = frozenset({"PostToolUse", "PostToolUseFailure"})
+"""Events that report the end of a call."""
 APPROVAL: Final = "approval"
 PLAN: Final = "plan"
 QUESTION: Final = "question"
-PATCH = "*** Begin Patch"
-PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
-"""Begin the lines of a patch that name a file."""
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -41,9 +39,9 @@ class PermissionRequest(Struct, frozen=True, kw_only=True):
     input: dict[str, Any]
     """The whole input of the tool, as the agent gave it."""
     command: str
-    """The input as a person reads it: the command, the change, the plan or the questions; never cut."""
-    paths: tuple[str, ...] = ()
-    """The files that it names."""
+    """The whole input as a person reads it (`agents/call_text`): what hides in it is spelt out, and nothing is cut."""
+    call: ToolCall
+    """What it is for the policy, by the declaration of the agent's tool."""
     folder: str = ""
     helper: bool = False
     """Whether a helper asks, and not the conversation that the person sees."""
@@ -56,13 +54,7 @@ class PermissionRequest(Struct, frozen=True, kw_only=True):
     """The agent's own name of the request, where it has one."""
 
     @property
-    def shell_command(self) -> str:
-        """The command that a shell would run; empty for other tools."""
-        command = string(self.input.get("command"))
-        return "" if PATCH in command else command
-
-    @property
-    def call(self) -> bytes:
+    def call_key(self) -> bytes:
         """Which call it is about: by its id, or else by the tool and its input, for most requests do not name it."""
         return self.call_id.encode() or call_key(self.tool, self.input)
 
@@ -82,7 +74,7 @@ class Approvals:
     def ended_call(self, payload: object) -> bytes | None:
         """Return the key of the call whose end a payload reports; None if it reports none, or a helper's."""
         given = json_object(payload)
-        ended = given.get("hook_event_name") in {"PostToolUse", "PostToolUseFailure"} and not given.get("agent_id")
+        ended = string(given.get("hook_event_name")) in ENDS and not given.get("agent_id")
         return call_key(string(given.get("tool_name")), json_object(given.get("tool_input"))) if ended else None
 
     def ran_call(self, payload: object) -> bytes | None:
@@ -116,28 +108,9 @@ def call_key(tool: str, given: dict[str, Any]) -> bytes:
     return canonical([tool, given])
 
 
-def call_text(given: dict[str, Any]) -> str:
-    """Return the input of a tool as a person reads it: a command, a change of a file, or JSON."""
-    name = next((string(given.get(key)) for key in PATHS if string(given.get(key))), "")
-    if command := string(given.get("command")):
-        return command
-    if diff := string(given.get("diff")):
-        return diff.strip("\n")
-    if "old_string" in given or "new_string" in given:
-        return "\n".join([name, *_marked("-", given.get("old_string")), *_marked("+", given.get("new_string"))])
-    if name and isinstance(given.get("content"), str):
-        return "\n".join([name, *_marked("+", given["content"])])
-    if set(given) == {"url"} or set(given) == {"file_path"}:
-        return string(next(iter(given.values())))
-    return json.dumps(given, ensure_ascii=False, indent=1)
-
-
-def paths_in(given: dict[str, Any]) -> tuple[str, ...]:
-    """Return the files that the input of a tool names."""
-    named = [string(given.get(key)) for key in PATHS]
-    patch = string(given.get("command")).splitlines() if PATCH in string(given.get("command")) else []
-    named += [line.removeprefix(mark) for line in patch for mark in PATCHED if line.startswith(mark)]
-    return tuple(dict.fromkeys(name for name in named if name))
+def given_input(value: object) -> dict[str, Any]:
+    """Return the input of a tool as an object; what is not one is kept under a name."""
+    return value if isinstance(value, dict) else {} if value is None else {"tool_input": value}
 
 
 def questions_in(given: dict[str, Any]) -> tuple[Question, ...]:
@@ -150,16 +123,3 @@ def questions_in(given: dict[str, Any]) -> tuple[Question, ...]:
         )
         for one in json_objects(given.get("questions"))
     )
-
-
-def questions_text(questions: Sequence[Question]) -> str:
-    """Return questions with their options as a person reads them."""
-    lines = []
-    for question in questions:
-        lines.append(question.text + (" (several may be chosen)" if question.several else ""))
-        lines += [f"  {number}. {option}" for number, option in enumerate(question.options, 1)]
-    return "\n".join(lines)
-
-
-def _marked(mark: str, text: object) -> list[str]:
-    return [f"{mark} {line}" for line in string(text).splitlines()]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from covey.agents.signals.signals import Signals
     from covey.agents.transcript_turns import TurnSource
     from covey.agents.turns import TurnReader
+    from covey.policy.tools import Tools
 
 SHARED = frozenset({"headless", "integration", "screens", "signals"})
 """Packages of `covey.agents` that are not the folder of an agent."""
@@ -100,6 +101,8 @@ DIALOGS: Mapping[str, tuple[DialogShape, ...]] = Parts("dialogs", "DIALOGS")
 """Which keys answer which dialog."""
 APPROVALS: Mapping[str, Approvals] = Parts("approvals", "APPROVALS")
 """How agents ask a person by a hook, and are answered."""
+TOOLS: Mapping[str, Tools] = Parts("tools", "TOOLS")
+"""Which tools agents have, and the form of their inputs."""
 HEADLESS: Mapping[str, HeadlessAgent] = Parts("headless", "HEADLESS")
 """How agents are run without a terminal."""
 LAUNCHING: Mapping[str, Launching] = Parts("launching", "LAUNCHING")

@@ -1,1 +1,1 @@
-"""The policy: which requests of agents are allowed, denied or left to a person, by rules of the configuration."""
+"""The policy of the configuration as it is in force, listed, explained and tried on past requests."""

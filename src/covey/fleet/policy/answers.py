@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from covey.fleet.policy.asked import requests_of
 from covey.fleet.policy.live_policy import placed_in_file
-from covey.fleet.policy.policy import Policy
-from covey.fleet.policy.request import PolicyRequest
-from covey.fleet.policy.settings import CONDITIONS, RULES
 from covey.kernel.config.config import Config
+from covey.policy.policy import Policy, worst
+from covey.policy.settings import CONDITIONS, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from covey.fleet.policy.rules_text import WrittenProblem
     from covey.kernel.config.settings import Settings
     from covey.kernel.home import Home
+    from covey.policy.rules_text import WrittenProblem
 
 
 def listed(policy: Policy, problems: Sequence[WrittenProblem]) -> dict[str, Any]:
@@ -40,16 +40,8 @@ def problems_as_dicts(problems: Sequence[WrittenProblem]) -> list[dict[str, Any]
 
 
 def explained(policy: Policy, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what would be decided about a request."""
-    request = PolicyRequest(
-        agent=params["agent"],
-        tool=params["tool"],
-        command=params["command"],
-        paths=tuple(params["path"] or ()),
-        target=params["target"],
-        folder=params["folder"],
-    )
-    decision = policy.decide(request)
+    """Return what would be decided about a request; for one of several files, about the file that fares worst."""
+    decision = worst(policy.decide(request) for request in requests_of(params))
     return {"effect": decision.effect, "rule": decision.rule, "why": decision.why}
 
 

@@ -7,17 +7,17 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from covey.fleet.policy.policy import Policy
-from covey.fleet.policy.rules_text import WrittenProblem, placed
-from covey.fleet.policy.settings import RULES
 from covey.kernel.config.file import read_text
+from covey.policy.policy import Policy
+from covey.policy.rules_text import WrittenProblem, placed
+from covey.policy.settings import RULES
 from murli import AgentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from covey.fleet.policy.rule import RuleProblem
     from covey.kernel.subsystem import Context
+    from covey.policy.rule import RuleProblem
 
 log = logging.getLogger("covey.policy")
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.contract.approvals_events import APPROVAL_CLOSED, APPROVAL_OPENED
 from covey.fleet.policy.answers import explained, listed, problems_as_dicts
 from covey.fleet.policy.past_requests import past_requests, tried
-from covey.fleet.policy.policy import Policy
-from covey.fleet.policy.rules_text import placed, tables_in
 from covey.kernel.events.event import Kinds
 from covey.kernel.moments import moment
+from covey.policy.policy import Policy
+from covey.policy.rules_text import placed, tables_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,7 @@ class PolicyOperations:
         return listed(policy, await self._policy.problems())
 
     async def explain(self, call: Call) -> dict[str, Any]:
-        return explained(await self._policy.current(), call.params)
+        return await asyncio.to_thread(explained, await self._policy.current(), call.params)
 
     async def test(self, call: Call) -> dict[str, Any]:
         since = moment(call.params["since"], "since", self._clock.time())

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from covey.agents.registry import TOOLS
 from covey.contract.approvals_events import APPROVAL_CLOSED, APPROVAL_OPENED
-from covey.fleet.policy.decision import ALLOW, ASK, DENY, Decision
-from covey.fleet.policy.request import PolicyRequest
 from covey.kernel.clock import timestamp
+from covey.policy.decision import ALLOW, ASK, DENY, Decision
+from covey.policy.request import PolicyRequest
+from covey.policy.tool_call import ToolCall
+from covey.policy.tools import Tools, texts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from covey.fleet.policy.decision import Effect
-    from covey.fleet.policy.policy import Policy
     from covey.kernel.events.event import Event
+    from covey.policy.decision import Effect
+    from covey.policy.policy import Policy
 
 APPROVED = "approved"
 DENIED = "denied"
@@ -68,8 +71,8 @@ class Trial(Struct, frozen=True):
             "ref": past.ref,
             "agent": request.agent,
             "tool": request.tool,
-            "command": request.command,
-            "paths": list(request.paths),
+            "command": request.call.command,
+            "paths": list(request.call.paths),
             "target": request.target,
             "folder": request.folder,
             "outcome": past.outcome,
@@ -114,14 +117,27 @@ def tried(policy: Policy, past: Iterable[PastRequest], limit: int) -> tuple[list
     return list(last), counts
 
 
+def _call(data: Mapping[str, Any]) -> ToolCall:
+    """Return the call of a recorded request. Older records have no kind: it is that of the tool, as far as it is known.
+
+    Without its input a request is judged by what was recorded of it.
+    """
+    tools = TOOLS[data["agent"]] if data["agent"] in TOOLS else Tools({})
+    kind = data.get("tool_kind") or tools.kind_of(data["tool"])
+    return ToolCall(
+        kind=kind,
+        command=data["shell_command"],
+        paths=tuple(data["paths"]),
+        deep=data.get("deep", False),
+        folder=data.get("runs_in", ""),
+        texts=texts_in(data.get("input") or data["command"]),
+        unread=data.get("unread") or ("it was too long to be kept whole" if data.get("left_out") else ""),
+    )
+
+
 def _opened(event: Event) -> PastRequest:
     data = event.data
     request = PolicyRequest(
-        agent=data["agent"],
-        tool=data["tool"],
-        command=data["shell_command"],
-        paths=tuple(data["paths"]),
-        target=data["target"],
-        folder=data["folder"],
+        agent=data["agent"], tool=data["tool"], call=_call(data), target=data["target"], folder=data["folder"]
     )
     return PastRequest(request=request, at=event.time, ref=data["ref"])

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from covey.agents.approvals import PermissionRequest
+from covey.agents.registry import TOOLS
 from covey.contract.approvals_events import APPROVAL_CLOSED, APPROVAL_OPENED
 from covey.fleet.approvals.approval import Approval
 from covey.fleet.policy.past_requests import PastRequest, past_requests, tried
-from covey.fleet.policy.policy import Policy
 from covey.kernel.events.event import Kinds
 from covey.kernel.events.events import Events
 from covey.kernel.store.store import Store
+from covey.policy.policy import Policy
 from tests.covey.fleet.samples import sample_approval
 
 pytestmark = pytest.mark.once  # the release of tmux makes no difference
@@ -22,7 +23,13 @@ pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
 def approval(number: int, command: str) -> Approval:
     request = PermissionRequest(
-        kind="approval", tool="Bash", input={"command": command}, command=command, folder="/w", hidden=False
+        kind="approval",
+        tool="Bash",
+        input={"command": command},
+        command=command,
+        call=TOOLS["claude"].read("Bash", {"command": command}),
+        folder="/w",
+        hidden=False,
     )
     return sample_approval(request, str(number))
 
@@ -47,7 +54,7 @@ async def journal(folder: Path, *requests: tuple[str, str, str]) -> list[PastReq
 
 async def test_requests_are_read_with_what_came_of_them(tmp_path: Path) -> None:
     found = await journal(tmp_path, ("open", "", ""), ("ls", "approved", "hook"), ("rm x", "denied", "policy"))
-    assert [(one.request.command, one.outcome, one.decided) for one in found] == [
+    assert [(one.request.call.command, one.outcome, one.decided) for one in found] == [
         ("ls", "approved", "ask"),
         ("rm x", "denied", "deny"),
         ("open", "", "ask"),
@@ -85,5 +92,5 @@ async def test_what_would_have_changed(
 async def test_only_the_last_are_kept_and_all_are_counted(tmp_path: Path) -> None:
     past = await journal(tmp_path, *((f"ls {number}", "approved", "hook") for number in range(5)))
     trials, counts = tried(Policy([{"name": "all", "effect": "allow", "command": "ls *"}]), past, 2)
-    assert [trial.past.request.command for trial in trials] == ["ls 3", "ls 4"]
+    assert [trial.past.request.call.command for trial in trials] == ["ls 3", "ls 4"]
     assert counts["allow"] == 5

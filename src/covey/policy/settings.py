@@ -8,6 +8,7 @@ CONDITIONS = ("agent", "tool", "command", "path", "target", "folder")
 RULES = Tables(
     "policy.rule",
     "Which requests of agents are allowed, denied or left to you, by agent, tool, command, path, target and folder.",
+    consent=True,
     required=["name", "effect"],
     columns=dict.fromkeys(("name", "effect", *CONDITIONS), ("text",)),
 )

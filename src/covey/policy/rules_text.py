@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from covey.fleet.policy.settings import RULES
 from covey.kernel.config import toml_text
 from covey.kernel.config.file import ConfigError, Problem, parse_text
+from covey.policy.settings import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from covey.fleet.policy.rule import RuleProblem
+    from covey.policy.rule import RuleProblem
 
 
 class WrittenProblem(NamedTuple):

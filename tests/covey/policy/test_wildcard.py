@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.fleet.policy.wildcard import UNKNOWN, Wildcard
+from covey.policy.wildcard import UNKNOWN, Wildcard
 
 pytestmark = pytest.mark.once  # the release of tmux makes no difference
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.fleet.policy.decision import ALLOW, ASK, DENY, Decision
-from covey.fleet.policy.rule import Asked, Fit, Rule, RuleProblem, read_rule
-from covey.fleet.policy.settings import RULES
+from covey.policy.decision import ALLOW, ASK, DENY, Decision
+from covey.policy.rule import Asked, Fit, Rule, RuleProblem, read_rule
+from covey.policy.settings import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from covey.fleet.policy.request import PolicyRequest
+    from covey.policy.request import PolicyRequest
 
 MOST_PATHS = 1000
 """Of one request; one with more is never allowed."""
@@ -62,12 +62,12 @@ class Policy:
     def decide(self, request: PolicyRequest) -> Decision:
         """Return what is to be done with a request. One with several paths is allowed only if each of them is."""
         asked = Asked(request)
-        paths = tuple(dict.fromkeys(request.paths)) or ("",)
+        paths = tuple(dict.fromkeys(request.call.paths)) or ("",)
         decisions = [self._decide(asked, path) for path in paths[:MOST_PATHS]]
-        worst = min(decisions, key=lambda one: _SEVERITY.index(one.effect))
-        if worst.effect == ALLOW and len(paths) > MOST_PATHS:
+        decision = worst(decisions)
+        if decision.effect == ALLOW and len(paths) > MOST_PATHS:
             return Decision(effect=ASK, why=f"it has more than {MOST_PATHS} paths")
-        return worst
+        return decision
 
     def _decide(self, asked: Asked, path: str) -> Decision:
         fits = [(rule, fit) for rule in self.rules if (fit := rule.fit(asked, path)) is not Fit.NO]
@@ -81,19 +81,21 @@ class Policy:
         rule = _narrowest(certain)
         if rule.effect == ASK:
             return Decision(effect=ASK, rule=rule.name, why=f"the rule {rule.name!r} asks")
-        doubt = self._doubt(rule, [other for other, fit in fits if fit is Fit.MAYBE])
+        doubt = self._doubt(rule, [other for other, fit in fits if fit is Fit.MAYBE], asked)
         if doubt:
             return Decision(effect=ASK, rule=rule.name, why=f"the rule {rule.name!r} would allow it, but {doubt}")
         return Decision(effect=ALLOW, rule=rule.name, why=f"the rule {rule.name!r} allows it")
 
-    def _doubt(self, allowing: Rule, possible: Sequence[Rule]) -> str:
+    def _doubt(self, allowing: Rule, possible: Sequence[Rule], asked: Asked) -> str:
         """Return why a rule does not allow what it fits; empty if it does."""
         if self.unreadable:
             return self.unreadable
+        if why := asked.request.call.unread:
+            return f"Covey does not understand it: {why}"
         for rule in possible:
             if rule.effect == DENY or _rank(rule) < _rank(allowing):
                 verb = "deny" if rule.effect == DENY else "ask"
-                return f"the rule {rule.name!r} may {verb} it: what it does is known only when it runs"
+                return f"the rule {rule.name!r} may {verb} it: {rule.why_possible(asked)}"
         return ""
 
     def _nothing_fits(self, asked: Asked) -> str:
@@ -101,10 +103,17 @@ class Policy:
             return self.unreadable
         if not self.rules:
             return "there are no rules"
+        if asked.request.call.unread:
+            return f"no rule fits, and Covey does not understand it: {asked.request.call.unread}"
         patterns = any(rule.effect == ALLOW and "command" in rule.conditions for rule in self.rules)
-        if patterns and asked.request.command and asked.words is None:
+        if patterns and asked.request.call.command and asked.words is None:
             return "no rule fits: a pattern allows one simple command only, and this is not one"
         return "no rule fits"
+
+
+def worst(decisions: Iterable[Decision]) -> Decision:
+    """Return the decision that permits least."""
+    return min(decisions, key=lambda one: _SEVERITY.index(one.effect))
 
 
 def _narrowest(rules: Sequence[Rule]) -> Rule:

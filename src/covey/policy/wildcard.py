@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import NamedTuple
+
+from covey.kernel.composed import composed
 
 UNKNOWN = "\0"
 """In a text that is compared: characters that are not known, any number of them."""
@@ -52,7 +53,7 @@ class Wildcard:
 
 def folded(text: str) -> str:
     """Return a text as it is compared where case is not to matter: some file systems do not distinguish it."""
-    return unicodedata.normalize("NFC", text).casefold()
+    return composed(text).casefold()
 
 
 def _piece(part: str) -> _Piece:

@@ -1,0 +1,1 @@
+"""The policy's reading of shell commands, compared with what four shells run."""

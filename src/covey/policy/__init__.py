@@ -1,0 +1,1 @@
+"""The policy: which tool calls of agents are allowed, denied or left to a person, by rules. Pure."""

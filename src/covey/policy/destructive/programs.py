@@ -1,0 +1,123 @@
+"""The programs that matter here: what does harm by itself, what runs others, and what takes all its words as data."""
+
+from __future__ import annotations
+
+ROOT = frozenset({
+    "sudo", "sudoedit", "sudo-rs", "doas", "su", "pkexec", "run0", "runuser", "gosu", "su-exec", "please", "super",
+    "calife", "dzdo",
+})  # fmt: skip
+"""Ask for the rights of root or of somebody else."""
+POWER = frozenset({
+    "shutdown", "reboot", "halt", "poweroff", "kexec", "telinit", "init", "pm-suspend", "pm-hibernate",
+})  # fmt: skip
+FORMATS = frozenset({
+    "mke2fs", "mkdosfs", "mkntfs", "mkswap", "newfs", "wipefs", "blkdiscard", "sgdisk", "sfdisk", "cfdisk", "fdisk",
+    "gdisk", "parted", "pvcreate", "pvremove", "vgremove", "lvremove", "zpool", "hdparm", "nvme", "badblocks",
+    "cryptsetup", "mdadm", "diskutil", "newfs_apfs", "newfs_hfs",
+})  # fmt: skip
+"""Write file systems and partitions. All that begin with `mkfs` belong to them."""
+SHREDS = frozenset({
+    "shred", "srm", "wipe", "scrub", "nwipe",
+})  # fmt: skip
+SYSTEMCTL_VERBS = frozenset({
+    "poweroff", "reboot", "halt", "kexec", "soft-reboot", "rescue", "emergency", "exit", "hibernate", "suspend",
+})  # fmt: skip
+SYSTEMCTL_TARGETS = frozenset(
+    f"{name}.target" for name in ("poweroff", "reboot", "halt", "kexec", "rescue", "emergency", "shutdown", "exit")
+)
+SHELLS = frozenset({
+    "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "pwsh",
+})  # fmt: skip
+INTERPRETERS = {
+    "python": "c",
+    "pypy": "c",
+    "perl": "eE",
+    "ruby": "e",
+    "node": "ep",
+    "nodejs": "ep",
+    "bun": "ep",
+    "deno": "",
+    "php": "rBRE",
+    "lua": "e",
+    "luajit": "e",
+    "rscript": "e",
+    "r": "e",
+    "osascript": "e",
+    "tclsh": "",
+    "wish": "",
+    "guile": "c",
+    "ghc": "e",
+    "julia": "eE",
+    "elixir": "e",
+    "groovy": "e",
+    "swift": "e",
+}
+"""Interpreters, by their names without a version, and the letters of the options that bring a program."""
+AWKS = frozenset(["awk", "gawk", "mawk", "nawk"])
+RUNNERS = frozenset({
+    "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "timeout", "gtimeout", "stdbuf", "setsid",
+    "xargs", "busybox", "toybox", "time", "watch", "unbuffer", "taskset", "chrt", "setpriv", "prlimit", "setarch",
+    "linux32", "linux64", "choom", "fakeroot", "flock", "parallel", "strace", "ltrace", "script", "unshare",
+    "nsenter", "chroot", "proot", "bwrap", "firejail", "dbus-run-session", "dbus-launch", "systemd-run",
+    "systemd-inhibit", "caffeinate", "numactl", "catchsegv", "valgrind", "perf", "hyperfine", "retry", "entr",
+    "ssh", "mosh", "docker", "podman", "kubectl", "rlwrap", "expect", "tmux", "screen", "at", "batch", "coproc",
+    "noglob", "nocorrect",
+})  # fmt: skip
+"""Run what their words say. A program that is in none of these lists may do that as well."""
+RESERVED = frozenset({
+    "!", "{", "}", "if", "then", "else", "elif", "fi", "while", "until", "do", "done", "time", "coproc", "]]", "]",
+    "esac",
+})  # fmt: skip
+"""Words of the shell before or after a command."""
+DATA = frozenset(["for", "select", "case", "function", "in", "[", "[[", "foreach"])
+"""Words of the shell after which there is no command."""
+LOOPS = frozenset(["for", "while", "until", "select", "function", "repeat", "foreach"])
+PLAIN = frozenset({
+    "[", "[[", ":", "true", "false", "test", "echo", "printf", "cat", "tac", "head", "tail", "less", "more", "wc",
+    "sort", "uniq", "cut", "tr", "paste", "column", "nl", "fold", "fmt", "rev", "comm", "join", "diff", "cmp",
+    "grep", "egrep", "fgrep", "rg", "ag", "ack", "ls", "ll", "tree", "stat", "file", "du", "df", "pwd", "basename",
+    "dirname", "realpath", "readlink", "date", "cal", "whoami", "id", "groups", "uname", "hostname", "uptime",
+    "free", "ps", "pgrep", "top", "nproc", "lscpu", "lsblk", "lsof", "ss", "netstat", "ip", "ping", "dig", "host",
+    "nslookup", "which", "type", "whereis", "whatis", "man", "info", "apropos", "jq", "yq", "touch", "mkdir",
+    "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum", "cksum", "sum", "seq", "yes", "sleep", "wait", "jobs",
+    "exit", "return", "break", "continue", "shift", "local", "export", "declare", "typeset", "readonly", "unset",
+    "let", "read", "mapfile", "readarray", "getopts", "set", "shopt", "ulimit", "umask", "printenv", "npm", "pnpm",
+    "yarn", "pip", "pip3", "uv", "cargo", "go", "make", "pytest", "ruff", "mypy", "black", "isort", "flake8",
+    "eslint", "prettier", "tsc", "gh", "glab", "git", "apt", "dpkg", "brew", "systemctl", "journalctl", "curl",
+    "wget", "covey", "claude", "pushd", "popd", "dirs", "cd", "kill", "fc", "history", "bc", "expr", "tput",
+    "clear", "open", "xdg-open", "od", "xxd", "hexdump", "strings", "base64",
+})  # fmt: skip
+"""Take all their words as data, so that the name of another program among them is only a name."""
+DEVICE_READERS = frozenset({
+    "ls", "stat", "file", "df", "du", "lsblk", "blkid", "findmnt", "mount", "lsof", "grep", "egrep", "rg", "echo",
+    "printf", "cat", "test", "[", "[[", "smartctl",
+})  # fmt: skip
+"""May name a device as long as nothing is redirected."""
+
+
+def family(program: str) -> str:
+    """Return the name of a program without its folder and version, in lower case: `python3.11` is `python`."""
+    name = program.rpartition("/")[2].casefold()
+    base = name.rstrip("0123456789.-")
+    return base if base in INTERPRETERS else name
+
+
+def is_harmful(name: str) -> str:
+    """Return what a program does that is never allowed, as a sentence; empty if nothing by its name alone."""
+    if name in ROOT:
+        return f"{name} asks for the rights of another user"
+    if name in POWER:
+        return f"{name} stops the machine"
+    if name in FORMATS or name.startswith("mkfs"):
+        return f"{name} writes file systems or partitions"
+    if name in SHREDS:
+        return f"{name} destroys files so that nobody can restore them"
+    return ""
+
+
+def is_watched(name: str) -> bool:
+    """Return whether a program is judged by its words: its name among the words of an unknown program is looked at."""
+    return bool(is_harmful(name)) or name in SHELLS or name in INTERPRETERS or name in AWKS or name in _JUDGED
+
+
+_JUDGED = frozenset(["rm", "dd", "find", "fd", "eval", "source", "trap", "tee", "xargs"])

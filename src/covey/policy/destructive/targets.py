@@ -1,0 +1,162 @@
+"""Where a deletion may reach: below the workspace and the folders for temporary files, and nowhere else."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, NamedTuple
+
+from covey.policy.wildcard import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - only compared
+_WILD = re.compile(r"[*?\[\]{}]")
+_HARMLESS_DEVICES = re.compile(
+    r"/dev/(?:null|zero|full|u?random|tty|std(?:in|out|err)|ptmx|(?:fd|pts|shm|tcp|udp)(?:/.*)?)?"
+)
+_SWITCHES = re.compile(r"/proc/sysrq-trigger|/sys/power/.*")
+_MENTIONED = re.compile(r"(?<!/)/+(?:dev|proc|sys)/[\w./-]*")
+
+
+class Place(NamedTuple):
+    """Where a command runs, and for whom."""
+
+    folder: str
+    """The folder in which it begins."""
+    workspace: str
+    """The folder below which the agent may delete."""
+    home: str
+    temporary: tuple[str, ...] = TEMPORARY
+    resolve: Callable[[str], str] = posixpath.normpath
+    """Returns what a path leads to; by itself only its text is looked at."""
+    folder_lasts: bool = False
+    """Whether a `cd` counts for the agent's later commands."""
+
+
+class Folders:
+    """The folders in which a command of a text may run, as far as they are known."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.known = [place.folder] if place.folder.startswith("/") else []
+        self.certain = bool(self.known)
+
+    def change(self, words: tuple[str, ...], *, repeated: bool) -> str:
+        """Take a `cd` into account. Returns what is wrong with it; empty if nothing is."""
+        targets = [word for word in words[1:] if word == "-" or not word.startswith("-")]
+        target = targets[0] if targets else self._place.home
+        if UNKNOWN in target or target == "-" or len(targets) > 1 or (repeated and ".." in target):
+            self.certain = False
+        else:
+            new = [_joined(folder, target, self._place.home) for folder in self.known]
+            self.known = list(dict.fromkeys([*self.known, *new]))[:64]
+            self.certain &= len(self.known) < 64  # noqa: PLR2004 - the bound of the line above
+        if self._place.folder_lasts and not (self.certain and all(map(self._is_inside, self.known))):
+            return "cd out of the workspace would count for later commands: name the path in the command instead"
+        return ""
+
+    def _is_inside(self, folder: str) -> bool:
+        return _is_below(folder, self._place.workspace) or folder == posixpath.normpath(self._place.workspace)
+
+    def all_of(self, word: str) -> list[str] | None:
+        """Return the paths that a word may mean; None if that is not known."""
+        if word.startswith("~") and word != "~" and not word.startswith("~/"):
+            return None
+        if word.startswith(("/", "~")):
+            return [_joined("/", word, self._place.home)]
+        return [_joined(folder, word, self._place.home) for folder in self.known] if self.certain else None
+
+
+def objection_to_deleting(word: str, folders: Folders, place: Place, *, start: bool = False) -> str:
+    """Return why what a word names may not be deleted with all that is below it; empty if it may.
+
+    `start`: what is deleted lies below it, as with `find`; then the workspace itself may be named.
+    """
+    if UNKNOWN in word:
+        return "what is deleted is known only when it runs: write the path out"
+    pattern = word
+    if re.search(r"(?:^|/)\.[^/]*[*?][^/]*/", pattern):
+        return f"{_shown(word)} may match the folder above: name what is to be deleted"
+    paths = folders.all_of(pattern)
+    if paths is None:
+        return f"it is not known which folder {_shown(word)} is in: write the whole path, without cd"
+    for path in paths:
+        if wrong := _objection(path, word, place, start=start):
+            return wrong
+    return ""
+
+
+def _objection(path: str, word: str, place: Place, *, start: bool) -> str:
+    home = posixpath.normpath(place.home) if place.home else ""
+    workspace = posixpath.normpath(place.workspace) if place.workspace else ""
+    for reading in dict.fromkeys((path, _resolved(path, place))):
+        if reading == "/" or (home and (_matches_above(reading, home) or _empties(reading, home))):
+            return f"{_shown(word)} is the home folder, or what it lies in"
+        if workspace and workspace != "/" and (_is_below(reading, workspace) or (start and reading == workspace)):
+            continue
+        if not (home and _is_below(reading, home)) and any(_is_inside(reading, folder) for folder in place.temporary):
+            continue
+        return f"{_shown(word)} is not below the workspace: name a path inside of it"
+    return ""
+
+
+def device_in(text: str, folders: Folders) -> str:
+    """Return the device or the switch of the system that a text names; empty if it names none."""
+    bare = re.sub(r"[\"'\\]", "", text)
+    words = re.split(r"[\s=,;&|<>()]+", bare)
+    found = [match.group() for match in _MENTIONED.finditer(bare)]
+    if "dev" in bare or any(folder.startswith(("/dev", "/proc", "/sys")) for folder in folders.known):
+        found += [path for word in words if word and len(word) < 4096 for path in folders.all_of(word) or ()]  # noqa: PLR2004
+    for path in found:
+        plain = posixpath.normpath(f"/{path.strip('/')}")
+        is_device = plain.startswith("/dev/") and not _HARMLESS_DEVICES.fullmatch(plain)
+        if is_device or _SWITCHES.fullmatch(plain):
+            return plain
+    return ""
+
+
+def _resolved(path: str, place: Place) -> str:
+    """Return what a path leads to, up to its first wildcard."""
+    whole = path.split("/")
+    first = next((at for at, name in enumerate(whole) if _WILD.search(name)), len(whole))
+    return posixpath.join(place.resolve("/".join(whole[:first]) or "/"), *whole[first:])
+
+
+def _joined(folder: str, target: str, home: str) -> str:
+    if target == "~" or target.startswith("~/"):
+        target = home + target[1:]
+    path = posixpath.normpath(posixpath.join(folder, target))
+    return f"/{path.lstrip('/')}"
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(f"{folder.rstrip('/')}/")
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    """Return whether a path is below a folder, and not a wildcard for everything in it."""
+    first = path.removeprefix(f"{folder}/").partition("/")[0]
+    return _is_below(path, folder) and not _WILD.search(first)
+
+
+def _matches_above(path: str, home: str) -> bool:
+    """Return whether a path, which may have wildcards, may be the home folder or a folder in which it lies."""
+    names, own = path.split("/"), home.split("/")
+    return len(names) <= len(own) and all(map(_fits, own, names))
+
+
+def _empties(path: str, home: str) -> bool:
+    """Return whether a wildcard stands for what is in the home folder, or in a folder in which that lies."""
+    above, _, last = path.rpartition("/")
+    return bool(_WILD.search(last)) and (not above or _matches_above(above, home))
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name == pattern or bool(_WILD.search(pattern) and ("{" in pattern or fnmatchcase(name, pattern)))
+
+
+def _shown(word: str) -> str:
+    return word.replace(UNKNOWN, "*")[:100]

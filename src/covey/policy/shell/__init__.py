@@ -1,0 +1,1 @@
+"""Shell commands: what is certain about them, read with a grammar."""

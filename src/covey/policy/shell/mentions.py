@@ -1,0 +1,144 @@
+"""Names and paths of rules that are written somewhere in a text, whatever a shell makes of that place."""
+
+# ruff: noqa: PLR2004 - the bounds of Unicode
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from covey.policy.shell.programs import program_name
+from covey.policy.shell.words import GLOB
+from covey.policy.wildcard import UNKNOWN, Wildcard, folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from covey.policy.path_pattern import PathPattern
+    from covey.policy.shell.reading import Reading
+
+_ESCAPE = re.compile(r"\\(?:x\{?([0-9a-fA-F]{1,2})\}?|[uU]\{?([0-9a-fA-F]{1,8})\}?|0?([0-7]{1,3}))")
+_QUOTES = re.compile(r"\\\r?\n|\$(?=['\"])|['\"\\]")
+_BEFORE = r"(?:(?<![\w.\-])|(?<![\w.\-])-[a-z]{0,3}[sce]|(?<=[0-9;])e)"
+"""Where a word may begin: also behind an option that takes one."""
+_AFTER = r"(?![\w\-]|\.\w)"
+_WILD = re.compile(r"[*?]")
+_HOMES = ("/home/*", "/Users/*", "/users/*", "/root")
+
+
+def views(text: str) -> tuple[str, ...]:
+    """Return a text without its quotes, as it is and with the characters that its escapes stand for."""
+    return tuple(dict.fromkeys(folded(_QUOTES.sub("", one)) for one in (text, _ESCAPE.sub(_unescaped, text))))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = int(found[1] or found[2], 16) if found[1] or found[2] else int(found[3], 8)
+    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
+
+
+class NamedCommand:
+    """The program of a pattern for commands, as it may be written anywhere."""
+
+    def __init__(self, pattern: str) -> None:
+        pattern = folded(" ".join(pattern.split()))
+        first = program_name(pattern.split(" ", maxsplit=1)[0])
+        self.name = _WILD.split(first)[0]
+        self._is_prefix = self.name != first
+        self._pieces = [piece for piece in re.split(r"[*?\s/]+", pattern) if piece]
+        self._anywhere = Wildcard(f"*{pattern}*")
+        self._word = re.compile(_BEFORE + re.escape(self.name) + ("" if self._is_prefix else _AFTER))
+
+    def is_elsewhere(self, texts: Sequence[str], reading: Reading) -> bool:
+        """Return whether it is written where it is not the program of a command that was read."""
+        if not self.name:
+            return any(self._anywhere.matches(" ".join(text.split())) for text in texts)
+        read = {one.at for one in reading.commands if self._is_program(program_name(folded(one.words[0])))}
+        return any(
+            all(piece in text for piece in self._pieces) and sum(1 for _ in self._word.finditer(text)) > len(read)
+            for text in texts
+        )
+
+    def _is_program(self, name: str) -> bool:
+        return name.startswith(self.name) if self._is_prefix else name == self.name
+
+
+class MentionedPath:
+    """A pattern for paths, compared with what may be a path in a text."""
+
+    def __init__(self, pattern: PathPattern, home: str) -> None:
+        self._pattern = pattern
+        self._home = home
+        text = pattern.text
+        self._parts = [part for part in text.removeprefix("~").split("/") if part.strip("*?")]
+        self._needles = [
+            Wildcard(f"*{part}*").matches if _WILD.search(part) else _written_alone(part).search for part in self._parts
+        ]
+        self._is_name = "/" not in text
+
+    def is_certain(self, paths: frozenset[str], folder: str) -> bool:
+        """Return whether one of the paths fits, in the folder of the request."""
+        return any(
+            self._pattern.touches(path, folder)
+            for whole in paths
+            for path in _readings(whole)
+            if UNKNOWN not in path and GLOB not in path
+        )
+
+    def is_possible(self, reading: Reading, texts: Sequence[str], folder: str) -> bool:
+        """Return whether a path may fit: in another folder, with what is not known of it, or written anywhere."""
+        if any(self._needles and all(one(text) for one in self._needles) for text in texts):
+            return True
+        inside = {posixpath.join(folder, one) if not one.startswith(("~", "/")) else one for one in reading.folders}
+        return any(self._may_fit(path, one) for whole in reading.paths for path in _readings(whole) for one in inside)
+
+    def _may_fit(self, path: str, folder: str) -> bool:
+        path, folder = folded(path), folded(folder)
+        if UNKNOWN in path:
+            return True
+        is_relative = path[:1] not in ("/", "~")
+        if is_relative and UNKNOWN in folder:
+            return not self._is_name or self._pattern.touches(path.replace(GLOB, "x"), "/")
+        folder = re.sub(r"^~(?=/|$)", self._home or "/home/me", folder)
+        if GLOB not in path:
+            return self._pattern.touches(path, folder if UNKNOWN not in folder else "/")
+        whole = posixpath.join("/", folder, re.sub(r"^~(?=/|$)", self._home, path)).replace(UNKNOWN, GLOB)
+        known = posixpath.normpath(whole) if ".." not in whole.partition(GLOB)[2] else GLOB
+        if self._is_name and GLOB * 2 not in known and known != GLOB:
+            names = known.replace(GLOB, UNKNOWN).split("/")
+            return any(Wildcard(self._pattern.text).may_match(name) for name in names)
+        return any(one.may_match(known.replace(GLOB, UNKNOWN)) for one in self._wildcards(folder))
+
+    def _wildcards(self, folder: str) -> Iterator[Wildcard]:
+        """Yield patterns for texts that match at least all that the pattern for paths does."""
+        text = re.sub(r"\*+", "*", self._pattern.text)
+        if text.startswith("~/"):
+            wholes = [f"{one}{text[1:]}" for one in (self._home, *map(folded, _HOMES))]
+        elif text.startswith("/"):
+            wholes = [text]
+        else:
+            wholes = [f"*/{text.removeprefix('./')}"] if self._is_name else [posixpath.join("/", folder, text)]
+        for whole in wholes:
+            yield Wildcard(whole)
+            yield Wildcard(f"{whole.removesuffix('/*')}")
+            yield Wildcard(f"{whole}/*")
+
+
+def _written_alone(part: str) -> re.Pattern[str]:
+    return re.compile(r"(?<![\w.\-])" + re.escape(part) + r"(?![\w\-])")
+
+
+def _readings(word: str) -> Iterator[str]:
+    """Yield the paths that a word may be, or hold."""
+    found = {word, *re.split(r"[=,:]", word), word.partition("=")[2], word[2:] if word.startswith("-") else ""}
+    for one in found:
+        path = re.sub(r"^file:/{0,2}(?:localhost)?(?=/)", "", one.lstrip("@<"))
+        path = re.sub(r"^file://", "", path)
+        if path.startswith("//"):
+            path = "/" + path.lstrip("/")
+        if other := re.match(r"~([\w.-]+)(?=/|$)", path):
+            path = f"/home/{other[1]}{path[other.end() :]}"
+        elif re.match(r"~[+-]", path):
+            path = UNKNOWN
+        if path:
+            yield path
