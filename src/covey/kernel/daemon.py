@@ -23,6 +23,7 @@ from covey.kernel.http.api import HttpApi
 from covey.kernel.http.listeners import Listeners, make_token
 from covey.kernel.http.server import HttpServer
 from covey.kernel.logs import logs
+from covey.kernel.loop_watch import LoopWatch
 from covey.kernel.metrics import Metrics
 from covey.kernel.operations import idempotency
 from covey.kernel.operations.audit import Audit
@@ -78,6 +79,7 @@ class Daemon:
             lambda: subsystems,
         )
         self.started_at = self.clock.monotonic()
+        self.loop_watch = LoopWatch(context.metrics)
         self.port: int | None = None
         self.files: SeatFiles | None = None
         """What is kept in place while the daemon runs; none before it listens."""

@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import os
+import resource
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ def run(seat: Seat, subsystems: Sequence[Subsystem], report: Report = lambda _: 
     `report` is called once: with pid and version when ready, with `already_running`, or with the error that is
     raised as `AgentError`.
     """
+    # A core dump would have keys and tokens in it. What the daemon starts may raise the limit again.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     lock = PidLock(seat.pid_file)
     try:
         acquired = lock.acquire()
@@ -87,7 +90,8 @@ async def _live(seat: Seat, subsystems: Sequence[Subsystem], lock: PidLock, repo
         written.flush()
         report({"pid": os.getpid(), "version": __version__})
         notify.notify("READY=1")
-        await daemon.until_stopped()
+        with daemon.loop_watch.watching(loop):
+            await daemon.until_stopped()
         log.info("stopping")
 
 

@@ -7,7 +7,7 @@ import re
 LONGEST_S = 366 * 86_400.0
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,3})?"
-_PARTS = re.compile(r"\s*".join(rf"(?:(?P<{unit}>{_NUMBER}){unit})?" for unit in _SECONDS), re.ASCII)
+_PARTS = re.compile(r"\s*+".join(rf"(?:(?P<{unit}>{_NUMBER}){unit})?" for unit in _SECONDS), re.ASCII)
 _BARE = re.compile(_NUMBER, re.ASCII)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from covey.kernel.doctor.finding import Finding
     from covey.kernel.http.exchange import Application
     from covey.kernel.metrics import Metrics
-    from covey.kernel.operations.call import Call, Handler, Scope
+    from covey.kernel.operations.call import Guard, Handler, Scope
     from covey.kernel.operations.dispatcher import Dispatcher
     from covey.kernel.processes.supervisor import Supervisor
     from covey.kernel.seat import Seat
@@ -58,7 +58,7 @@ class Opened(NamedTuple):
     """Its part of `covey status`."""
     mounts: Mapping[str, Application] = {}
     """ASGI applications by the prefix of their paths; each checks its callers itself."""
-    guard: Callable[[Call], None] | None = None
+    guard: Guard | None = None
     """Raises AgentError for a call, of any operation that does not stream, that is not to be performed."""
     health: Callable[[], dict[str, Any]] | None = None
     """What it adds to the daemon's health."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from covey.kernel.composed import composed
+
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|[\ud800-\udfff]")
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -24,7 +26,7 @@ def typed_text(text: str) -> tuple[str, int]:
     """
     visible, invisible = _INVISIBLE.subn("", text)
     clean, controls = _CONTROLS.subn("", visible)
-    return unicodedata.normalize("NFC", clean), invisible + controls
+    return composed(clean), invisible + controls
 
 
 def without_mentions(text: str) -> str:
@@ -35,4 +37,4 @@ def without_mentions(text: str) -> str:
 def compared(text: str) -> str:
     """Return what two texts have in common if one is the other as a composer shows it: no blanks, no format marks."""
     shown = "".join(one for one in text if not one.isspace() and unicodedata.category(one) != "Cf")
-    return unicodedata.normalize("NFC", shown)
+    return composed(shown)

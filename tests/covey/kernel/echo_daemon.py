@@ -62,7 +62,7 @@ ECHO = Subsystem(
     opened,
     operations=[SAY],
     migrations=[Migration("echo.greetings", "CREATE TABLE echo (greeting TEXT NOT NULL) STRICT")],
-    settings=[Setting("echo.greeting", "Put before each text.", default="")],
+    settings=[Setting("echo.greeting", "Put before each text.", consent=False, default="")],
     checks=checks,
     findings=findings,
 )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from covey.contract import Operation, Parameter
 
-LIMIT_S = 20
+LIMIT_S = 120
 GET = Operation(
     "get",
     "Get.",

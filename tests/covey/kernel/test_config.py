@@ -26,12 +26,12 @@ from murli import AgentError
 MORE = Settings(
     KERNEL,
     [
-        Setting("beats.daily_budget", "Dollars a day.", type="float", default=5.0, minimum=0),
-        Setting("fleet.watch.hosts", "Hosts to watch.", type="list", default=[]),
-        Setting("fleet.watch.every_s", "How often.", type="int", default=10, minimum=1),
-        Setting("fleet.name", "What it is called.", default=""),
-        Setting("notify.webhook_token", "What the webhook wants to see.", default="", sensitive=True),
-        Setting("notify.retries", "How often to try again.", type="int", default=3, maximum=9),
+        Setting("beats.daily_budget", "Dollars a day.", consent=False, type="float", default=5.0, minimum=0),
+        Setting("fleet.watch.hosts", "Hosts to watch.", consent=False, type="list", default=[]),
+        Setting("fleet.watch.every_s", "How often.", consent=False, type="int", default=10, minimum=1),
+        Setting("fleet.name", "What it is called.", consent=False, default=""),
+        Setting("notify.webhook_token", "What the webhook wants to see.", consent=False, default="", sensitive=True),
+        Setting("notify.retries", "How often to try again.", consent=False, type="int", default=3, maximum=9),
     ],
 )
 
@@ -577,11 +577,11 @@ def test_settings_are_declared_once_and_correctly() -> None:
     with pytest.raises(ValueError, match="declared twice"):
         Settings(KERNEL, KERNEL)
     with pytest.raises(ValueError, match="a setting and a section at once"):
-        Settings([Setting("a.b", "x", default=""), Setting("a.b.c", "x", default="")])
+        Settings([Setting("a.b", "x", consent=False, default=""), Setting("a.b.c", "x", consent=False, default="")])
     with pytest.raises(ValueError, match="not a name for a setting"):
-        Setting("level", "x", default="")
+        Setting("level", "x", consent=False, default="")
     with pytest.raises(ValueError, match=r"default of a\.b is refused by its own rules: one of x, y"):
-        Setting("a.b", "x", default="z", enum=("x", "y"))
+        Setting("a.b", "x", consent=False, default="z", enum=("x", "y"))
 
 
 def test_every_setting_of_the_kernel_explains_itself() -> None:

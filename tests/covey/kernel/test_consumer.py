@@ -21,7 +21,7 @@ from covey.kernel.store.store import Store
 
 MANY = 3000
 """More than wait for a slow reader."""
-LIMIT_S = 60
+LIMIT_S = 120
 WANTED = EventKind("wanted", "An event that the consumer of a test reads.")
 OTHER = EventKind("other", "An event that it does not read.")
 SCHEMA = (*Events.MIGRATIONS, Migration("done", "CREATE TABLE done (subject TEXT NOT NULL) STRICT"))

@@ -116,7 +116,7 @@ async def test_what_goes_wrong_is_raised_as_the_caller_over_http_would_read_it(
 
 
 async def test_a_guard_refuses_a_call_before_its_handler_is_run(tmp_path: Path) -> None:
-    def guard(call: Call) -> None:
+    async def guard(call: Call) -> None:
         if call.operation.mutating:
             raise conflict("not now", "Later.")
 

@@ -135,7 +135,7 @@ def test_a_broken_configuration_is_reported_with_all_its_problems(patient: Patie
 
 def test_a_configuration_with_a_secret_has_to_be_private(patient: Patient) -> None:
     patient.home.node.prepare()
-    settings = Settings(KERNEL, [Setting("notify.token", "x.", default="", sensitive=True)])
+    settings = Settings(KERNEL, [Setting("notify.token", "x.", consent=False, default="", sensitive=True)])
     Path(patient.home.node.config_file).write_text("[notify]\ntoken = 'abcdef'\n")
     Path(patient.home.node.config_file).chmod(0o644)
     doctor = SeatDoctor(patient.home.node, settings, ManualClock(), PATIENT)

@@ -17,7 +17,7 @@ from covey.kernel.store.store import Store
 from tests.covey.kinds import kind
 
 SCHEMA = (*Events.MIGRATIONS, Migration("state", "CREATE TABLE state (n INTEGER PRIMARY KEY) STRICT"))
-LIMIT_S = 30
+LIMIT_S = 120
 DAY_S = 86_400.0
 
 

@@ -20,7 +20,7 @@ from covey.kernel.http.listeners import Listeners
 from covey.kernel.http.server import HttpServer
 from covey.kernel.metrics import Metrics
 
-LIMIT_S = 60
+LIMIT_S = 120
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "uvloop": uvloop.new_event_loop,
     "asyncio": asyncio.new_event_loop,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -34,6 +35,22 @@ SHAPES = {
     "huggingface": "hf_abcdefghijklmnopqrstuvwxyz01234567",
     "telegram": "123456789:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc",
     "nats seed": SEED,
+    "gitlab runner": "glrt-abcdefghij0123456789",
+    "atlassian": "ATATT3xFfGF0abcdefghijklmnopqrstuv=0A1B2C3D",
+    "digitalocean": f"dop_v1_{'0123456789abcdef' * 4}",
+    "docker": "dckr_pat_abcdefghijklmnopqrstuvw_xyz",
+    "google oauth": "ya29.a0AfH6SMBx-abcdefghijklmnop_qrstuv",
+    "google client": "GOCSPX-abcdefghijklmnopqrstuvwxyz01",
+    "azure client": "abc8Q~abcdefghijklmnopqrstuvwxyz01234.6789",
+    "sendgrid": "SG.abcdefghijklmnopqrstuv.abcdefghijklmnopqrstuvwxyz0123456789abcdefg",
+    "twilio": f"SK{'0123456789abcdef' * 2}",
+    "mailgun": f"key-{'0123456789abcdef' * 2}",
+    "shopify": f"shpat_{'0123456789abcdef' * 2}",
+    "vault": "hvs.CAESIJ0123456789abcdefghijklmnop",
+    "databricks": f"dapi{'0123456789abcdef' * 2}",
+    "discord": "MTA0MDAwMDAwMDAwMDAwMDAwMDAw.Gabcde.abcdefghijklmnopqrstuvwxyz0",
+    "stripe webhook": "whsec_abcdefghijklmnopqrstuvwxyz",
+    "age": f"AGE-SECRET-KEY-1{'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L' * 2}"[:74],
     "jwt": JWT,
     "pem": PEM,
     "pem cut off": PEM[:90],
@@ -81,6 +98,25 @@ def test_a_secret_is_recognised_by_its_shape_wherever_it_stands(secret: str, aro
         ("tokens=abc,def", "tokens=[redacted]"),
         ("npmrc //registry/:_authToken=abc", "npmrc //registry/:_authToken=[redacted]"),
         ("aws_secret_access_key = abc/def+1", "aws_secret_access_key = [redacted]"),
+        ("AWS_SECRET_ACCESS_KEY wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "AWS_SECRET_ACCESS_KEY [redacted]"),
+        ("machine db login ann password hunter2x", "machine db login ann password [redacted]"),
+        ("export SMTP_PASS=hunter2", "export SMTP_PASS=[redacted]"),
+        ("AccountName=a;AccountKey=abc+/== x", "AccountName=a;AccountKey=[redacted] x"),
+        ("curl -u admin:hunter2 https://host", "curl -u admin:[redacted] https://host"),
+        ("curl -sS -uadmin:hunter2 x", "curl -sS -uadmin:[redacted] x"),
+        ("curl --user 'admin:hunter2' x", "curl --user 'admin:[redacted]' x"),
+        ('["curl", "-u", "admin:hunter2", "x"]', '["curl", "-u", "admin:[redacted]", "x"]'),
+        ("mysql -h db -u root -phunter2 app", "mysql -h db -u root -p[redacted] app"),
+        ("sshpass -p hunter2 ssh host", "sshpass -p [redacted] ssh host"),
+        ("docker login -u ann -p hunter2 host", "docker login -u ann -p [redacted] host"),
+        ("redis-cli -h db -a hunter2 ping", "redis-cli -h db -a [redacted] ping"),
+        ("openssl rsa -passin pass:hunter2 -in k", "openssl rsa -passin pass:[redacted] -in k"),
+        ("https://hooks.slack.com/services/T0/B0/abc", "https://hooks.slack.com/services/[redacted]"),
+        ("https://discord.com/api/webhooks/12/abc-d", "https://discord.com/api/webhooks/[redacted]"),
+        (
+            "https://a.blob.core.windows.net/c?se=2030&sig=abcdefgh%2Bijklmnop%3D&x=1",
+            "https://a.blob.core.windows.net/c?se=2030&sig=[redacted]&x=1",
+        ),
     ],
 )
 def test_a_secret_is_recognised_by_the_name_before_it(text: str, shown: str) -> None:
@@ -102,6 +138,14 @@ def test_a_secret_is_recognised_by_the_name_before_it(text: str, shown: str) -> 
         "uuid 0198f3c2-7b1e-7c3d-9a54-1f2e3d4c5b6a cursor=12 pane=%14",
         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
         "C:\\path\\to\\file and \\\\server\\share",
+        "docker run -u 1000:1000 -p 8080:80 nginx; mysql -u root -p app; mysqldump --port 3306 app",
+        "curl -u ann https://host/a:b and ssh -p 2222 host",
+        "the token is missing, the password must have 12 characters, a secret of the cookie authorization header",
+        "GITHUB_TOKEN is not set; set API_KEY in .env, then SECRET_KEY_BASE as well",
+        f"integrity sha512-{'Ab3/' * 21}Ab==",
+        f"data:image/png;base64,{'iVBORw0KGgoAAAANSUhEUgAA' * 20}",
+        "1..3 first_pass=2 pass: 5 passed, SG.1 SK1 key-value ya29 Mutable.Object.method",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     ],
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
@@ -326,3 +370,30 @@ def test_what_stands_behind_a_sensitive_name_is_never_shown(secret: str, name: s
     assert secret not in Redactor().text(f"x={name}{between}{secret}").removesuffix(REDACTED).removeprefix(
         f"x={name}{between}"
     )
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "password ", "token\t", "API_KEY a", "curl -u a", "curl -u a:", "mysql ", "mysql -p", "mysql -pa\t",
+        "sshpass -p ",
+        "redis-cli ", "docker login ", "-passin pass:", "hooks.slack.com/services/", "a.webhook.office.com/", "&sig=a",
+        "SG.a", "ya29.", "eyJa", "glpat-", "A", "a-", "0", f"{'M' * 24}.", "://", "http://a:", '"', "\\", "-----BEGIN ",
+        "-----BEGIN A PRIVATE KEY-----", "=", "--token ", "bearer ", "a1=", "8Q~", "https://a@", "(", "@", "/", ".",
+    ],
+)  # fmt: skip
+def test_a_hostile_text_twice_as_long_takes_no_more_than_a_few_times_as_long(piece: str) -> None:
+    redactor = Redactor()
+
+    def seconds(length: int) -> float:
+        text = (piece * length)[:length]
+        best = float("inf")
+        for _ in range(3):
+            began = time.thread_time()
+            redactor.text(text)
+            best = min(best, time.thread_time() - began)
+        return best
+
+    redactor.text("x")
+    # Quadratic time would be a factor of 64. The floor keeps what takes almost no time from being compared.
+    assert seconds(32_768) < 24 * max(seconds(4096), 0.0005)

@@ -29,7 +29,7 @@ from tests.covey.conftest import Covey
 from tests.covey.kernel import echo_daemon
 from tests.covey.kernel.echo_daemon import ECHO, KIND, NAME, SAY
 
-LIMIT_S = 60
+LIMIT_S = 120
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 

@@ -27,7 +27,7 @@ SCHEMA = (
     """,
     ),
 )
-LIMIT_S = 30
+LIMIT_S = 120
 
 
 @contextlib.asynccontextmanager

@@ -26,7 +26,7 @@ SCHEMA = (
     *Events.MIGRATIONS,
 )
 ALL = "SELECT n FROM item ORDER BY n"
-LIMIT_S = 60
+LIMIT_S = 120
 
 
 def put(n: int) -> Callable[[sqlite3.Connection], int]:

@@ -21,7 +21,7 @@ from tests.covey.kernel.store_victim import SCHEMA
 
 KILLS = 120
 RANGE = 1_000_000  # numbers per life
-LIMIT_S = 30
+LIMIT_S = 120
 
 
 class Victim:

@@ -176,7 +176,7 @@ def test_appended_tables_are_read_back_and_every_line_is_found(
 
 
 def test_columns_are_checked_by_kind() -> None:
-    setting = Tables("a.b", "Some.", columns={"n": ("number", "list")}, required=["n"])
+    setting = Tables("a.b", "Some.", consent=False, columns={"n": ("number", "list")}, required=["n"])
     assert list(setting.faults([{"n": 1}, {"n": ["x"]}, {"n": "x"}, {}])) == [
         (2, "n", "n has to be a number or a list"),
         (3, "", "a [[a.b]] needs a line with n"),

@@ -33,7 +33,8 @@ class Setting:
     """One setting.
 
     `check` adds a rule: it returns what was expected, or an empty text if the value is valid. `restart`: a change takes
-    effect at the next start. Raises `ValueError` if the key or the default is not valid.
+    effect at the next start. `consent`: its value permits, widens or redirects something, so only a person may change
+    it. Raises `ValueError` if the key or the default is not valid.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Setting:
         *,
         type: Type = "string",  # noqa: A002
         default: Any,
+        consent: bool,
         enum: Sequence[str] = (),
         minimum: float | None = None,
         maximum: float | None = None,
@@ -54,6 +56,7 @@ class Setting:
         self.help = help
         self.type = type
         self.default = default
+        self.consent = consent
         self.enum = tuple(enum)
         self.minimum = minimum
         self.maximum = maximum
@@ -149,11 +152,12 @@ class Tables(Setting):
         help: str,  # noqa: A002 - as in Setting
         *,
         columns: Mapping[str, Sequence[str]],
+        consent: bool,
         required: Sequence[str] = (),
         secret_columns: Sequence[str] = (),
         check_tables: Callable[[Sequence[Mapping[str, Any]]], Iterable[tuple[int, str, str]]] | None = None,
     ) -> None:
-        super().__init__(key, help, type="tables", default=[])
+        super().__init__(key, help, type="tables", default=[], consent=consent)
         self.columns = columns
         self.required = required
         self._secret_columns = secret_columns

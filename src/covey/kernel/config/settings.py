@@ -79,12 +79,14 @@ KERNEL = (
     Setting(
         "log.level",
         "How much the daemon writes to its log.",
+        consent=False,
         default="info",
         enum=("debug", "info", "warning", "error"),
     ),
     Setting(
         "log.max_mb",
         "Size in megabytes at which the log starts a new file.",
+        consent=False,
         type="int",
         default=100,
         minimum=1,
@@ -93,6 +95,7 @@ KERNEL = (
     Setting(
         "log.max_days",
         "Days after which a log file is closed; closed ones that are older are deleted.",
+        consent=False,
         type="int",
         default=14,
         minimum=1,
@@ -101,6 +104,7 @@ KERNEL = (
     Setting(
         "log.max_files",
         "How many log files are kept, the current one included.",
+        consent=False,
         type="int",
         default=5,
         minimum=1,
@@ -110,17 +114,27 @@ KERNEL = (
         "store.fsync",
         "When a write counts as safe: on disk at once, on disk together with those of the next 50 ms, "
         "or when the system gets round to it.",
+        consent=False,
         default="strict",
         enum=("strict", "batched_50ms", "off"),
         restart=True,
     ),
-    Setting("events.max_days", "Days that events are kept.", type="int", default=30, minimum=1, maximum=3650),
     Setting(
-        "events.max_mb", "Megabytes of events that are kept.", type="int", default=256, minimum=1, maximum=1_000_000
+        "events.max_days", "Days that events are kept.", consent=False, type="int", default=30, minimum=1, maximum=3650
+    ),
+    Setting(
+        "events.max_mb",
+        "Megabytes of events that are kept.",
+        consent=False,
+        type="int",
+        default=256,
+        minimum=1,
+        maximum=1_000_000,
     ),
     Setting(
         "http.tcp",
         "Serve the API on a loopback TCP port too, guarded by a token.",
+        consent=True,
         type="bool",
         default=True,
         restart=True,
@@ -128,6 +142,7 @@ KERNEL = (
     Setting(
         "http.port",
         "The TCP port; 0 for any that is free.",
+        consent=False,
         type="int",
         default=0,
         minimum=0,
@@ -137,6 +152,7 @@ KERNEL = (
     Setting(
         "http.body_limit_kb",
         "Largest request body in kilobytes.",
+        consent=False,
         type="int",
         default=1024,
         minimum=1,
@@ -146,6 +162,7 @@ KERNEL = (
     Setting(
         "http.deadline_s",
         "Seconds after which a request is given up.",
+        consent=False,
         type="float",
         default=30.0,
         minimum=0.1,
@@ -153,8 +170,23 @@ KERNEL = (
         restart=True,
     ),
     Setting(
+        "consent.from_programs",
+        "Operations, such as mesh.join, that a program may call without a person; agents that are known never may.",
+        consent=True,
+        type="list",
+        default=[],
+    ),
+    Setting(
+        "consent.terminals",
+        "Programs whose terminals are yours, beside the known ones: a person's decisions are taken there.",
+        consent=True,
+        type="list",
+        default=[],
+    ),
+    Setting(
         "telemetry.otlp_endpoint",
         "Where OpenTelemetry traces are sent; nothing for nowhere.",
+        consent=True,
         default="",
         check=_web_address,
         restart=True,

@@ -17,6 +17,7 @@ from covey.kernel.client import Client
 from covey.kernel.clock import SystemClock
 from covey.kernel.doctor.finding import FAIL, OK, WARN, Finding
 from covey.kernel.doctor.seat import SeatDoctor
+from covey.kernel.loop_watch import OFTEN, Blocked
 from covey.kernel.processes.probe import run_program
 from murli import AgentError
 
@@ -126,6 +127,10 @@ def findings_of(status: dict[str, Any], subsystems: Sequence[Subsystem], seat: S
     down, up, again = (f"covey {verb}" if seat is None else seat.command(verb) for verb in ("down", "up", "reload"))
     for problem in status["problems"]:
         yield Finding("daemon", "files", FAIL, problem)
+    blocked = Blocked(**status.get("loop", {}))  # which a daemon of an earlier release does not tell
+    if blocked.blocked >= OFTEN:
+        hint = "covey logs" if seat is None else seat.command("logs")
+        yield Finding("daemon", "event loop", WARN, f"{blocked}: what ran is in its log (event loop was blocked)", hint)
     waiting = status["config"]["needs_restart"]
     if waiting:
         verb = "has" if len(waiting) == 1 else "have"

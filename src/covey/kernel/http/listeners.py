@@ -90,9 +90,13 @@ def peer(sock: Any) -> tuple[int, int | None]:
         pid, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
         return int(uid), int(pid)
     else:  # noqa: RET505 - the type checker knows one system at a time
-        # macOS: SOL_LOCAL, LOCAL_PEERCRED, struct xucred
+        # macOS: SOL_LOCAL with LOCAL_PEERCRED, a struct xucred, and with LOCAL_PEERPID
         credentials = sock.getsockopt(0, 1, struct.calcsize("2ih16i"))
-        return int(struct.unpack_from("2i", credentials)[1]), None
+        try:
+            pid = int(sock.getsockopt(0, 2)) or None
+        except OSError:  # the peer has gone
+            pid = None
+        return int(struct.unpack_from("2i", credentials)[1]), pid
 
 
 def make_token(path: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from urllib.parse import parse_qsl, unquote
 
 from covey.kernel.http.answer import Refusal, encode
+from covey.kernel.json_size import has_too_many_values
 from murli import user_error
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ ONCE = frozenset(
 SURFACES = ("cli", "mcp")
 """What a program may call itself; any other is a plain caller of the API."""
 _DEADLINE = re.compile(r"[0-9]{1,9}")
+MOST_VALUES = 150_000
+"""In the JSON of one body."""
 SHORTEST_DEADLINE_MS = 100
 """A call with a shorter deadline could only fail."""
 _BROKEN = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -92,7 +95,10 @@ def read_document(raw: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
             415, user_error(f"a body of type {kind[:60]!r} is not understood", "Send JSON as application/json.")
         )
     try:
-        body = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number)
+        text = raw.decode("utf-8")
+        if has_too_many_values(text, MOST_VALUES):
+            raise user_error(f"the body has more than {MOST_VALUES} values", "Send less at a time.")
+        body = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
         if b"\\" in raw:
             encode(body)  # half of a surrogate pair is not text, and would fail wherever it went next
     except RecursionError as error:

@@ -26,12 +26,14 @@ _SECRET_WORDS = {
     "password", "passwords", "pwd", "secret", "secrets",
 }  # fmt: skip
 _SECRET_ENDINGS = (
-    "accesskey", "apikey", "authkey", "encryptionkey", "masterkey", "passphrase", "passwd", "password", "privatekey",
-    "secret", "secretkey", "sessionkey", "signingkey", "sshkey", "token", "tokenvalue",
+    "accesskey", "accountkey", "apikey", "authkey", "encryptionkey", "masterkey", "passphrase", "passwd", "password",
+    "privatekey", "secret", "secretkey", "sessionkey", "signingkey", "sshkey", "token", "tokenvalue",
 )  # fmt: skip
 _ABOUT_A_SECRET = {"count", "dir", "expires", "expiry", "file", "length", "name", "path", "policy", "present", "type"}
 """Endings of names such as `password_file` and `token_count`, which describe a secret and do not hold one."""
 _WHOLE_LINE = {"authorization", "cookie", "cookies"}
+_LONGEST_COMMAND = 500
+"""How far behind the name of a program its option for a password is looked for."""
 _verdicts: dict[str, bool] = {}
 
 
@@ -47,7 +49,11 @@ def is_sensitive(key: str) -> bool:
         verdict = (
             bool(words)
             and words[-1] not in _ABOUT_A_SECRET
-            and (not _SECRET_WORDS.isdisjoint(words) or joined.endswith(_SECRET_ENDINGS))
+            and (
+                not _SECRET_WORDS.isdisjoint(words)
+                or joined.endswith(_SECRET_ENDINGS)
+                or (words[-1] == "pass" and len(words) > 1 and key.isupper())  # SMTP_PASS, but not first_pass
+            )
         )
         if len(_verdicts) < _WIDEST:  # names come from outside: the cache is bounded
             _verdicts[key] = verdict
@@ -253,13 +259,60 @@ class _Shapes:
         self.bearer = re.compile(
             r"\b(bearer)([ \t]++)(?:(?=[^\s\d]{0,64}\d)[^\s\"',;]{6,}+|[^\s\"',;]{16,}+)", re.IGNORECASE
         )
+        self.separate = re.compile(
+            r"""(?![/.~\-])(?=[^\s\d]{0,64}\d)(?=[^\sA-Za-z]{0,64}[A-Za-z])[A-Za-z0-9+/=_.~!@\#$%^*\-]{8,}+""", re.ASCII
+        )
+        self.login = re.compile(
+            r"""(?<![\w\-])((?:-[uU]|--user|--proxy-user)(?:[ \t=]|["'],[ ]?["'])*+["']?)
+                ([^\s:"',=/]++:)(?![ \t]|[0-9]++(?![^\s"']))[^\s"']++""",
+            re.VERBOSE,
+        )
+        self.password_option = re.compile(
+            r"""(?<![\w\-])(?:
+                  (?:mysql|mariadb|mysqldump|mariadb-dump|mysqladmin|mysqlimport)(?![\w.]) (?P<mysql>)
+                | (?:sshpass|docker[ ]login|podman[ ]login|helm[ ]registry[ ]login)(?![\w\-]) (?P<login>)
+                | redis-cli(?![\w\-]) (?P<redis>)
+            )""",
+            re.VERBOSE,
+        )
+        self.option_of = {
+            "mysql": re.compile(r"(?<!\S)(-p)([^\s\-][^\s]*+)"),
+            "login": re.compile(r"(?<!\S)(-p[ \t]*+)([^\s\-][^\s]*+)"),
+            "redis": re.compile(r"(?<!\S)(-a[ \t]++)([^\s\-][^\s]*+)"),
+        }
+        self.given_to_openssl = re.compile(r"(?<!\S)(-pass(?:in|out)?[ \t]++[\"']?pass:)[^\s\"']++")
+        self.webhook = re.compile(
+            r"""\b(hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/
+                 |discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/
+                 |[a-z0-9\-]{1,60}\.webhook\.office\.com/webhookb2/
+                 |api\.telegram\.org/(?:file/)?bot
+                )[^\s"'<>)\]}]++""",
+            re.VERBOSE,
+        )
+        self.signature = re.compile(r"([?&](?:sig|X-Amz-Signature|X-Goog-Signature)=)[A-Za-z0-9%+/=_\-]{16,}+")
         self.known = re.compile(
             r"""(?<![A-Za-z0-9])(?:
                   sk-[A-Za-z0-9_\-]{16,}+ | [sr]k_(?:live|test)_[A-Za-z0-9]{10,}+            # Anthropic, OpenAI; Stripe
-                | gh[pousr]_[A-Za-z0-9]{16,}+ | github_pat_[A-Za-z0-9_]{20,}+ | glpat-[A-Za-z0-9_\-]{16,}+
-                | (?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z]) | AIza[A-Za-z0-9_\-]{35}          # AWS; Google
+                | whsec_[A-Za-z0-9+/=]{20,}+ | gsk_[A-Za-z0-9]{30,}+ | xai-[A-Za-z0-9]{40,}+ # Stripe; Groq; xAI
+                | pplx-[A-Za-z0-9]{30,}+ | r8_[A-Za-z0-9]{30,}+ | hf_[A-Za-z0-9]{30,}+       # Perplexity, Replicate
+                | gh[pousr]_[A-Za-z0-9]{16,}+ | github_pat_[A-Za-z0-9_]{20,}+
+                | gl(?:pat|oas|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|wt|ffct)-[A-Za-z0-9_\-]{16,}+  # GitLab
+                | AT(?:ATT3|BB|CTT3)[A-Za-z0-9_\-=]{20,}+                                    # Atlassian
+                | (?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])                                   # AWS
+                | AIza[A-Za-z0-9_\-]{35} | ya29\.[A-Za-z0-9_\-.]{16,}+                       # Google
+                | GOCSPX-[A-Za-z0-9_\-]{20,}+ | 1//0[A-Za-z0-9_\-]{30,}+
+                | [A-Za-z0-9_~.]{3}8Q~[A-Za-z0-9_~.\-]{31,34}                                # Azure
                 | xox[abeoprs]-[A-Za-z0-9\-]{10,}+ | xapp-[A-Za-z0-9\-]{10,}+                # Slack
-                | npm_[A-Za-z0-9]{30,}+ | pypi-[A-Za-z0-9_\-]{30,}+ | hf_[A-Za-z0-9]{30,}+
+                | npm_[A-Za-z0-9]{30,}+ | pypi-[A-Za-z0-9_\-]{30,}+ | rubygems_[0-9a-f]{40,}+
+                | do[opr]_v1_[0-9a-f]{40,}+ | dckr_(?:pat|oat)_[A-Za-z0-9_\-]{20,}+          # DigitalOcean; Docker
+                | SG\.[A-Za-z0-9_\-]{16,}+\.[A-Za-z0-9_\-]{16,}+ | SK[0-9a-f]{32}(?![0-9a-f]) # SendGrid; Twilio
+                | key-[0-9a-f]{32}(?![0-9a-f]) | [0-9a-f]{32}-us[0-9]{1,2}(?![0-9])          # Mailgun; Mailchimp
+                | shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,}+ | sq0(?:atp|csp)-[A-Za-z0-9_\-]{20,}+ # Shopify; Square
+                | hv[sbr]\.[A-Za-z0-9_\-]{20,}+ | dapi[0-9a-f]{32} | lin_api_[A-Za-z0-9]{30,}+
+                | gl(?:sa|c)_[A-Za-z0-9_+/=]{30,}+ | sntry[su]_[A-Za-z0-9_+/=\-]{30,}+        # Grafana; Sentry
+                | sbp_[0-9a-f]{40} | pscale_(?:tkn|pw)_[A-Za-z0-9_.\-]{30,}+ | PMAK-[0-9a-f]{24}-[0-9a-f]{34}
+                | ntn_[A-Za-z0-9]{40,}+ | NRAK-[A-Z0-9]{27} | AGE-SECRET-KEY-1[A-Z0-9]{50,}+
+                | [MNO][A-Za-z0-9_\-]{23,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,}+        # Discord
                 | S[OAUCNX][A-Z2-7]{56}(?![A-Z2-7])                                          # NATS seeds
                 | [0-9]{8,10}:[A-Za-z0-9_\-]{35}(?![A-Za-z0-9_\-])                           # Telegram bots
                 | eyJ[A-Za-z0-9_\-]{8,}+\.[A-Za-z0-9_\-]{8,}+(?:\.[A-Za-z0-9_\-]*+)?         # JSON web tokens
@@ -277,16 +330,40 @@ def _hide_shapes(text: str) -> str:
     shapes = _shapes[0]
     if "-----BEGIN" in text:
         text = shapes.block.sub(REDACTED, text)
-    if "=" in text or ":" in text or "--" in text:
-        text = _hide_named(text, shapes)
+    text = _hide_named(text, shapes)
     if "://" in text:
         text = shapes.user.sub(_without_password, text)
     text = shapes.bearer.sub(rf"\1\2{REDACTED}", text)
-    return shapes.known.sub(REDACTED, text)
+    text = shapes.webhook.sub(rf"\1{REDACTED}", text)
+    text = shapes.signature.sub(rf"\1{REDACTED}", text)
+    text = shapes.known.sub(REDACTED, text)
+    return _hide_options(text, shapes)
+
+
+def _hide_options(text: str, shapes: _Shapes) -> str:
+    """Hide the passwords in `curl -u ann:…`, `mysql -p…`, `sshpass -p …` and `openssl -passin pass:…`.
+
+    Only in the text of these programs: elsewhere `-u 1000:1000` and `-p 8080:80` are no secrets.
+    """
+    if "curl" in text:
+        text = shapes.login.sub(rf"\1\2{REDACTED}", text)
+    if "pass:" in text:
+        text = shapes.given_to_openssl.sub(rf"\1{REDACTED}", text)
+    parts: list[str] = []
+    done = 0
+    for found in shapes.password_option.finditer(text):
+        start = max(found.end(), done)
+        line = text.find("\n", start, start + _LONGEST_COMMAND)
+        end = line if line >= 0 else min(len(text), start + _LONGEST_COMMAND)
+        option = shapes.option_of[found.lastgroup or ""].search(text, start, end)
+        if option:
+            parts += [text[done : option.start(2)], REDACTED]
+            done = option.end()
+    return "".join([*parts, text[done:]])
 
 
 def _hide_named(text: str, shapes: _Shapes) -> str:
-    """Hide the values of `password=…`, `"token": "…"`, `Authorization: Bearer …`, `--api-key …`."""
+    """Hide the values of `password=…`, `"token": "…"`, `Authorization: Bearer …`, `--api-key …`, `API_KEY …`."""
     parts: list[str] = []
     done = 0
     at = 0
@@ -294,9 +371,12 @@ def _hide_named(text: str, shapes: _Shapes) -> str:
         name, between = found.groups()
         at, start = found.end(1), found.end()
         is_flag = not between.strip()
-        if (is_flag and not name.startswith("--")) or not _hides(name, ""):
+        if not _hides(name, ""):
             continue  # before its value is searched: that may be the rest of the text
-        value = _value_at(text, start, name, shapes)
+        if is_flag and not name.startswith("--"):  # a name in a sentence, unless what follows looks like a secret
+            value = shapes.separate.match(text, start) if _WHOLE_LINE.isdisjoint(_words(name)) else None
+        else:
+            value = _value_at(text, start, name, shapes)
         if (
             value is None
             or not _hides(name, _number_or_text(value.group()))

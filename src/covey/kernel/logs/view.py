@@ -6,6 +6,7 @@ import os
 import time
 
 from covey.kernel.regular_file import open_regular
+from covey.kernel.visible_text import visible_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ def _local(ts: Any) -> str:
 
 def _shown(value: Any) -> str:
     if isinstance(value, str):
-        unambiguous = value and value.isprintable() and not any(letter in value for letter in " \"'=")
+        unambiguous = value and visible_line(value) == value and not any(letter in value for letter in " \"'=")
         return value if unambiguous else _harmless(_json(value))
     return _harmless(_json(value))
 
@@ -237,10 +238,8 @@ def _json(value: Any) -> str:
 
 
 def _harmless(text: str) -> str:
-    """Return the text with all that does not print escaped: it cannot move the cursor, colour or reverse the text."""
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() or letter == "\t" else ascii(letter)[1:-1] for letter in text)
+    """Return the text on one line with all that hides or deceives spelt out: it cannot colour or reverse the text."""
+    return visible_line(text)
 
 
 def _paint(text: str, code: str, *, colour: bool) -> str:

@@ -128,3 +128,5 @@ class Record:
 Handler = Callable[[Call], Awaitable[object]]
 """Performs one operation. It returns the result or, for an operation that streams, batches
 (`covey.kernel.operations.stream`). It raises AgentError."""
+Guard = Callable[[Call], Awaitable[None]]
+"""Raises AgentError for a call that is not to be performed."""

@@ -15,12 +15,12 @@ from covey.kernel.operations.validate import validate
 from murli import AgentError, not_found, timed_out, tool_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
     from covey.contract import Operation
     from covey.kernel.metrics import Metrics
     from covey.kernel.operations.audit import Audit
-    from covey.kernel.operations.call import Caller, Handler
+    from covey.kernel.operations.call import Caller, Guard, Handler
     from covey.kernel.operations.idempotency import IdempotentCalls
     from covey.kernel.operations.stream import Batch
 
@@ -53,7 +53,7 @@ class Dispatcher:
         self._idempotent = idempotent
         self._audit = audit
         self._handlers: dict[str, Handler] = {}
-        self._guards: Sequence[Callable[[Call], None]] = ()
+        self._guards: Sequence[Guard] = ()
         self.installed = asyncio.Event()
         """Set when operations can be performed: after all subsystems were opened."""
         metrics.counter(CALLS, "Calls by operation, transport and error; streams count when they begin.")
@@ -63,7 +63,7 @@ class Dispatcher:
         """Return the calls that have begun to act and have not ended, by the cursor of their AUDIT_BEGUN."""
         return frozenset(self._audit.running if self._audit else ())
 
-    def install(self, handlers: Mapping[str, Handler], guards: Sequence[Callable[[Call], None]] = ()) -> None:
+    def install(self, handlers: Mapping[str, Handler], guards: Sequence[Guard] = ()) -> None:
         """Serve with these handlers, by operation name. ValueError if one is missing or superfluous.
 
         Each of the guards may raise AgentError for a call that is not to be performed.
@@ -148,7 +148,7 @@ class Dispatcher:
             self._audit.expect(call)
         try:
             for guard in self._guards:
-                guard(call)
+                await guard(call)
             async with asyncio.timeout(limit):
                 result = await self._handler(call)(call)
             text = isinstance(result, str) and call.operation.media != "application/json"

@@ -89,6 +89,7 @@ class KernelOperations:
                 "needs_restart": list(daemon.config.needs_restart),
             },
             "problems": daemon.files.problems if daemon.files else [],
+            "loop": daemon.loop_watch.recent._asdict(),
             "children": [child.as_dict() for child in daemon.supervisor.children],
             **{name: opened.status() for name, opened in daemon.opened.items() if opened.status is not None},
         }

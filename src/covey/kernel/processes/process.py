@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 POLL_S, GROUP_POLL_S = 0.5, 0.02
 PS_LIMIT_S = 5.0
 MOST_ANCESTORS = 64
+STANDARD_ERROR = 2
 ENDED = (b"Z", b"X")
 """States of a process that has ended and only waits to be reaped."""
 TERMINAL_FIELD, START_FIELD = 4, 19
@@ -67,6 +68,17 @@ def environment_of(pid: int) -> dict[str, str]:
     except OSError:
         return {}
     return dict(os.fsdecode(entry).split("=", 1) for entry in entries if b"=" in entry)
+
+
+def keep_descriptors() -> None:
+    """Mark our descriptors, except the standard ones, so that no program which is started later inherits them.
+
+    Python marks what it opens; what this process has inherited itself is not marked.
+    """
+    for descriptor in map(int, os.listdir("/dev/fd")):
+        if descriptor > STANDARD_ERROR:
+            with contextlib.suppress(OSError):  # the one with which the folder was read is closed
+                os.set_inheritable(descriptor, False)  # noqa: FBT003 - it has no keywords
 
 
 def ancestry(pid: int) -> Iterator[int]:

@@ -32,7 +32,7 @@ _LEVELS = 6
 `node_modules/<package>/vendor/<platform>/bin/codex` needs five.
 """
 _LONGEST = 60
-_VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
+_VERSION = re.compile(r"(?<!\d)\d++(?:\.\d++)+[\w.+-]*")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _OWN_VARIABLES = ("XDG_", "CLAUDE", "CODEX", "GEMINI", "COPILOT", "CURSOR", "OPENCODE")
 

@@ -200,6 +200,7 @@ class Supervisor:
             self._records.mkdir(mode=0o700, exist_ok=True)
             null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
             output = self._output(child)
+            process.keep_descriptors()
             child.pid = os.posix_spawn(
                 child.argv[0],
                 child.argv,
