@@ -48,7 +48,7 @@ async def revoked(seed: int, progress: Progress) -> Outcome:
             await asyncio.sleep(CALM_S)
             progress("calm", 1, 2)
             began = time.time()
-            await stage.authority.api.call("POST", "/v1/revoke", {"member": stage.peers["x"].member})
+            await stage.authority.api.decide("POST", "/v1/revoke", {"member": stage.peers["x"].member})
             async with asyncio.timeout(10):
                 await session.broken.wait()
             cut = time.time() - began

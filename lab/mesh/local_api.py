@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from lab.at_terminal import requesting
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -54,6 +56,21 @@ class LocalApi:
         decoded = msgspec.json.decode(answered.body) if answered.body else None
         if answered.status != 200:  # noqa: PLR2004 - OK
             raise RefusedCall(answered.status, decoded or {})
+        return decoded
+
+    async def decide(self, method: str, target: str, document: Mapping[str, Any]) -> Any:
+        """Return the result of an operation that is for a person to decide: asked at a person's terminal.
+
+        Raises RefusedCall.
+        """
+        asking = await asyncio.create_subprocess_exec(
+            *requesting(str(self._path), method, target, document), stdout=asyncio.subprocess.PIPE
+        )
+        told, _ = await asking.communicate()
+        status, _, body = told.decode().partition(" ")
+        decoded = msgspec.json.decode(body)
+        if int(status) != 200:  # noqa: PLR2004 - OK
+            raise RefusedCall(int(status), decoded)
         return decoded
 
     async def exchange(self, wire: bytes) -> Answered:

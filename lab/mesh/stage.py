@@ -64,7 +64,7 @@ class MeshStage:
 
     async def invite(self, uses: int = 1) -> str:
         """Return an invite."""
-        made = await self.authority.api.call("POST", "/v1/invite", {"uses": uses, "expires": "24h"})
+        made = await self.authority.api.decide("POST", "/v1/invite", {"uses": uses, "expires": "24h"})
         token: str = made["token"]
         return token
 

@@ -14,11 +14,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lab.at_terminal import decides, typed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 COVEY = str(Path(sys.executable).parent / "covey")
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 KEPT = ("PATH", "LANG", "PYTHONPATH", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN")
 
 
@@ -39,7 +41,7 @@ class Host:
 
     def run(self, *words: str) -> Any:
         """Return the result of a command. Raises RuntimeError with what it said."""
-        command = [COVEY, *words]
+        command = typed([COVEY, *words]) if decides(words) else [COVEY, *words]
         ended = subprocess.run(
             command, env=self.environment(), capture_output=True, text=True, timeout=LIMIT_S, check=False
         )

@@ -155,8 +155,13 @@ type Approval struct {
 	PID          int64            `json:"pid"`
 	Tool         string           `json:"tool"`
 	Command      string           `json:"command"`
+	LeftOut      int64            `json:"left_out"`
+	ToolKind     ToolKind         `json:"tool_kind"`
 	ShellCommand string           `json:"shell_command"`
 	Paths        []string         `json:"paths"`
+	Deep         bool             `json:"deep"`
+	RunsIn       string           `json:"runs_in"`
+	Unread       string           `json:"unread"`
 	Folder       string           `json:"folder"`
 	Helper       bool             `json:"helper"`
 	OnScreen     bool             `json:"on_screen"`
@@ -845,6 +850,12 @@ type LeftMesh struct {
 	Slug string `json:"slug"`
 	Told bool   `json:"told"`
 	Path string `json:"path"`
+}
+
+// LoopStatus is a shape of the contract.
+type LoopStatus struct {
+	Blocked  int64   `json:"blocked"`
+	LongestS float64 `json:"longest_s"`
 }
 
 // MadeInvite is a shape of the contract.
@@ -1612,6 +1623,7 @@ type MeshStatus struct {
 	Events     EventsStatus   `json:"events"`
 	Config     ConfigStatus   `json:"config"`
 	Problems   []string       `json:"problems"`
+	Loop       LoopStatus     `json:"loop"`
 	Children   []ChildProcess `json:"children"`
 	Mesh       PeerStatus     `json:"mesh"`
 }
@@ -2106,6 +2118,7 @@ type Status struct {
 	Events     EventsStatus    `json:"events"`
 	Config     ConfigStatus    `json:"config"`
 	Problems   []string        `json:"problems"`
+	Loop       LoopStatus      `json:"loop"`
 	Children   []ChildProcess  `json:"children"`
 	Fleet      FleetStatus     `json:"fleet"`
 	Attention  AttentionStatus `json:"attention"`
@@ -2176,6 +2189,18 @@ type TmuxAlert struct {
 	Clients  int64    `json:"clients"`
 	Problems []string `json:"problems"`
 }
+
+// ToolKind is one of the values below.
+type ToolKind string
+
+const (
+	ToolKindShell ToolKind = "shell"
+	ToolKindPatch ToolKind = "patch"
+	ToolKindFile  ToolKind = "file"
+	ToolKindWeb   ToolKind = "web"
+	ToolKindMCP   ToolKind = "mcp"
+	ToolKindOther ToolKind = "other"
+)
 
 // TriedRequest is a shape of the contract.
 type TriedRequest struct {
@@ -3352,6 +3377,8 @@ type NodePolicyExplainOptions struct {
 	Command *string
 	// A file that it wants to write or read; repeatable.
 	Path []string
+	// The whole input of the tool instead, a JSON object.
+	Input *string
 	// The machine that it runs on.
 	Target *string
 	// The folder that it works in.
@@ -3374,6 +3401,9 @@ func (c NodeCalls) PolicyExplain(ctx context.Context, options ...NodePolicyExpla
 		}
 		if given.Path != nil {
 			params["path"] = given.Path
+		}
+		if given.Input != nil {
+			params["input"] = *given.Input
 		}
 		if given.Target != nil {
 			params["target"] = *given.Target

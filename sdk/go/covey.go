@@ -26,6 +26,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -283,7 +284,6 @@ var (
 	nameOfMesh = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,39}$`)
 	portNumber = regexp.MustCompile(`^0*[1-9][0-9]{0,4}$`)
 	printable  = regexp.MustCompile(`^[!-~]+$`) // what can stand in a header
-	replaced   = regexp.MustCompile(`(^|[^\\])(\\\\)*\\ufffd`)
 )
 
 // currentFolder returns the current folder with a slash at its end; nothing if it was removed.
@@ -595,6 +595,9 @@ func prepare(method, route string, params map[string]any) (string, []byte, error
 				query[name] = given
 			case map[string]any:
 				text, failed := json.Marshal(given)
+				if failed == nil && !isText(reflect.ValueOf(given)) {
+					failed = errNotText
+				}
 				if failed != nil {
 					return "", nil, &Error{Code: 1, Name: "user_error", Message: failed.Error()}
 				}
@@ -615,7 +618,7 @@ func prepare(method, route string, params map[string]any) (string, []byte, error
 	if len(body) > 0 && err == nil {
 		content, err = json.Marshal(body)
 	}
-	if err == nil && (!utf8.Valid(content) || replaced.Match(content)) { // what Marshal could not read it has replaced
+	if err == nil && (!utf8.Valid(content) || !isText(reflect.ValueOf(body))) {
 		err = errNotText
 	}
 	if err != nil {
@@ -623,8 +626,6 @@ func prepare(method, route string, params map[string]any) (string, []byte, error
 	}
 	return route, content, nil
 }
-
-var errNotText = errors.New("a text is not UTF-8")
 
 // exchange sends a request and returns the head of its answer.
 func (c *client) exchange(ctx context.Context, method, target string, content []byte, header http.Header) (*http.Response, error) {

@@ -72,6 +72,11 @@ def test_half_a_character_is_refused_and_never_replaced(
     assert said(probes[language], "text-in-body", home=hosts[0].home)[0] == "user_error"
 
 
+def test_half_a_character_in_go_is_found_in_every_kind_of_value(hosts: tuple[Host, Host], probes: Probes) -> None:
+    until_connected(*hosts)
+    assert said(probes["Go"], "text-in-key", "text-in-struct", home=hosts[0].home) == ["user_error"] * 2
+
+
 def test_a_text_in_go_may_look_like_what_is_replaced(hosts: tuple[Host, Host], probes: Probes) -> None:
     until_connected(*hosts)
     assert said(probes["Go"], "text-like-it", home=hosts[0].home) == ["ok"]

@@ -65,6 +65,8 @@ def test_a_worker_joins_by_the_invite_in_its_environment_and_does_tasks() -> Non
 
     try:
         alice.run("up")
+        pod.home.mkdir(mode=0o700)
+        (pod.home / "config.toml").write_text('[consent]\nfrom_programs = ["mesh.join"]\n')
         pod.run("up")
         alice.run("mesh", "create", "team", "--name", "alice", "--yes")
         invite = alice.run("mesh", "invite", "--yes")["token"]

@@ -158,6 +158,7 @@ class AsyncNodePolicyCalls:
         tool: str | None = None,
         command: str | None = None,
         path: Sequence[str] | None = None,
+        input: str | None = None,
         target: str | None = None,
         folder: str | None = None,
         deadline_s: float | None = None,
@@ -168,13 +169,22 @@ class AsyncNodePolicyCalls:
         tool: The tool that it wants to use, such as Bash.
         command: The command that it wants to run.
         path: A file that it wants to write or read; repeatable.
+        input: The whole input of the tool instead, a JSON object.
         target: The machine that it runs on.
         folder: The folder that it works in.
         """
         answer: t.PolicyDecision = await self._client.call(
             "POST",
             "/v1/policy/explain",
-            {"agent": agent, "tool": tool, "command": command, "path": path, "target": target, "folder": folder},
+            {
+                "agent": agent,
+                "tool": tool,
+                "command": command,
+                "path": path,
+                "input": input,
+                "target": target,
+                "folder": folder,
+            },
             False,
             None,
             deadline_s,

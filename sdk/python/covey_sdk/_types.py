@@ -134,8 +134,13 @@ class Approval(TypedDict):
     pid: int
     tool: str
     command: str
+    left_out: int
+    tool_kind: ToolKind
     shell_command: str
     paths: list[str]
+    deep: bool
+    runs_in: str
+    unread: str
     folder: str
     helper: bool
     on_screen: bool
@@ -716,6 +721,11 @@ class LeftMesh(TypedDict):
     slug: str
     told: bool
     path: str
+
+
+class LoopStatus(TypedDict):
+    blocked: int
+    longest_s: float
 
 
 class MadeInvite(TypedDict):
@@ -1372,6 +1382,7 @@ class MeshStatus(TypedDict):
     events: EventsStatus
     config: ConfigStatus
     problems: list[str]
+    loop: LoopStatus
     children: list[ChildProcess]
     mesh: PeerStatus
 
@@ -1799,6 +1810,7 @@ class Status(TypedDict):
     events: EventsStatus
     config: ConfigStatus
     problems: list[str]
+    loop: LoopStatus
     children: list[ChildProcess]
     fleet: FleetStatus
     attention: AttentionStatus
@@ -1856,6 +1868,9 @@ class TestedChannel(TypedDict):
 class TmuxAlert(TypedDict):
     clients: int
     problems: list[str]
+
+
+ToolKind = Literal["shell", "patch", "file", "web", "mcp", "other"]
 
 
 class TriedRequest(TypedDict):

@@ -95,6 +95,8 @@ export interface NodePolicyExplainOptions extends CallOptions {
   command?: string;
   /** A file that it wants to write or read; repeatable. */
   path?: Array<string>;
+  /** The whole input of the tool instead, a JSON object. */
+  input?: string;
   /** The machine that it runs on. */
   target?: string;
   /** The folder that it works in. */
@@ -123,7 +125,7 @@ export class NodePolicyCalls {
 
   /** Show what would be decided about a request, and by which rule. */
   explain(options: NodePolicyExplainOptions = {}): Promise<t.PolicyDecision> {
-    return this.client.call("POST", "/v1/policy/explain", { agent: options.agent, tool: options.tool, command: options.command, path: options.path, target: options.target, folder: options.folder }, false, options);
+    return this.client.call("POST", "/v1/policy/explain", { agent: options.agent, tool: options.tool, command: options.command, path: options.path, input: options.input, target: options.target, folder: options.folder }, false, options);
   }
 
   /** Run a policy over the requests of the past, and show what would have been decided. */

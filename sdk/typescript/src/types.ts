@@ -125,8 +125,13 @@ export interface Approval {
   pid: number;
   tool: string;
   command: string;
+  left_out: number;
+  tool_kind: ToolKind;
   shell_command: string;
   paths: Array<string>;
+  deep: boolean;
+  runs_in: string;
+  unread: string;
   folder: string;
   helper: boolean;
   on_screen: boolean;
@@ -700,6 +705,11 @@ export interface LeftMesh {
   slug: string;
   told: boolean;
   path: string;
+}
+
+export interface LoopStatus {
+  blocked: number;
+  longest_s: number;
 }
 
 export interface MadeInvite {
@@ -1349,6 +1359,7 @@ export interface MeshStatus {
   events: EventsStatus;
   config: ConfigStatus;
   problems: Array<string>;
+  loop: LoopStatus;
   children: Array<ChildProcess>;
   mesh: PeerStatus;
 }
@@ -1773,6 +1784,7 @@ export interface Status {
   events: EventsStatus;
   config: ConfigStatus;
   problems: Array<string>;
+  loop: LoopStatus;
   children: Array<ChildProcess>;
   fleet: FleetStatus;
   attention: AttentionStatus;
@@ -1830,6 +1842,8 @@ export interface TmuxAlert {
   clients: number;
   problems: Array<string>;
 }
+
+export type ToolKind = "shell" | "patch" | "file" | "web" | "mcp" | "other";
 
 export interface TriedRequest {
   at: string;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from covey.cli.person import check_person
 from covey.kernel.client import Client, NotRunning
 from covey.kernel.seat_choice import chosen_seat
 from murli import AgentError
@@ -58,6 +59,7 @@ def ask_peer(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
                 raise
             from covey.mesh.cold import perform as perform_cold
 
+            check_person(home, operation, sent)
             given = {name: value for name, value in sent.items() if value is not None}
             try:
                 return perform_cold(home, seat.name, operation, given, key=key)

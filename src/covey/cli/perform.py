@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from covey.cli.handlers import verb_of
+from covey.cli.person import check_person
 from covey.kernel.client import Client, NotRunning
 from covey.kernel.home import Home
 from murli import writer
@@ -29,6 +30,7 @@ def perform(operation: Operation, params: dict[str, Any]) -> int:
         home.node.check()
     if not operation.route:
         _check(operation, params)
+        check_person(home, operation, params)
     verb = verb_of(operation)
     if verb is not None:
         try:
@@ -118,6 +120,7 @@ def _offline(home: Home, operation: Operation, params: dict[str, Any]) -> Any:
     """Return the result of an operation that works without a daemon."""
     from covey.node.offline import perform as perform_offline
 
+    check_person(home, operation, params)
     result = perform_offline(home, operation.name, params)
     if operation.name.startswith("beats."):
         writer().log(

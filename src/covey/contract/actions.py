@@ -83,7 +83,13 @@ OPERATIONS = (
             Parameter(
                 "file", "On the command line: take the message from this file; - is standard input.", content="raw"
             ),
-            Parameter("as_command", "Send it although the agent will run it as a command.", type="bool", default=False),
+            Parameter(
+                "as_command",
+                "Send it although the agent will run it as a command.",
+                type="bool",
+                default=False,
+                consent=True,
+            ),
             Parameter(
                 "check_only", "Check everything and type nothing, as --dry-run does.", type="bool", default=False
             ),
@@ -111,6 +117,7 @@ OPERATIONS = (
                 0,
             )
         ],
+        no_consent="the message says that it comes from an agent",
     ),
     Operation(
         "view",
@@ -148,6 +155,7 @@ OPERATIONS = (
         parameters=[AGENT_REF, *CONDITIONS],
         result=shape("Interruption", snapshot=SNAPSHOT, state="string", stopped="boolean"),
         mutating=True,
+        no_consent="the agent stops, and is allowed nothing",
     ),
     Operation(
         "kill",
@@ -164,6 +172,7 @@ OPERATIONS = (
         result=shape("Killed", snapshot=SNAPSHOT, signal="string", pid="integer", ended="boolean"),
         mutating=True,
         destructive=True,
+        no_consent="the agent ends, and is allowed nothing",
     ),
     Operation(
         "receipts.list",
@@ -199,5 +208,6 @@ OPERATIONS = (
         parameters=[RECEIPT_ID],
         result=RECEIPT,
         mutating=True,
+        no_consent="a message is not delivered",
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from covey.contract.operation import Operation, Parameter, array, one_of, optional, shape
 
+TOOL_KINDS = ["shell", "patch", "file", "web", "mcp", "other"]
 STATUSES = ["open", "answered", "withdrawn", "expired"]
 QUESTION = shape("Question", text="string", options=array("string"), several="boolean")
 APPROVAL_FIELDS = {
@@ -16,9 +17,22 @@ APPROVAL_FIELDS = {
     "agent": "string",
     "pid": "integer",
     "tool": "string",
-    "command": {"type": "string", "description": "The whole command, change, plan or question as a person reads it."},
+    "command": {
+        "type": "string",
+        "description": "The whole input as a person reads it: the command, change, plan or questions, and below it "
+        "every other key, on a line that begins with a bullet. What hides or deceives is spelt out, such as \\u202e.",
+    },
+    "left_out": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "Characters of `command` that an event or a closed approval does not have; else 0.",
+    },
+    "tool_kind": one_of("ToolKind", TOOL_KINDS),
     "shell_command": {"type": "string", "description": "The command for a shell; empty for other tools."},
     "paths": array("string"),
+    "deep": {"type": "boolean", "description": "Whether it reaches what is below its paths, as a search does."},
+    "runs_in": {"type": "string", "description": "The folder in which it runs, if its input names one."},
+    "unread": {"type": "string", "description": "Why Covey does not understand its input; then no rule allows it."},
     "folder": "string",
     "helper": {"type": "boolean", "description": "Whether a helper of the agent asks."},
     "on_screen": {"type": "boolean", "description": "Whether the agent shows its dialog meanwhile."},
@@ -33,8 +47,12 @@ APPROVAL_FIELDS = {
     "by": {"type": "object", "description": "Who decided: uid, pid and transport, or the rule of the policy."},
     "why": {"type": "string", "description": "Why it was withdrawn, or why the policy decided so."},
 }
-RECORDED_APPROVAL = shape("RecordedApproval", **APPROVAL_FIELDS)
-"""An approval in an event: without the tool's input, which may be large."""
+RECORDED_APPROVAL = shape(
+    "RecordedApproval",
+    **APPROVAL_FIELDS,
+    input={"type": "object", "description": "The input of the tool; empty if it was too long to be kept."},
+)
+"""An approval in an event."""
 APPROVAL = shape(
     "Approval",
     **APPROVAL_FIELDS,
@@ -188,5 +206,6 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="an agent asks, and does not answer",
     ),
 )

@@ -66,6 +66,7 @@ OPERATIONS = (
         mutating=True,
         idempotent=True,
         guard=False,
+        no_consent="the item is put away, and nothing is answered",
     ),
     Operation(
         "attention.test",
@@ -81,5 +82,6 @@ OPERATIONS = (
         ),
         mutating=True,
         mcp=False,
+        no_consent="it says on channels of the user that it is a test",
     ),
 )

@@ -89,6 +89,7 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="it runs with the rights of the caller, and the daemon does nothing",
     ),
     Operation(
         "beat",
@@ -108,9 +109,9 @@ OPERATIONS = (
             (
                 "covey beat api --verbose",
                 "Run the heartbeat of the folder api, with each tool call, then the conversation",
-                5,
+                7,
             ),
-            ("covey beat --name nightly", "One of several beats of this folder", 5),
+            ("covey beat --name nightly", "One of several beats of this folder", 7),
         ],
         parameters=[
             Parameter("path", "The workspace; this folder if left out.", positional=True, default=".", path=True),
@@ -127,6 +128,7 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        consent=True,
     ),
     Operation(
         "beats.list",
@@ -232,7 +234,7 @@ OPERATIONS = (
         "that could not run (an option that is misspelt, no schedule) is refused, with the file and the line. A "
         "running daemon has it at once. To take it off the schedule, remove those lines.",
         when_to_use="Call it once for a folder whose HEARTBEAT.md is to run by itself.",
-        examples=[("covey beats add api", "The folder api from now on", 5)],
+        examples=[("covey beats add api", "The folder api from now on", 7)],
         parameters=[
             Parameter("path", "The workspace; this folder if left out.", positional=True, default=".", path=True)
         ],
@@ -241,6 +243,7 @@ OPERATIONS = (
         idempotent=True,
         guard=False,
         mcp=False,
+        consent=True,
     ),
     Operation(
         "beats.import_murmur",
@@ -250,7 +253,7 @@ OPERATIONS = (
         description="Adds a [[beats.workspace]] for each workspace that is not there yet; the rest of config.toml "
         "stays as it is, and a second import changes nothing. `problems` lists what could not be imported; `left_out` "
         "counts the workspaces. Exit code 3 if some were left out, 1 if all were. A running daemon has them at once.",
-        examples=[("covey beats import", "All workspaces of murmur", 5)],
+        examples=[("covey beats import", "All workspaces of murmur", 7)],
         parameters=[Parameter("path", "The old file; ~/.murmur/config.json if left out.", positional=True, path=True)],
         result=shape(
             "MurmurImport",
@@ -265,6 +268,7 @@ OPERATIONS = (
         idempotent=True,
         guard=False,
         mcp=False,
+        consent=True,
     ),
     Operation(
         "beats.pause",
@@ -279,6 +283,7 @@ OPERATIONS = (
         mutating=True,
         idempotent=True,
         guard=False,
+        no_consent="less is run",
     ),
     Operation(
         "beats.resume",
@@ -301,5 +306,6 @@ OPERATIONS = (
         mutating=True,
         idempotent=True,
         guard=False,
+        consent=True,
     ),
 )

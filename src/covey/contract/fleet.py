@@ -327,7 +327,7 @@ OPERATIONS = (
         "screens.",
         parameters=[
             Parameter("agent", "The agent program.", required=True, positional=True, enum=INTEGRATED),
-            _switch("remove", "Remove the hooks again."),
+            Parameter("remove", "Remove the hooks again.", type="bool", default=False, consent=True),
             _switch("any_version", "Write the hooks even if it is not known that the installed version accepts them."),
             _switch("verbose", "With --dry-run, show every line that would change."),
         ],
@@ -355,6 +355,7 @@ OPERATIONS = (
         guard=False,
         mcp=False,
         examples=[("covey integrate claude --dry-run", "See what it would change", 0)],
+        no_consent="hooks only let Covey see more; to remove them is consent",
     ),
     Operation(
         "origin",
@@ -375,16 +376,17 @@ OPERATIONS = (
         method="POST",
         route="/v1/hooks/{agent}",
         description="The body is the payload as the agent gave it. Headers say where it comes from: X-Covey-Pane and "
-        "X-Covey-Tmux (as in the environment), X-Covey-Pid (the hook's ancestors), X-Covey-At (when, in milliseconds "
-        "since 1970), X-Covey-Id (a delivery that is repeated under its id counts once), X-Covey-Host. The answer "
-        "comes when the delivery is in the journal. 503 means that it was not accepted: keep it, and deliver it again "
-        "under the same id.",
+        "X-Covey-Tmux (as in the environment), X-Covey-Pid (the hook's ancestors, compared with those of the sender), "
+        "X-Covey-At (when, in milliseconds since 1970), X-Covey-Id (a delivery that is repeated under its id counts "
+        "once), X-Covey-Host. The answer comes when the delivery is in the journal. 503 means that it was not "
+        "accepted: keep it, and deliver it again under the same id.",
         parameters=[Parameter("agent", AGENT.help, required=True, content="id")],
         payload=True,
         result={"type": "object"},
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="an agent reports what it does itself",
     ),
     *TARGETS,
 )

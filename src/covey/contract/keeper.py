@@ -78,7 +78,14 @@ OPERATIONS = (
         when_to_use="Call it to have an agent that is there tomorrow, too.",
         parameters=[
             NAME,
-            Parameter("args", "Arguments of the agent's own, after --.", positional=True, multiple=True, content="raw"),
+            Parameter(
+                "args",
+                "Arguments of the agent's own, after --.",
+                positional=True,
+                multiple=True,
+                content="raw",
+                consent=True,
+            ),
             Parameter("agent", "Which agent; claude unless said otherwise.", enum=KEPT_AGENTS),
             Parameter("cwd", "The folder in which it works; your own without it.", default=".", path=True),
             Parameter(
@@ -88,9 +95,10 @@ OPERATIONS = (
                 multiple=True,
                 content="raw",
                 sensitive=True,
+                consent=True,
             ),
             Parameter("model", "The model, as the agent calls it."),
-            Parameter("permission_mode", "The agent's permission mode, in its own words."),
+            Parameter("permission_mode", "The agent's permission mode, in its own words.", consent=True),
             Parameter("worktree", "Work in a new git worktree of the folder.", type="bool", default=False),
             Parameter("branch", "The branch of that worktree; made if it is missing. keep/<name> without it."),
             Parameter("keep", "Start it again after a restart of the machine, too.", type="bool", default=False),
@@ -100,6 +108,7 @@ OPERATIONS = (
         guard=False,
         examples=[("covey keep start reviewer --agent codex --cwd ~/src/api", "Keep a Codex in that folder.", 2)],
         mcp=False,
+        no_consent="the agent asks for what it does, unless a parameter says otherwise",
     ),
     Operation(
         "keep.stop",
@@ -114,6 +123,7 @@ OPERATIONS = (
         destructive=True,
         idempotent=True,
         mcp=False,
+        no_consent="the agent ends",
     ),
     Operation(
         "keep.restart",
@@ -126,6 +136,7 @@ OPERATIONS = (
         mutating=True,
         destructive=True,
         mcp=False,
+        no_consent="it is started as it was",
     ),
     Operation(
         "keep.list",
@@ -187,6 +198,7 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="the session stays as it is",
     ),
     Operation(
         "keep.forget",
@@ -204,6 +216,7 @@ OPERATIONS = (
         mutating=True,
         destructive=True,
         mcp=False,
+        no_consent="the session ends",
     ),
     Operation(
         "keep.path",
@@ -244,6 +257,7 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="it writes out on a channel, as the agent may",
     ),
 )
 DELIVERED = shape(

@@ -95,6 +95,7 @@ def _status(parts: Mapping[str, Any]) -> Operation:
             events=shape("EventsStatus", cursor="integer", subscribers="integer"),
             config=shape("ConfigStatus", generation="integer", problems=array("string"), needs_restart=array("string")),
             problems=array("string"),
+            loop=shape("LoopStatus", blocked="integer", longest_s="number"),
             children=array(
                 shape("ChildProcess", name="string", state="string", pid=optional("integer"), restarts="integer")
             ),
@@ -124,6 +125,7 @@ OPERATIONS = (
         idempotent=True,
         guard=False,
         mcp=False,
+        no_consent="it runs with the rights of the caller, and the daemon does nothing",
     ),
     Operation(
         "down",
@@ -144,6 +146,7 @@ OPERATIONS = (
         idempotent=True,
         guard=False,
         mcp=False,
+        no_consent="agents then ask at their terminals, as without Covey",
     ),
     _status({}),
     _health({}),
@@ -160,6 +163,7 @@ OPERATIONS = (
         idempotent=True,
         guard=False,
         mcp=False,
+        no_consent="it reads the file that counts already",
     ),
     Operation(
         "config.list",
@@ -199,6 +203,7 @@ OPERATIONS = (
         guard=False,
         mcp=False,
         examples=[("covey config set log.level debug", "Log more", 0)],
+        no_consent="each setting says whether it is",
     ),
     Operation(
         "config.unset",
@@ -214,6 +219,7 @@ OPERATIONS = (
         guard=False,
         mcp=False,
         examples=[("covey config unset log.level", "Back to the default", 0)],
+        no_consent="each setting says whether it is",
     ),
     Operation(
         "events",
@@ -328,6 +334,7 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="it writes a new file, and replaces none",
     ),
     Operation(
         "logs",
@@ -357,6 +364,7 @@ OPERATIONS = (
         guard=False,
         mcp=False,
         examples=[("covey service install --dry-run", "See the unit it would write", 0)],
+        no_consent="it runs with the rights of the caller, and the daemon does nothing",
     ),
     Operation(
         "service.uninstall",
@@ -370,6 +378,7 @@ OPERATIONS = (
         guard=False,
         mcp=False,
         examples=[("covey service uninstall --dry-run", "See what it would remove", 0)],
+        no_consent="it runs with the rights of the caller, and the daemon does nothing",
     ),
     Operation(
         "service.status",

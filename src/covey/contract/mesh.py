@@ -116,6 +116,7 @@ NODE_OPERATIONS = (
         idempotent=True,
         guard=False,
         mcp=False,
+        no_consent="who is a member was decided before",
     ),
     Operation(
         "mesh.down",
@@ -131,6 +132,7 @@ NODE_OPERATIONS = (
         idempotent=True,
         guard=False,
         mcp=False,
+        no_consent="less runs",
     ),
     Operation(
         "mesh.list",

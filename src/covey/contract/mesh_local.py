@@ -56,6 +56,7 @@ LOCAL_OPERATIONS = (
         idempotent=True,
         guard=False,
         mcp=False,
+        no_consent="it reads the file that counts already",
     ),
     Operation(
         "mesh.metrics",
@@ -96,6 +97,7 @@ LOCAL_OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="it runs with the rights of the caller, and the daemon does nothing",
     ),
     Operation(
         "mesh.keys.export",
@@ -145,6 +147,7 @@ LOCAL_OPERATIONS = (
         guard=False,
         mcp=False,
         examples=[("covey mesh service install team --dry-run", "See the unit it would write", 0)],
+        no_consent="it runs with the rights of the caller, and the daemon does nothing",
     ),
     Operation(
         "mesh.service.uninstall",
@@ -159,6 +162,7 @@ LOCAL_OPERATIONS = (
         guard=False,
         mcp=False,
         examples=[("covey mesh service uninstall team --dry-run", "See what it would remove", 0)],
+        no_consent="it runs with the rights of the caller, and the daemon does nothing",
     ),
     Operation(
         "mesh.service.status",

@@ -48,6 +48,7 @@ MEMBERS = (
         result=PROFILE,
         mutating=True,
         idempotent=True,
+        no_consent="it describes the member",
     ),
     peer_operation(
         "mesh.groups.join",
@@ -59,6 +60,7 @@ MEMBERS = (
         result=shape("MeshGroups", items=array(GROUP)),
         mutating=True,
         idempotent=True,
+        no_consent="a group is a label",
     ),
     peer_operation(
         "mesh.groups.leave",
@@ -70,6 +72,7 @@ MEMBERS = (
         result=shape("MeshGroups", items=array(GROUP)),
         mutating=True,
         idempotent=True,
+        no_consent="a group is a label",
     ),
     peer_operation(
         "mesh.heartbeat",
@@ -83,6 +86,7 @@ MEMBERS = (
         mutating=True,
         idempotent=True,
         unaudited="programs call it all the time, and it changes nothing that lasts",
+        no_consent="it describes the member",
     ),
     peer_operation(
         "mesh.invite",
@@ -139,6 +143,7 @@ MEMBERS = (
         result=shape("MeshRenamed", member="string", old="string", name="string"),
         mutating=True,
         idempotent=True,
+        no_consent="members are told apart by their keys",
     ),
     peer_operation(
         "mesh.keys.rotate",
@@ -148,5 +153,6 @@ MEMBERS = (
         route="/v1/keys/rotate",
         result=shape("MeshKeyRotated", member="string", key="string", number="integer"),
         mutating=True,
+        no_consent="the same members get new keys",
     ),
 )

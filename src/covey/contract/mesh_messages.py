@@ -103,6 +103,7 @@ MESSAGES = (
         cold=True,
         own_key=True,
         unaudited=OUTBOX_RECORDS,
+        no_consent="a message is never consent",
     ),
     peer_operation(
         "mesh.send_batch",
@@ -118,6 +119,7 @@ MESSAGES = (
         mutating=True,
         own_key=True,
         unaudited=OUTBOX_RECORDS,
+        no_consent="a message is never consent",
     ),
     peer_operation(
         "mesh.topic.post",
@@ -135,6 +137,7 @@ MESSAGES = (
         cold=True,
         own_key=True,
         unaudited=OUTBOX_RECORDS,
+        no_consent="a message is never consent",
     ),
     peer_operation(
         "mesh.topic.subscribe",
@@ -146,6 +149,7 @@ MESSAGES = (
         result=TOPIC,
         mutating=True,
         idempotent=True,
+        no_consent="a member may read every topic of its mesh",
     ),
     peer_operation(
         "mesh.topic.unsubscribe",
@@ -157,6 +161,7 @@ MESSAGES = (
         result=TOPIC,
         mutating=True,
         idempotent=True,
+        no_consent="less is received",
     ),
     peer_operation(
         "mesh.topic.list",
@@ -189,6 +194,7 @@ MESSAGES = (
         cold=True,
         own_key=True,
         unaudited=OUTBOX_RECORDS,
+        no_consent="a message is never consent",
     ),
     peer_operation(
         "mesh.inbox",
@@ -272,6 +278,7 @@ MESSAGES = (
         result=shape("MeshRequeued", ids=array("string")),
         mutating=True,
         idempotent=True,
+        no_consent="the message was accepted before",
     ),
     peer_operation(
         "mesh.outbox.drop",
@@ -284,6 +291,7 @@ MESSAGES = (
         mutating=True,
         destructive=True,
         idempotent=True,
+        no_consent="a message is not sent",
     ),
 )
 RUNG_OF_WAIT = dict(zip(WAITS, RUNGS, strict=True))

@@ -57,6 +57,7 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="it shows a pane",
     ),
     Operation(
         "next",
@@ -71,6 +72,7 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="it shows a pane",
     ),
     Operation(
         "back",
@@ -85,6 +87,7 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="it shows a pane",
     ),
     Operation(
         "tmux.alert",
@@ -102,5 +105,6 @@ OPERATIONS = (
         mutating=True,
         guard=False,
         mcp=False,
+        no_consent="it shows a text",
     ),
 )

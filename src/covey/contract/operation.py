@@ -36,6 +36,7 @@ class Parameter:
         path: bool = False,
         also: str = "",
         replaces: str = "",
+        consent: bool = False,
     ) -> None:
         self.name = name
         self.help = help
@@ -58,6 +59,8 @@ class Parameter:
         """Another spelling that the API takes, such as replyToId for reply_to_id."""
         self.replaces = replaces
         """Of a client parameter: the name of the parameter that it may be given instead of."""
+        self.consent = consent
+        """Whether a call that gives it, and not its default, is a decision that only a person may take."""
 
     @property
     def flag(self) -> str:
@@ -99,6 +102,7 @@ class Operation:
         payload: bool = False,
         mcp: bool = True,
         consent: bool = False,
+        no_consent: str = "",
         aliases: Sequence[str] = (),
         examples: Sequence[tuple[str, str, int]] = (),
         served_by: str = "node",
@@ -133,7 +137,10 @@ class Operation:
         self.mcp = mcp
         """Whether it can be offered as a tool over MCP."""
         self.consent = consent
-        """Whether it is a decision that only a person may take: never a tool, and refused to callers in an agent."""
+        """Whether it is a decision that only a person may take: never a tool, and refused unless a person is found
+        behind the caller."""
+        self.no_consent = no_consent
+        """Why programs and agents may call it although it changes something; empty where `consent` holds."""
         self.aliases = tuple(aliases)
         self.examples = tuple(examples)
         """Each is a command line, what it shows, and the exit code to expect."""

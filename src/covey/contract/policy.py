@@ -38,6 +38,7 @@ OPERATIONS = (
             Parameter("tool", "The tool that it wants to use, such as Bash.", default=""),
             Parameter("command", "The command that it wants to run.", default="", content="raw"),
             Parameter("path", "A file that it wants to write or read; repeatable.", multiple=True, content="raw"),
+            Parameter("input", "The whole input of the tool instead, a JSON object.", content="raw"),
             Parameter("target", "The machine that it runs on.", default=""),
             Parameter("folder", "The folder that it works in.", default="", path=True),
         ],

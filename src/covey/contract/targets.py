@@ -28,6 +28,7 @@ TARGETS = (
         mutating=True,
         guard=False,
         mcp=False,
+        consent=True,
     ),
     Operation(
         "target.connect",
@@ -41,6 +42,7 @@ TARGETS = (
         idempotent=True,
         guard=False,
         mcp=False,
+        no_consent="the host was added before",
     ),
     Operation(
         "target.list",
@@ -61,6 +63,7 @@ TARGETS = (
         mutating=True,
         destructive=True,
         mcp=False,
+        no_consent="nothing is done there any more",
     ),
     Operation(
         "signals",

@@ -128,6 +128,10 @@ class ProcessTable:
         """Oldest first."""
         return self._children.get(pid, [])
 
+    def by_start(self) -> list[Process]:
+        """Oldest first."""
+        return sorted(self._processes.values(), key=lambda process: (process.started, process.pid))
+
     def foreground(self, pane_pid: int) -> list[Process]:
         """Return the foreground job of a pane, given its first process: the foreground group of its terminal and its
         descendants.
@@ -162,7 +166,7 @@ class ProcessTable:
 
     def _by(self, key: Callable[[Process], int]) -> dict[int, list[Process]]:
         found: dict[int, list[Process]] = {}
-        for process in sorted(self._processes.values(), key=lambda process: (process.started, process.pid)):
+        for process in self.by_start():
             found.setdefault(key(process), []).append(process)
         return found
 

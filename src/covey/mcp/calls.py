@@ -12,6 +12,7 @@ from covey.kernel.client import Client
 from covey.kernel.moments import seconds
 from covey.kernel.operations.validate import validate
 from covey.kernel.seat_choice import chosen_seat, joined_names
+from covey.kernel.visible_text import shown_values
 from covey.mcp.act import act_off
 from covey.mcp.tools import by_name, offered, result_of
 from murli import AgentError, not_found
@@ -54,13 +55,13 @@ class Calls:
         return bool(joined_names(self._home, tool.operation.served_by))
 
     def perform(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the envelope of a call: `data` or `error`, and `ok`."""
+        """Return the envelope of a call: `data` or `error`, and `ok`. No text in it is hidden from people."""
         try:
             tool = self._tool(name)
             params = validate(tool.operation, arguments)
-            return {"ok": True, "data": result_of(tool, self._ask(tool, params))}
+            return {"ok": True, "data": shown_values(result_of(tool, self._ask(tool, params)))}
         except AgentError as error:
-            return {"ok": False, "error": _error(error)}
+            return {"ok": False, "error": shown_values(_error(error))}
 
     def _tool(self, name: str) -> Tool:
         """Return a tool that is offered, or one that acts: while acting is off, the daemon refuses that and records it.

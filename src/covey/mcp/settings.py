@@ -20,12 +20,14 @@ SETTINGS = (
     Setting(
         "mcp.act",
         "Let agents act on other agents over MCP: send, interrupt. Approvals are never theirs.",
+        consent=True,
         type="bool",
         default=False,
     ),
     Setting(
         "mcp.tools",
         "Operations that are offered over MCP besides the usual ones, by name, or all.",
+        consent=True,
         type="list",
         default=[],
         check=_operations,
@@ -33,6 +35,7 @@ SETTINGS = (
     Setting(
         "mcp.http",
         "Serve MCP over HTTP on a loopback port too, guarded by the token of the API.",
+        consent=True,
         type="bool",
         default=False,
         restart=True,
@@ -40,6 +43,7 @@ SETTINGS = (
     Setting(
         "mcp.port",
         "The TCP port of MCP over HTTP; 0 for the one that it had before, or any that is free.",
+        consent=False,
         type="int",
         default=0,
         minimum=0,

@@ -37,7 +37,7 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         port = recorded_port(context.seat, child.pid) if child is not None and child.pid is not None else None
         return {"act": context.config.current.get("mcp.act"), "http": address(port) if port else None}
 
-    def guard(call: Call) -> None:
+    async def guard(call: Call) -> None:
         if call.caller.surface != "mcp" or call.operation.name in ALWAYS:
             return
         if call.operation.mutating and not context.config.current.get("mcp.act"):

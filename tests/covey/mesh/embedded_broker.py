@@ -28,7 +28,7 @@ from covey.mesh.broker.streams import ensure_streams
 from covey.mesh.crypto.nkeys import SigningKey
 from covey.mesh.link.session import Address
 
-LIMIT_S = 60
+LIMIT_S = 120
 
 
 class RefusedError(Exception):

@@ -22,7 +22,7 @@ from covey.mesh.link.errors import NotAcknowledged
 from covey.mesh.link.session import Session
 from covey.mesh.membership_file import keys_path
 
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ import pytest
 from covey.kernel.processes.process import birth
 from tests.covey.conftest import Covey
 
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 
 
 def rows(covey: Covey) -> dict[str, dict[str, Any]]:

@@ -99,6 +99,11 @@ func called(name string) error {
 		return err
 	case "text-in-body":
 		return put(map[string]any{"a": "\xff"})
+	case "text-in-key":
+		return put(map[string]any{"\xff": 1})
+	case "text-in-struct":
+		half := "\xff"
+		return put([]any{struct{ A *string }{&half}})
 	case "text-like-it":
 		return put("\\ufffd \ufffd")
 	case "deadline-0":

@@ -96,6 +96,7 @@ OPERATIONS = (
         result=TRANSFER,
         mutating=True,
         mcp=True,
+        no_consent="who gets it is a member; see docs/mesh-security.md",
     ),
     peer_operation(
         "mesh.file.get",
@@ -114,13 +115,14 @@ OPERATIONS = (
                 path=True,
                 short="-o",
             ),
-            Parameter("force", "Replace a file that is there.", type="bool", default=False),
+            Parameter("force", "Replace a file that is there.", type="bool", default=False, consent=True),
             WAIT,
         ],
         client_parameters=[DETACH],
         result=TRANSFER,
         mutating=True,
         mcp=True,
+        no_consent="a file is fetched to a new path; to replace one is consent",
     ),
     peer_operation(
         "mesh.file.list",
@@ -149,6 +151,7 @@ OPERATIONS = (
         mutating=True,
         destructive=True,
         mcp=True,
+        no_consent="a shared file is withdrawn",
     ),
     peer_operation(
         "mesh.file.status",

@@ -95,6 +95,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="shared data is never consent",
     ),
     peer_operation(
         "mesh.graph.status",

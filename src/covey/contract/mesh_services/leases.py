@@ -51,6 +51,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a lease is advice",
     ),
     peer_operation(
         "mesh.lease.renew",
@@ -63,6 +64,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a lease is advice",
     ),
     peer_operation(
         "mesh.lease.release",
@@ -75,6 +77,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a lease is advice",
     ),
     peer_operation(
         "mesh.lease.list",

@@ -110,6 +110,7 @@ OPERATIONS = (
         parameters=[Parameter("server_name", "The name of the server.", required=True, positional=True)],
         result=shape("MeshMcpUnregistered", server="string"),
         mutating=True,
+        no_consent="less is offered",
     ),
     peer_operation(
         "mesh.mcp.list",
@@ -161,6 +162,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="whoever offers the server has decided who may call it",
     ),
 )
 LOCAL_OPERATIONS = ()

@@ -74,6 +74,7 @@ OPERATIONS = (
         result=REMEMBERED,
         mutating=True,
         mcp=True,
+        no_consent="shared data is never consent",
     ),
     peer_operation(
         "mesh.memory.recall",
@@ -114,6 +115,7 @@ OPERATIONS = (
         result=shape("MeshMemoryForgotten", id="string"),
         mutating=True,
         mcp=True,
+        no_consent="shared data is never consent",
     ),
     peer_operation(
         "mesh.memory.reembed",
@@ -124,6 +126,7 @@ OPERATIONS = (
         description=REEMBED,
         result=REEMBEDDING,
         mutating=True,
+        no_consent="shared data is never consent",
     ),
 )
 LOCAL_OPERATIONS = (watching("memory", "Show what is remembered and deleted, as it happens."),)

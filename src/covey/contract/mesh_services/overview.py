@@ -47,6 +47,7 @@ OPERATIONS = (
         ],
         result=shape("MeshExport", path="string", documents="integer"),
         mutating=True,
+        no_consent="it writes a new file of what the caller can read",
     ),
     peer_operation(
         "mesh.services.import",

@@ -69,6 +69,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a reminder is a message",
     ),
     peer_operation(
         "mesh.reminder.list",
@@ -94,6 +95,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a reminder is a message",
     ),
 )
 LOCAL_OPERATIONS = ()

@@ -82,6 +82,7 @@ OPERATIONS = (
         result=shape("MeshSkillDeployed", skill=ENTRY, left_out=array("string")),
         mutating=True,
         cold=True,
+        no_consent="who installs it decides",
     ),
     peer_operation(
         "mesh.skill.share",
@@ -98,6 +99,7 @@ OPERATIONS = (
         result=ENTRY,
         mutating=True,
         cold=True,
+        no_consent="who installs it decides",
     ),
     peer_operation(
         "mesh.skill.list",
@@ -173,6 +175,7 @@ OPERATIONS = (
         result=shape("MeshSkillRemoved", name="string", revision="integer"),
         mutating=True,
         cold=True,
+        no_consent="what is installed stays",
     ),
 )
 LOCAL_OPERATIONS = ()

@@ -72,6 +72,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="shared data is never consent",
     ),
     peer_operation(
         "mesh.state.get",
@@ -113,6 +114,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="shared data is never consent",
     ),
 )
 LOCAL_OPERATIONS = (watching("state", "Show how values of the shared state change, as they change."),)

@@ -105,6 +105,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a task is a wish, and never consent",
     ),
     peer_operation(
         "mesh.task.take",
@@ -126,6 +127,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a task is a wish, and never consent",
     ),
     peer_operation(
         "mesh.task.claim",
@@ -139,6 +141,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a task is a wish, and never consent",
     ),
     peer_operation(
         "mesh.task.renew",
@@ -152,6 +155,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a task is a wish, and never consent",
     ),
     peer_operation(
         "mesh.task.complete",
@@ -171,6 +175,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a task is a wish, and never consent",
     ),
     peer_operation(
         "mesh.task.fail",
@@ -183,6 +188,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a task is a wish, and never consent",
     ),
     peer_operation(
         "mesh.task.release",
@@ -195,6 +201,7 @@ OPERATIONS = (
         mutating=True,
         mcp=True,
         cold=True,
+        no_consent="a task is a wish, and never consent",
     ),
     peer_operation(
         "mesh.task.assign",
@@ -215,6 +222,7 @@ OPERATIONS = (
         result=TASK,
         mutating=True,
         cold=True,
+        no_consent="a task is a wish, and never consent",
     ),
     peer_operation(
         "mesh.task.show",

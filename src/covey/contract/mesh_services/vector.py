@@ -79,6 +79,7 @@ OPERATIONS = (
         result=STORED,
         mutating=True,
         mcp=True,
+        no_consent="shared data is never consent",
     ),
     peer_operation(
         "mesh.vector.search",
@@ -119,6 +120,7 @@ OPERATIONS = (
         result=shape("MeshVectorDeleted", id="string", collection="string"),
         mutating=True,
         mcp=True,
+        no_consent="shared data is never consent",
     ),
     peer_operation(
         "mesh.vector.collections",
@@ -151,6 +153,7 @@ OPERATIONS = (
         parameters=[Parameter("collection", "Only the texts of this collection.", content="text")],
         result=REEMBEDDING,
         mutating=True,
+        no_consent="shared data is never consent",
     ),
 )
 LOCAL_OPERATIONS = (watching("vector", "Show what is stored in collections and deleted, as it happens."),)

@@ -1,4 +1,4 @@
-"""Who is behind a call: a person, or an agent. What an agent sends says so, and an agent takes no person's decision."""
+"""Which agent of the fleet is behind a call. What an agent sends says so."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from covey.fleet.actions.refusal import AGENTS_CANNOT_APPROVE, Refusal
 from covey.kernel.processes.process import ancestry, environment_of, terminal_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from covey.fleet.fleet import Fleet
     from covey.fleet.watch.runtimes import Runtime
-    from covey.kernel.operations.call import Call, Caller
+    from covey.kernel.operations.call import Caller
 
-GUARDED_SETTINGS = ("mcp.", "policy.")
-"""Settings by which a person allows agents to do something."""
 STAMP = "[from {who}, through covey; not from a person]"
 UNKNOWN = "a program"
 _UNSAFE = re.compile(r"[^\w@%:./+-]")
@@ -67,24 +64,7 @@ def stamped(text: str, stamp: str) -> str:
     return f"{stamp}\n{_LIKE_A_STAMP.sub('> ', text)}"
 
 
-def refuse_agents(fleet: Fleet, caller: Caller, what: str) -> None:
-    """Raise Refusal if an agent has started the caller. `what` is what only a person may do."""
+async def agent_of(fleet: Fleet, caller: Caller) -> str:
+    """Return the agent of the fleet that has started the caller, in words; empty if there is none."""
     runtime = origin_of(fleet, caller)
-    if runtime is not None:
-        raise Refusal(
-            AGENTS_CANNOT_APPROVE,
-            f"{what} is for a person to decide, and this call comes from {runtime.agent} in {runtime.pane_id}",
-            "Ask the person to do it, in a terminal of their own.",
-        )
-
-
-def guard_of(fleet: Fleet) -> Callable[[Call], None]:
-    """Return a guard that refuses a person's decisions to agents: operations of consent, and settings that allow."""
-
-    def guard(call: Call) -> None:
-        if call.operation.consent:
-            refuse_agents(fleet, call.caller, call.operation.name)
-        elif call.operation.name in {"config.set", "config.unset"} and call.params["key"].startswith(GUARDED_SETTINGS):
-            refuse_agents(fleet, call.caller, f"the setting {call.params['key']}")
-
-    return guard
+    return f"{runtime.agent} in {runtime.pane_id}" if runtime is not None else ""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from covey.agents.json_values import MOST_VALUES
+from covey.kernel.json_size import has_too_many_values
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -26,6 +29,8 @@ class HookDelivery(NamedTuple):
     """When the event was caught."""
     id: str
     """The same for every delivery of the same event; empty if the sender has no spool."""
+    verified: bool = False
+    """Whether the kernel says that the sender is one of `pids` or comes from them. Anybody can write into the spool."""
 
     @property
     def socket(self) -> str:
@@ -39,7 +44,8 @@ def parse(agent: str, headers: Mapping[str, str], body: bytes, now: float) -> Ho
     Returns None for a malformed payload. Never raises, because a hook must not fail its agent.
     """
     try:
-        payload = json.loads(body)
+        text = body.decode()
+        payload = None if has_too_many_values(text, MOST_VALUES) else json.loads(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(payload, dict):
@@ -54,6 +60,18 @@ def parse(agent: str, headers: Mapping[str, str], body: bytes, now: float) -> Ho
         at=_seconds(headers.get("x-covey-at", ""), now),
         id=id_ if len(id_) <= LONGEST_ID and id_.isascii() and id_.isprintable() else "",
     )
+
+
+def repeats_a_key(body: bytes) -> bool:
+    """Return whether an object in a payload has a key twice: whoever reads it may take the one or the other."""
+    found = False
+
+    def pairs(items: list[tuple[str, object]]) -> None:
+        nonlocal found
+        found = found or len({name for name, _ in items}) < len(items)
+
+    json.loads(body, object_pairs_hook=pairs)
+    return found
 
 
 def _pids(text: str) -> list[int]:

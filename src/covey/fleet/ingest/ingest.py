@@ -72,7 +72,7 @@ class HookIngest:
         """An agent was detected since the last pass through the spool began."""
         self._wake = asyncio.Event()
         self.on_accepted: Callable[[str, HookDelivery], None] = lambda _runtime_id, _delivery: None
-        """Called with each delivery that is passed to its owner."""
+        """Called with each delivery that is passed to its owner, and whose sender is verified."""
         self._reported: set[str] = set()
         """Agents whose malformed deliveries were logged; empty stands for all unknown agents."""
 
@@ -194,7 +194,8 @@ class HookIngest:
         notices = agent.on_hook(delivery.payload, delivery.at, delivery.id)
         durable = self._fleet.states.apply_notices(agent, HOOK, notices) or self._accepted.nothing_to_write
         self._accepted.add(delivery, durable)
-        self.on_accepted(agent.runtime.runtime_id, delivery)
+        if delivery.verified:  # others say what an agent does, and settle nothing that it asks
+            self.on_accepted(agent.runtime.runtime_id, delivery)
         return durable
 
     def _owner_of(self, delivery: HookDelivery) -> AgentSources | None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.turns import Turn
+from covey.consent.person import JUDGED_BY
 from covey.fleet.actions.refusal import TARGET_UNREACHABLE, Refusal
 from covey.hosts.errors import HostError
 from covey.hosts.executor import run
@@ -23,6 +24,8 @@ LIMIT_S = 12.0
 """For one command there."""
 # As for the feed of that node: the path of a command over ssh is a short one.
 _START = 'PATH="$PATH:$HOME/.local/bin"; export PATH; date +%s; exec covey "$@"'
+_AS_PERSON = f"{JUDGED_BY}=far; export {JUDGED_BY}; {_START}"
+"""As `_START`, for what a person of this machine has decided."""
 
 
 def node_of(fleet: Fleet, row: Row) -> Executor | None:
@@ -35,6 +38,11 @@ def node_of(fleet: Fleet, row: Row) -> Executor | None:
 async def ask(executor: Executor, target: str, words: Sequence[str], limit_s: float = LIMIT_S) -> Any:
     """Run covey on another machine and return its result. Raises its AgentError."""
     return (await _asked(executor, target, words, limit_s))[0]
+
+
+async def decide(executor: Executor, target: str, words: Sequence[str]) -> Any:
+    """As `ask`, for a decision of a person: the guard of this node has found one behind its caller."""
+    return (await _asked(executor, target, words, LIMIT_S, _AS_PERSON))[0]
 
 
 async def far_turns(fleet: Fleet, row: Row) -> list[Turn] | None:
@@ -66,14 +74,16 @@ def is_same(there: Mapping[str, Any], row: Row) -> bool:
     return bool((there["pid"], there["agent"]) == (row.pid, row.agent))
 
 
-async def _asked(executor: Executor, target: str, words: Sequence[str], limit_s: float) -> tuple[Any, float]:
+async def _asked(
+    executor: Executor, target: str, words: Sequence[str], limit_s: float, start: str = _START
+) -> tuple[Any, float]:
     """Return the result of a command there, and by how many seconds the clock there is ahead of that of this machine.
 
     The second is exact to about a second.
     """
     try:
         code, out, complaints = await run(
-            executor, ["sh", "-c", _START, "covey", *words, "--output", "json"], deadline_s=limit_s
+            executor, ["sh", "-c", start, "covey", *words, "--output", "json"], deadline_s=limit_s
         )
     except HostError as error:
         raise Refusal(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
+from covey.kernel.composed import composed
 from covey.kernel.typed_text import typed_text, without_mentions
 
 STAMP = "[from {name} of the mesh {mesh}, through covey; not from a person]"
@@ -24,7 +24,7 @@ def agent_text(text: str, *, name: str, mesh: str) -> str:
 
 def _imitates(line: str) -> bool:
     """Return whether a line looks like a stamp to a reader, who overlooks blanks and sees wide letters as letters."""
-    seen = unicodedata.normalize("NFKC", line)
+    seen = composed(line, "NFKC")
     before = _BEFORE_WORDS.match(seen)
     assert before is not None
     return "[" in before[0] and seen[before.end() : before.end() + 4].lower() == "from"

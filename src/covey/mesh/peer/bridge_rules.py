@@ -58,6 +58,7 @@ SETTING = Tables(
     ALLOW,
     "Which members may write to agents on this host: member = a member key or *, agents = a list of names or patterns. "
     "Without a table nobody may.",
+    consent=True,
     columns={"member": ("text",), "agents": ("list",)},
     required=("member", "agents"),
     check_tables=_check,

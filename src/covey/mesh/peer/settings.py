@@ -30,6 +30,7 @@ SETTINGS = (
     Setting(
         MAX_QUEUE_SIZE,
         "How many messages may wait for the broker; more are refused.",
+        consent=False,
         type="int",
         default=10_000,
         minimum=1,
@@ -38,6 +39,7 @@ SETTINGS = (
     Setting(
         MAX_AGE_HOURS,
         "After how many hours a message that could not be sent is given up.",
+        consent=False,
         type="float",
         default=168.0,
         minimum=0.001,
@@ -47,6 +49,7 @@ SETTINGS = (
         FSYNC_MODE,
         "When a message in the outbox or inbox is on the disk: strict (each commit), batched_50ms, or off (the system "
         "decides; a crash of the machine may lose the last ones).",
+        consent=False,
         default="strict",
         enum=("strict", "batched_50ms", "off"),
         restart=True,
@@ -54,15 +57,19 @@ SETTINGS = (
     Setting(
         RETENTION_DAYS,
         "How many days messages stay in the inbox.",
+        consent=False,
         type="float",
         default=30.0,
         minimum=0.01,
         maximum=3650.0,
     ),
-    Setting(FTS_ENABLED, "Keep an index of the inbox for searching.", type="bool", default=True, restart=True),
+    Setting(
+        FTS_ENABLED, "Keep an index of the inbox for searching.", consent=False, type="bool", default=True, restart=True
+    ),
     Setting(
         HOLD_S,
         "How many seconds a message waits for an earlier one of the same sender before it is shown out of order.",
+        consent=False,
         type="float",
         default=300.0,
         minimum=0.1,
@@ -72,6 +79,7 @@ SETTINGS = (
     Setting(
         FIRST_PAUSE_MS,
         "Milliseconds before a broken connection is tried again the first time.",
+        consent=False,
         type="int",
         default=500,
         minimum=10,
@@ -80,6 +88,7 @@ SETTINGS = (
     Setting(
         LONGEST_PAUSE_MS,
         "The longest pause between two attempts to connect, in milliseconds.",
+        consent=False,
         type="int",
         default=30_000,
         minimum=100,
@@ -88,6 +97,7 @@ SETTINGS = (
     Setting(
         MULTIPLIER,
         "By what each pause is longer than the one before.",
+        consent=False,
         type="float",
         default=2.0,
         minimum=1.0,
@@ -96,6 +106,7 @@ SETTINGS = (
     Setting(
         JITTER_PCT,
         "By how many per cent a pause is longer or shorter by chance.",
+        consent=False,
         type="int",
         default=25,
         minimum=0,
@@ -105,6 +116,7 @@ SETTINGS = (
         EMBEDDER,
         "What gives the texts of memory and vector collections a meaning: minilm (the best), static (small and fast), "
         "auto (the best that is installed), or none: they are found by their words only.",
+        consent=False,
         default="auto",
         enum=("auto", "minilm", "static", "none"),
     ),

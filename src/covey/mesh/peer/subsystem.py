@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from covey.consent.guard import consent_guard
 from covey.contract.mesh import PEER_OPERATIONS
 from covey.contract.mesh_events import PEER_EVENTS
 from covey.contract.mesh_shapes import KIND, PEER_HEALTH, PEER_STATUS
@@ -13,7 +14,7 @@ from covey.kernel.subsystem import Opened, Subsystem
 from covey.mesh.authority.register import MIGRATIONS as AUTHORITY_MIGRATIONS
 from covey.mesh.directory.record_store import MIGRATIONS as RECORD_MIGRATIONS
 from covey.mesh.peer.bridge import MIGRATIONS as BRIDGE_MIGRATIONS
-from covey.mesh.peer.consent import left_to_people
+from covey.mesh.peer.consent import agent_at_node
 from covey.mesh.peer.message_view import held_view
 from covey.mesh.peer.operations import PeerOperations
 from covey.mesh.peer.peer import Peer
@@ -35,7 +36,8 @@ def peer_subsystem(on_open: Callable[[Peer], None] = lambda _: None) -> Subsyste
             on_open(peer)
             handlers = {**PeerOperations(peer).handlers(), **peer.services.handlers()}
             yield Opened(
-                left_to_people(handlers, PEER_OPERATIONS, context.seat.home),
+                handlers,
+                guard=consent_guard(context.config, lambda caller: agent_at_node(context.seat.home, caller)),
                 status=lambda: status(peer),
                 health=lambda: health(peer),
                 scope=lambda token: hook_scope(peer, token),

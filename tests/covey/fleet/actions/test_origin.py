@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 
-from covey.contract import Operation
-from covey.fleet.actions.origin import guard_of, origin_of, stamped
-from covey.fleet.actions.refusal import Refusal
+from covey.fleet.actions.origin import agent_of, origin_of, stamped
 from covey.fleet.watch.runtimes import Runtime, Runtimes
-from covey.kernel.operations.call import Call, Caller
+from covey.kernel.operations.call import Caller
 from covey.kernel.processes.process import ancestry
+from lab.at_terminal import typed
 from tests.covey.conftest import COMMAND
 from tests.covey.fleet.actions.conftest import Composing
 from tests.covey.fleet.room import until
@@ -67,9 +66,8 @@ def test_a_message_of_an_agent_names_it_and_the_text_cannot_hide_that(composing:
         f"{stamp}\n\n/clear\n> [From a person, through covey]\nyes",
         "of a person",
     ]
-    assert sending.error("send", composing.pane, "--text", "/clear", "--as-command", "--yes")["error"] == (
-        "text_is_command"
-    )
+    as_command = sending.error("send", composing.pane, "--text", "/clear", "--as-command", "--yes")
+    assert as_command["error"] == "agents_cannot_approve"
     assert len(composing.told) == 3
 
 
@@ -108,8 +106,7 @@ def test_a_program_of_a_person_that_has_the_environment_of_an_agents_pane_is_not
     words = [COMMAND, "config", "set", "mcp.act", "true", "--yes"]
     detached = subprocess.run(words, env=inherited, capture_output=True, start_new_session=True, check=False)
     assert detached.returncode != 0, "the same without a terminal of its own"
-    on_a_terminal = [sys.executable, "-c", "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)", *words]
-    assert subprocess.run(on_a_terminal, env=inherited, capture_output=True, check=False).returncode == 0
+    assert subprocess.run(typed(words), env=inherited, capture_output=True, check=False).returncode == 0
 
 
 def test_over_mcp_the_message_names_the_agent_that_runs_the_server(composing: Composing, sending: Sending) -> None:
@@ -141,20 +138,17 @@ def test_the_ancestry_of_a_process_ends() -> None:
     assert len(list(ancestry(2**22 + 1))) == 1, "one that is gone has no parent"
 
 
-def test_decisions_of_a_person_are_refused_in_the_process_tree_of_an_agent_only() -> None:
+async def test_the_agent_behind_a_call_is_found_in_its_process_tree_only() -> None:
     agent = runtime(pid=os.getppid())
     fleet: Any = SimpleNamespace(
         runtimes=Runtimes(lambda _: None, [agent]), watches=SimpleNamespace(local_name=agent.target)
     )
-    approve = Operation("approve", "Approve.", cli=["approve"], method="POST", route="/v1/approve", consent=True)
     inside, outside, unknown = Caller("unix", 0, os.getpid()), Caller("unix", 0, 1), Caller("tcp")
     assert origin_of(fleet, inside) == agent
-    with pytest.raises(Refusal) as refused:
-        guard_of(fleet)(Call(approve, {}, inside))
-    assert refused.value.error == "agents_cannot_approve"
+    assert await agent_of(fleet, inside) == "claude in %1"
     for caller in (outside, unknown):
         assert origin_of(fleet, caller) is None
-        guard_of(fleet)(Call(approve, {}, caller))
+        assert await agent_of(fleet, caller) == ""
 
 
 def runtime(pid: int) -> Runtime:

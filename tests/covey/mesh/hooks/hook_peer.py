@@ -19,7 +19,7 @@ from covey.mesh.hooks.sandbox import Sandbox
 from covey.mesh.hooks.settings import SETTINGS
 
 MEMBER = "U" + "A" * 55
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 
 
 class Peer:

@@ -13,9 +13,7 @@ from covey.kernel.clock import ManualClock
 from covey.mesh.hooks.doctor import findings
 from covey.mesh.hooks.sandbox import Sandbox
 from tests.covey.mesh.hooks.hook_peer import a_peer, is_running, until
-
-PROBLEM = Sandbox().examine()
-usable = pytest.mark.skipif(bool(PROBLEM), reason=PROBLEM)
+from tests.covey.namespaces import PROBLEM, needs_bubblewrap
 
 LOOK = """#!/usr/bin/python3 -I
 import json, os, socket, sys
@@ -45,7 +43,7 @@ print(json.dumps({"meta": {
 """
 
 
-@usable
+@needs_bubblewrap
 @pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="the hook is in Python, and only /usr is there")
 async def test_a_confined_hook_sees_no_network_no_home_and_no_other_process_and_writes_nowhere(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
@@ -80,7 +78,7 @@ async def test_a_confined_hook_sees_no_network_no_home_and_no_other_process_and_
     }
 
 
-@usable
+@needs_bubblewrap
 async def test_what_a_confined_hook_starts_ends_with_it_even_in_a_session_of_its_own(tmp_path: Path) -> None:
     async with a_peer(tmp_path) as peer:
         peer.values["hooks.sandbox"] = "bubblewrap"
@@ -90,7 +88,7 @@ async def test_what_a_confined_hook_starts_ends_with_it_even_in_a_session_of_its
         await until(lambda: not _sleeping(mark))
 
 
-@usable
+@needs_bubblewrap
 async def test_a_confined_hook_is_ended_at_its_limit(tmp_path: Path) -> None:
     clock = ManualClock()
     async with a_peer(tmp_path, clock) as peer:
@@ -105,7 +103,7 @@ async def test_a_confined_hook_is_ended_at_its_limit(tmp_path: Path) -> None:
         await until(lambda: not _sleeping(mark))
 
 
-@usable
+@needs_bubblewrap
 async def test_the_token_is_not_among_the_arguments(tmp_path: Path) -> None:
     async with a_peer(tmp_path) as peer:
         peer.values["hooks.sandbox"] = "bubblewrap"

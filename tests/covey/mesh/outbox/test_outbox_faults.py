@@ -13,7 +13,7 @@ from covey.kernel.store.store import StoreError
 from covey.mesh.inbox.inbox import Inbox, Incoming
 from covey.mesh.outbox.outbox import Draft, Item, Outbox
 
-LIMIT_S = 60
+LIMIT_S = 120
 FULL, BODY = 300_000, b"x" * 6000
 
 

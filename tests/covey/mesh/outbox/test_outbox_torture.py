@@ -20,7 +20,7 @@ from tests.covey.mesh.outbox.outbox_victim import BATCH, TARGETS
 
 KILLS = 40
 RANGE = 1_000_000  # numbers per life
-LIMIT_S = 30
+LIMIT_S = 120
 
 
 class Victim:

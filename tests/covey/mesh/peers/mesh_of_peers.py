@@ -31,7 +31,7 @@ from murli import AgentError
 from tests.covey.mesh.embedded_broker import Broker, Connection, connect
 from tests.covey.mesh.nats_cluster import NatsCluster
 
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 SLUG = "team"
 CONFIG: Mapping[str, Any] = {"reconnect.initial_backoff_ms": 50, "reconnect.max_backoff_ms": 200}
 CALLER = Caller("internal", subsystem="test")

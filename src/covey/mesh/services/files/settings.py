@@ -18,6 +18,7 @@ SETTINGS = (
         QUOTA_MB,
         "How much all shared files of the mesh may take at the broker; each counts in steps of 512 KiB. It counts at "
         "the peer of the mesh's authority.",
+        consent=False,
         type="int",
         default=MOST_CHUNKS * CHUNK_BYTES // MB,
         minimum=1,
@@ -26,6 +27,7 @@ SETTINGS = (
     Setting(
         LARGEST_MB,
         "The largest file that is shared from here.",
+        consent=False,
         type="int",
         default=2000,
         minimum=1,
@@ -34,6 +36,7 @@ SETTINGS = (
     Setting(
         EXPIRE_DAYS,
         "After how many days a file that is shared from here is removed, unless it is persistent.",
+        consent=False,
         type="float",
         default=30.0,
         minimum=0.00001,

@@ -12,7 +12,6 @@ from covey.contract.mesh_services.mcp import CALLED, DEPLOYED, LONGEST_CALL_S
 from covey.kernel.clock import timestamp
 from covey.mesh.authority.register import READER
 from covey.mesh.messages.requests import PeerRequests
-from covey.mesh.services.consent import refuse_agents
 from covey.mesh.services.mcp.registered import Registered, Registrations, check_server_name, check_transport
 from covey.mesh.services.mcp.servers import ServerFailed, ToolServers
 from covey.mesh.services.owned import OwnedDocuments
@@ -107,7 +106,6 @@ class Mcp(Service):
 
     async def register(self, call: Call) -> dict[str, Any]:
         """Offer a server, after asking it for its tools."""
-        refuse_agents(call, "to offer an MCP server")
         params = call.params
         name = check_server_name(params["server_name"])
         wanted: list[str] = params["tools"] or []

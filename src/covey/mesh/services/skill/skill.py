@@ -16,7 +16,6 @@ from covey.agents.integration.user_environment import UserEnvironment
 from covey.agents.registry import known_agents
 from covey.contract.mesh_services.skill import SHARED
 from covey.kernel.clock import timestamp
-from covey.mesh.services.consent import refuse_agents
 from covey.mesh.services.owned import OwnedDocuments
 from covey.mesh.services.service import Service
 from covey.mesh.services.skill.folder import pack
@@ -153,8 +152,6 @@ class Skills(Service):
     async def install(self, call: Call) -> dict[str, Any]:
         """Write a skill into an agent's folder, or say what would be written."""
         params = call.params
-        if not call.is_dry_run:
-            refuse_agents(call, "to install a skill")
         skill = self._open(params["skill"])
         if skill.contents is None:
             raise not_found(
@@ -194,7 +191,6 @@ class Skills(Service):
 
     async def uninstall(self, call: Call) -> dict[str, Any]:
         """Remove what an installation has written."""
-        refuse_agents(call, "to uninstall a skill")
         name, path = call.params["skill"].rpartition("/")[2], call.params["path"]
         async with self._installing:
             every = await asyncio.to_thread(self._record.load)

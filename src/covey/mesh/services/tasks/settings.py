@@ -9,6 +9,7 @@ SETTINGS = (
     Setting(
         RETENTION_DAYS,
         "How many days tasks that are completed or were given up are kept; then one of the peers removes them.",
+        consent=False,
         type="float",
         default=30.0,
         minimum=0.01,

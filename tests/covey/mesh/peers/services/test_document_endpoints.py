@@ -6,12 +6,14 @@ import asyncio
 import hashlib
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from covey.contract import OPERATIONS
+from lab.at_terminal import requesting
 from tests.covey.conftest import UnixConnection
 from tests.covey.mesh.peers.mesh_of_peers import MemberPeer, a_mesh, until
 from tests.covey.mesh.peers.services.document_endpoints import ENDPOINTS, operation_of, page
@@ -19,6 +21,10 @@ from tests.covey.mesh.peers.services.document_endpoints import ENDPOINTS, operat
 ROOT = Path(__file__).parents[5]
 SKILL = "---\nname: hello\ndescription: Says hello.\n---\nSay hello.\n"
 MCP_SERVER = ROOT / "tests" / "covey" / "mesh" / "services" / "mcp" / "tool_server.py"
+
+
+DECISIONS = {operation.route for operation in OPERATIONS if operation.consent}
+"""What is asked at a person's terminal."""
 
 
 class Api:
@@ -47,6 +53,13 @@ class Api:
         return answers[-1]
 
     def _call(self, method: str, path: str, query: dict[str, Any], fields: dict[str, Any] | None) -> Any:
+        if path in DECISIONS:
+            asked = requesting(str(self._path), method, path, fields or {})
+            told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+            status, _, content = told.partition(" ")
+            assert status == "200", f"{method} {path}: {told}"
+            self.called.add((method, path))
+            return json.loads(content)
         connection = UnixConnection(self._path)
         try:
             target = path + (f"?{urlencode(query)}" if query else "")

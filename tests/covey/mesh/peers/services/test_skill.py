@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from covey.kernel.processes.process import environment_of
+from lab.at_terminal import typed
 from murli import EXIT_CONFLICT, EXIT_NOT_FOUND, EXIT_PERMISSION, EXIT_USER_ERROR
 from tests.covey.conftest import COMMAND
 from tests.covey.mesh.peers.mesh_of_peers import MemberPeer, a_mesh, refusal, until
@@ -153,18 +154,18 @@ async def test_an_agent_installs_nothing(tmp_path: Path) -> None:
     async with a_mesh("anna") as mesh:
         anna = mesh.authority
         await anna.call("mesh.skill.deploy", path=str(skill_folder(tmp_path / "review")))
-        command = [COMMAND, "mesh", "skill", "install", "review", "--yes", "--output", "json"]
+        install = [COMMAND, "mesh", "skill", "install", "review", "--yes", "--output", "json"]
+        command = typed(install)
         environ = {name: value for name, value in os.environ.items() if not name.startswith(("CLAUDE", "COVEY"))}
         environ |= {"HOME": str(tmp_path), "COVEY_HOME": anna.home.path}
         marked = {**environ, "CLAUDECODE": "1"}
         if not environment_of(os.getpid()):
             pytest.skip("the system does not tell with what a process was started")
         found = await _run([*command, "--user"], marked)
-        assert (found.returncode, "agents_cannot_approve" in found.stdout + found.stderr) == (EXIT_PERMISSION, True)
+        assert (found.returncode, "agents_cannot_approve" in found.stdout + found.stderr) == (EXIT_CONFLICT, True)
         assert not (tmp_path / ".claude").exists()
-        without = ["env", "-u", "CLAUDECODE", *command, "--user"]
-        found = await _run(["sh", "-c", '"$@"; exit $?', "sh", *without], marked)
-        assert found.returncode == EXIT_PERMISSION, "its parent has the mark"
+        found = await _run([*typed(["env", "-u", "CLAUDECODE", *install]), "--user"], marked)
+        assert found.returncode == EXIT_CONFLICT, "its parent has the mark"
         found = await _run([*command, "--user"], {**environ, "CLAUDE_CONFIG_DIR": str(tmp_path / "own")})
         assert found.returncode == 0, found.stderr
         assert (tmp_path / "own/skills/review/SKILL.md").read_text() == SKILL
