@@ -1,4 +1,4 @@
-"""The lab's commands, `./run lab …`: install, list, capture, truth, report, drift, play, acts, keep, races and mesh."""
+"""The commands of the lab, `./run lab …`: install, list, capture, truth, report, drift, play, keep, races, …."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from lab.acts import add_acts
 from lab.bench import JOBS, Play, bench, play_all
 from lab.capture import FOLDER, Capturer
 from lab.chosen_agents import find, installed, to_the_end
+from lab.deny import add_deny
 from lab.inspector import INSPECTOR
 from lab.install import InstallError, lab_folder, program_of
 from lab.keep_crashes import add_keep
@@ -28,6 +29,7 @@ from lab.play import PlayError
 from lab.races.command import add_races
 from lab.scenario import load, names
 from lab.script import ScriptError
+from lab.shells.command import add_shells
 from lab.size import DEFAULT, MEASURED, Size
 from murli import EXIT_PARTIAL, ArgumentMetadata, Example, Metadata, tool_error, user_error, writer
 from murli.argparse import annotate, run
@@ -48,7 +50,7 @@ AGENT = [
 ]
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:  # noqa: PLR0915 - some statements for each command
     root = argparse.ArgumentParser(
         prog="./run lab",
         description="Real agent CLIs, offline, driven by a scripted model that knows the truth about them.",
@@ -230,6 +232,8 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(func=lambda args: play_live(args.agent, args.size, integrated=args.integrated))
     add_acts(commands.add_parser("acts", help="Do every command that acts, on real agents, here and over ssh."))
     add_keep(commands.add_parser("keep", help="Kill a kept agent, its tmux server and its daemon again and again."))
+    add_deny(commands.add_parser("deny", help="Have agents that ask nobody run denied commands, and count what ran."))
+    add_shells(commands.add_parser("shells", help="Hide denied commands from the policy, and run what it allows."))
     add_races(commands.add_parser("races", help="Race against messages, and count broken promises."))
     add_mesh(commands.add_parser("mesh", help="Make faults in a mesh, and count what was lost or doubled."))
     return root

@@ -19,10 +19,11 @@ from pathlib import Path
 import pytest
 
 from covey.beats import programs
+from lab.at_terminal import typed
 from tests.covey.conftest import COMMAND, Covey, Ran
 from tests.covey.recorded_claude import RecordedClaude
 
-LIMIT_S = 60
+LIMIT_S = 120
 HEAD = "---\ninterval: 1h\n---\n"
 
 
@@ -57,7 +58,7 @@ class Place:
 
     def terminal(self, *words: str, columns: int = 80) -> Terminal:
         return Terminal(
-            [COMMAND, *words], self.workspace, self.covey.environment(PATH=self.path, TERM="xterm"), columns
+            typed([COMMAND, *words]), self.workspace, self.covey.environment(PATH=self.path, TERM="xterm"), columns
         )
 
     def kill_daemon(self) -> None:
@@ -375,8 +376,8 @@ def test_what_is_known_is_shown_while_the_daemon_is_down(place: Place) -> None:
 
 
 def test_the_daemon_wants_a_whole_path(daemon: Covey) -> None:
-    status, _, body = daemon.request("POST", "/v1/beats/run", b"{}", {"Content-Type": "application/json"})
-    assert (status, json.loads(body)["field"]) == (400, "path")
+    status, answer = daemon.decide("POST", "/v1/beats/run")
+    assert (status, answer["field"]) == (400, "path")
 
 
 def test_what_is_written_into_the_configuration_is_listed_at_once(place: Place) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from covey.agents.headless import guarding
 from covey.agents.registry import known_agents
 from murli import user_error
 
@@ -75,6 +76,8 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     """What `integration.launch` returned: empty if the hooks are in the agent's settings; None if it knows no way."""
     folder: Path
     """A private folder of the session, for files."""
+    guarded: bool = True
+    """Whether `guard` refuses what harms, where the agent asks nobody."""
     environ: Mapping[str, str] = {}
     """What the agent will inherit."""
 
@@ -87,6 +90,8 @@ class LaunchPlan(Struct, frozen=True, kw_only=True):
     """Variables to set in what the agent inherits; None removes one."""
     files: Mapping[Path, bytes]
     """Files to write first."""
+    programs: Mapping[Path, bytes] = {}
+    """Programs to write first."""
     left_out: tuple[str, ...]
     """What the agent was not given of what was requested, each as a sentence."""
 
@@ -123,6 +128,7 @@ class Draft:
         self.words = [agent.program]
         self.env: dict[str, str | None] = {**inherited(request.environ)}
         self.files: dict[Path, bytes] = {}
+        self.programs: dict[Path, bytes] = {}
         self.left_out: list[str] = []
         if request.resume and not request.conversation:
             raise ValueError("a conversation without an id cannot be resumed")
@@ -141,6 +147,17 @@ class Draft:
         if hooks and self.add(*hooks.argv, what="Covey's hooks are", unless=unless):
             self.env.update(hooks.env)
             self.files.update(hooks.files)
+
+    def guard(self, *, asks_nobody: bool, folder_lasts: bool = False) -> str:
+        """Return the file of rules for `guard`; empty if there is a person whom the agent asks, or none is wanted.
+
+        `folder_lasts` says that a `cd` counts for the agent's later commands.
+        """
+        if not asks_nobody or not self._request.guarded:
+            return ""
+        file = self._request.folder / guarding.RULES
+        self.files[file] = guarding.rules_text(self._agent.name, self._request.cwd, folder_lasts=folder_lasts).encode()
+        return str(file)
 
     def refuse(self, *options: str, commands: str) -> None:
         """Raise AgentError for arguments of the user's with which there is no session, or not the one we know.
@@ -185,7 +202,11 @@ class Draft:
             if args != self._request.args:
                 self.left_out.append("The first prompt is left out, because the conversation has it already.")
         return LaunchPlan(
-            argv=(*self.words, *last, *args), env=self.env, files=self.files, left_out=tuple(self.left_out)
+            argv=(*self.words, *last, *args),
+            env=self.env,
+            files=self.files,
+            programs=self.programs,
+            left_out=tuple(self.left_out),
         )
 
 
@@ -215,6 +236,17 @@ def given(args: tuple[str, ...], options: tuple[str, ...]) -> str:
             if word == option or (option.startswith("--") and word.startswith(f"{option}=")):
                 return option
     return ""
+
+
+def value_of(args: tuple[str, ...], *options: str) -> str:
+    """Return the value of the last of these options that is among arguments, joined to it or not; else empty."""
+    found = ""
+    words = _options(args)
+    for at, word in enumerate(words):
+        name, joined, value = word.partition("=")
+        if name in options:
+            found = value if joined else "".join(words[at + 1 : at + 2])
+    return found
 
 
 def require_uuid(agent: Agent, conversation: str) -> str:

@@ -21,6 +21,7 @@ from covey.agents.headless.secrets import redacted_text
 from covey.agents.line_buffer import LineBuffer
 from covey.kernel.processes import process
 from covey.kernel.regular_file import open_regular, read_regular
+from covey.kernel.time_slices import TimeSlices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 
 POLL_S = 0.1
 """The pause between two reads of the agent's output."""
-PIECE_BYTES = 256 * 1024
+PIECE_BYTES = 64 * 1024
+MOST_LINES = 200_000
+"""Of one run, without the empty ones. An agent that prints more is ended: reading them takes the daemon's time."""
 LINE_BYTES = 8 * 1024 * 1024
 STDERR_BYTES = 64 * 1024
 ATTEMPTS = 3
@@ -71,6 +74,7 @@ class Execution:
         self._stop_reason = stop_reason
         self._read = 0
         self._lines = LineBuffer(LINE_BYTES)
+        self._line_count = 0
         self._stopping = False
 
     async def follow(self) -> Finished:
@@ -101,7 +105,7 @@ class Execution:
         try:
             while not ended.done():
                 await self._listen()
-                if not self._stopping and (why := self._stop_reason(self._reader.usage)):
+                if not self._stopping and (why := self._reason_to_stop(self._reader.usage)):
                     self._stopping = True
                     self._folder.stop(why)
                 await asyncio.wait({ended}, timeout=POLL_S)
@@ -112,6 +116,7 @@ class Execution:
     def _start_runner(self) -> tuple[int, str]:
         with open(os.devnull, "rb") as nothing, self._folder.open_append("runner.log") as log:  # noqa: PTH123 - no path of ours
             argv = [sys.executable, "-m", "covey.beats.runner", str(self._folder.path)]
+            process.keep_descriptors()
             pid = os.posix_spawn(
                 sys.executable,
                 argv,
@@ -127,16 +132,26 @@ class Execution:
         return pid, process.birth(pid)
 
     async def _listen(self) -> None:
-        """Read what has been written since the last read, yielding in between. A line that is too long is left out."""
+        """Read what has been written since the last read, in slices. A line that is too long is left out."""
+        slices = TimeSlices()
         with contextlib.suppress(OSError), open_regular(self._folder.stdout) as file:
             file.seek(self._read)
-            while piece := file.read(PIECE_BYTES):
+            while not self._has_said_too_much and (piece := file.read(PIECE_BYTES)):
                 self._read += len(piece)
                 for line in self._lines.feed(piece):
                     self._line(line)
-                await asyncio.sleep(0)
+                    await slices.pause()
+                await slices.pause()
+
+    @property
+    def _has_said_too_much(self) -> bool:
+        return self._line_count > MOST_LINES
+
+    def _reason_to_stop(self, usage: Usage) -> str:
+        return "output" if self._has_said_too_much else self._stop_reason(usage)
 
     def _line(self, line: bytes) -> None:
+        self._line_count += 1
         for step in self._reader.line(line.decode(errors="replace")):
             self._on_step(step)
 
@@ -149,7 +164,7 @@ class Execution:
             return Finished(report=Report(), began=began, seconds=seconds, probe=probe)
         report = self._reader.report(exit_record["code"] or 0, self._stderr(), self._clock.time())
         if why == "ended" and report.failure is None:
-            why = self._stop_reason(report.usage) or why  # some agents report their usage only at the end
+            why = self._reason_to_stop(report.usage) or why  # some agents report their usage only at the end
         failure = _failure(why, exit_record["message"], probe)
         if failure is not None:
             report = replace(report, failure=failure)

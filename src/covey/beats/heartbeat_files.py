@@ -83,6 +83,22 @@ def expand_path(path: str, home: str) -> Path | None:
     return Path(path) if path.startswith("/") and path.isprintable() else None
 
 
+def outside(file: str, workspace: str) -> str:
+    """Return why a file may not be run for a workspace; empty if it lies in it.
+
+    A link out of the workspace would have a text run unasked that nobody wrote for it, and whoever can change what the
+    link leads to, or make one, would give the agent its instructions.
+    """
+    real = Path(file).resolve()
+    if real.is_relative_to(Path(workspace).resolve()):
+        return ""
+    other = f", or put its folder on the schedule: covey beats add {quoted(str(real.parent))}"
+    return (
+        f"this is a link out of the workspace, to {quoted(str(real))}, and is not run: "
+        f"copy that file here{other if real.name == FILE else ''}"
+    )
+
+
 def _inside(workspace: Path, table: dict[str, Any], now: float) -> Iterator[HeartbeatFile]:
     own = _heartbeat_file(workspace, table, workspace / FILE, "", now)
     if own:
@@ -126,6 +142,7 @@ def _heartbeat_file(workspace: Path, table: dict[str, Any], file: Path, part: st
         problem = "" if stat.S_ISREG(found.st_mode) else "this is not a file; put one in its place"
         if found.st_size > LARGEST_FILE:
             problem = f"this file has {found.st_size} bytes; a heartbeat may have {LARGEST_FILE}"
+        problem = outside(str(file), str(workspace)) or problem
     except (FileNotFoundError, NotADirectoryError):
         if not file.is_symlink():
             return None

@@ -5,20 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-DEFAULT_DENY = (
-    "Bash(rm -rf /)",
-    "Bash(rm -rf /*)",
-    "Bash(rm -rf ~)",
-    "Bash(rm -rf ~/*)",
-    "Bash(mkfs*)",
-    "Bash(dd if=* of=/dev/*)",
-    "Bash(shred *)",
-    "Bash(sudo *)",
-    "Bash(shutdown *)",
-    "Bash(reboot*)",
-    "Bash(halt*)",
-    "Bash(poweroff*)",
-)
+from covey.policy.destructive.patterns import BUILT_IN
+
+DEFAULT_DENY = BUILT_IN
 SKIP = "skip"
 _PATTERN = re.compile(r"[A-Za-z][\w.:*-]*(\(.+\))?", re.ASCII)
 

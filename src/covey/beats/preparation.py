@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from covey.agents.headless.report import Failure
 from covey.beats import programs, prompt
 from covey.beats.frontmatter import split
-from covey.beats.heartbeat_files import LARGEST_FILE
+from covey.beats.heartbeat_files import LARGEST_FILE, outside
 from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ def prepare(beat: Beat, folder: RunFolder, agent: HeadlessAgent, now: float, pro
     """Write a run into its folder. Returns a failure if there is nothing to run."""
     if not Path(beat.workspace).is_dir():
         return Failure(kind="prompt_missing", message=f"{beat.workspace} is not there")
+    if reason := outside(beat.file, beat.workspace):  # it may have become a link since it was read last
+        return Failure(kind="prompt_missing", message=f"{beat.file}: {reason}")
     try:
         body = split(read_regular(beat.file, LARGEST_FILE).decode("utf-8-sig").replace("\r\n", "\n")).body
     except (OSError, ValueError) as error:
@@ -42,13 +44,19 @@ def prepare(beat: Beat, folder: RunFolder, agent: HeadlessAgent, now: float, pro
         "argv": [program, *command.argv[1:]],
         "environment": {
             **dict.fromkeys(DAEMON_VARIABLES),
-            "PATH": f"{Path(program).parent}{os.pathsep}{programs.search_path()}",
+            "PATH": os.pathsep.join(
+                [
+                    *([str(folder.programs)] if command.programs else []),
+                    str(Path(program).parent),
+                    programs.search_path(),
+                ]
+            ),
             **command.environment,
         },
         "timeout_s": beat.timeout_s,
         "probe": {**_probe(beat), "previous": probe_digest} if beat.probe else None,
     }
-    folder.prepare(task, command.stdin, command.files)
+    folder.prepare(task, command.stdin, command.files, command.programs)
     return None
 
 

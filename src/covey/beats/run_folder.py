@@ -15,6 +15,7 @@ import os
 import shutil
 import signal
 import sys
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from covey.kernel.processes.process import birth, signal_group
@@ -49,9 +50,25 @@ class RunFolder:
 
     # The daemon's side.
 
-    def prepare(self, task: Mapping[str, Any], prompt: str, files: Mapping[str, str]) -> None:
+    @property
+    def programs(self) -> Path:
+        """The folder of the programs that come first on the agent's PATH."""
+        return self.path / "bin"
+
+    def prepare(
+        self,
+        task: Mapping[str, Any],
+        prompt: str,
+        files: Mapping[str, str],
+        programs: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         """Write what the runner is to do. Repeating it changes nothing."""
         make_private(self.path)
+        for name, text in programs.items():
+            make_private(self.programs)
+            program = self._write(name, text)
+            program.chmod(0o700)
+            program.replace(self.programs / name)
         for name, text in {**files, "prompt": prompt}.items():
             self._write(name, text)
         self._write("task.json", json.dumps(task))

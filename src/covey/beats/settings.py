@@ -8,6 +8,7 @@ SETTINGS = (
     Setting(
         "beats.max_concurrent",
         "How many beats may run at the same time.",
+        consent=False,
         type="int",
         default=4,
         minimum=1,
@@ -16,6 +17,7 @@ SETTINGS = (
     Setting(
         "beats.jitter_s",
         "Seconds over which beats that are due at the same moment are spread.",
+        consent=False,
         type="float",
         default=30.0,
         minimum=0,
@@ -24,6 +26,7 @@ SETTINGS = (
     Setting(
         "beats.day_usd",
         "Dollars that all beats together may spend in a day; 0 for no limit.",
+        consent=True,
         type="float",
         default=0.0,
         minimum=0,
@@ -31,6 +34,7 @@ SETTINGS = (
     Setting(
         "beats.month_usd",
         "Dollars that all beats together may spend in a month; 0 for no limit.",
+        consent=True,
         type="float",
         default=0.0,
         minimum=0,
@@ -39,6 +43,7 @@ SETTINGS = (
         "beats.workspace",
         "Folders with a HEARTBEAT.md, or several under heartbeats/, and what applies to them unless the file says"
         " otherwise.",
+        consent=True,
         required=["path"],
         columns={
             "path": ("text",),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from covey.agents.headless import guarding
 from covey.agents.integration import Launch
 from covey.agents.launching import MARKS, LaunchPlan, LaunchRequest, Tools, inherited
 from covey.agents.opencode.integration import CONTENT
@@ -137,7 +138,7 @@ def test_a_first_prompt_is_not_given_again_when_the_conversation_is_resumed(
         ("codex", ("-c", 'developer_instructions="mine"'), "system prompt"),
         ("codex", ("-s", "read-only"), "permission mode"),
         ("gemini", ("--yolo",), "permission mode"),
-        ("copilot", ("--allow-all-tools",), "permission mode"),
+        ("copilot", ("--plan",), "permission mode"),
         ("opencode", ("-m", "lab/x"), "model"),
     ],
 )
@@ -284,3 +285,59 @@ def test_a_conversation_of_opencode_counts_once_it_is_in_its_database(tmp_path: 
         database.commit()
     assert launching.is_stored(SESSION, environ, "/src")
     assert not launching.is_stored("ses_other", environ, "/src")
+
+
+ASKS_NOBODY: dict[str, list[dict[str, Any]]] = {
+    "claude": [
+        {"permission_mode": "bypassPermissions"},
+        {"permission_mode": "auto"},
+        {"args": ("--dangerously-skip-permissions",)},
+        {"args": ("--permission-mode=dontAsk",)},
+    ],
+    "codex": [
+        {"permission_mode": "never"},
+        {"permission_mode": "danger-full-access"},
+        {"args": ("-a", "never")},
+        {"args": ("--dangerously-bypass-approvals-and-sandbox",)},
+        {"args": ("-c", 'approval_policy="never"')},
+    ],
+    "copilot": [{"permission_mode": "autopilot"}, {"permission_mode": "allow-all"}, {"args": ("--yolo",)}],
+    "gemini": [{"permission_mode": "yolo"}, {"args": ("-y",)}, {"args": ("--approval-mode", "yolo")}],
+    "opencode": [{"permission_mode": "auto"}, {"args": ("--auto",)}],
+}
+"""The ways to start each agent so that it asks nobody."""
+
+
+@pytest.mark.parametrize(("agent", "how"), [(agent, how) for agent, hows in ASKS_NOBODY.items() for how in hows])
+def test_an_agent_that_asks_nobody_is_started_with_the_guard(agent: str, how: dict[str, Any]) -> None:
+    def is_guarded(plan: LaunchPlan) -> bool:
+        given = "".join(
+            [*plan.argv, *(content.decode() for content in (*plan.files.values(), *plan.programs.values()))]
+        )
+        return guarding.PROGRAM in given and any(file.name == guarding.RULES for file in plan.files)
+
+    assert is_guarded(planned(agent, **how))
+    assert not is_guarded(planned(agent, **how, guarded=False))
+    assert not is_guarded(planned(agent))
+
+
+def test_the_guard_stands_beside_the_hooks_that_tell_of_the_agent() -> None:
+    hook = {"hooks": [{"type": "command", "command": "covey-hook"}]}
+    theirs = {Path("/covey.json"): json.dumps({"hooks": {"PreToolUse": [hook], "Stop": [hook]}}).encode()}
+    hooks = Launch(["--settings", "/covey.json"], {}, theirs)
+    plan = planned("claude", permission_mode="auto", hooks=hooks)
+    assert plan.argv.count("--settings") == 1
+    settings = json.loads(plan.files[Path(plan.argv[plan.argv.index("--settings") + 1])])
+    assert settings["disableAllHooks"] is False
+    assert settings["hooks"]["Stop"] == [hook]
+    assert settings["hooks"]["PreToolUse"][0] == hook
+    codex = Launch(["-c", "hooks.PreToolUse=[{ours=1}]", "-c", "hooks.Stop=[{ours=2}]"])
+    words = planned("codex", permission_mode="never", hooks=codex).argv
+    (before,) = [word for word in words if word.startswith("hooks.PreToolUse=")]
+    assert before.startswith("hooks.PreToolUse=[{ours=1}, {")
+    assert "hooks.Stop=[{ours=2}]" in words
+
+
+def test_a_file_of_settings_of_the_users_own_takes_the_place_of_the_guard_and_that_is_said() -> None:
+    plan = planned("claude", args=("--settings", "mine.json", "--dangerously-skip-permissions"))
+    assert any(sentence.startswith("The guard, which refuses") for sentence in plan.left_out)

@@ -37,7 +37,7 @@ from lab.play import Bench, environment_of
 from lab.script import Script
 from lab.terminal import Pane
 
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 PAUSE_S = 2.0
 """Before an agent that was killed is started again: Copilot CLI may take a session that was active just now for one
 that is in use, and asks."""
@@ -140,6 +140,10 @@ class Session:
         for file, content in plan.files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
+        for file, content in plan.programs.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+            file.chmod(0o700)
         environ: dict[str, str | None] = {**self.environ, VARIABLE: TOKEN, **plan.env}
         starter = self.setup.root / name
         words = [
@@ -277,7 +281,7 @@ async def test_a_killed_agent_is_resumed_with_its_conversation_and_knows_of_cove
             first = await one.say(pane, FIRST, "Alpha.")
             known = chosen or conversation_of(one)
             await until(lambda: stored(one, known), pane)
-            if kind is Gemini:  # it stores the answer after the prompt
+            if kind in {Gemini, Codex}:  # they store the answer after the prompt
                 await until(lambda: answered(one, "Alpha."), pane)
         await asyncio.sleep(PAUSE_S)
         again = launching.plan(one.request(conversation=known, resume=True))
@@ -291,6 +295,35 @@ async def test_a_killed_agent_is_resumed_with_its_conversation_and_knows_of_cove
             assert (OWN in asked) is (kind is OpenCode), "what was in its variable stays"
         spooled = list((one.setup.root / "covey").glob("node/spool/*"))
         assert bool(spooled) is (kind is not Gemini), "the hooks run"
+
+
+UNASKED: dict[str, dict[str, Any]] = {
+    "claude": {"permission_mode": "dontAsk", "args": ("--allowedTools=Bash",)},
+    "codex": {"permission_mode": "never", "args": ("--sandbox", "danger-full-access")},
+    "gemini": {"permission_mode": "yolo"},
+    "copilot": {"permission_mode": "allow-all-tools"},
+    "opencode": {"permission_mode": "auto"},
+}
+"""How each agent is started so that it asks nobody."""
+
+
+@pytest.mark.parametrize("kind", AGENTS)
+async def test_where_nobody_is_asked_the_guard_refuses_what_harms_and_nothing_else(kind: type[Agent]) -> None:
+    launching = LAUNCHING[kind.name]
+    async with session(kind, trusted=kind is Copilot) as one:
+        tools, called = one.setup.root / "tools", one.setup.root / "tmp" / "called"
+        tools.mkdir()
+        (tools / "sudo").write_text(f'#!/bin/sh\necho "$*" >>{called}\n')
+        (tools / "sudo").chmod(0o755)
+        one.environ["PATH"] = f"{tools}:{one.environ['PATH']}"
+        steps = Script.parse({FIRST: ["shell taskset 1 sudo ls", "shell touch fine", "say Alpha."]})
+        one.shared.model.conversations[kind.name] = Conversation(steps, one.agent.tools)
+        chosen = str(uuid.uuid4()) if launching.chooses_id else ""
+        async with one.running(launching.plan(one.request(conversation=chosen, **UNASKED[kind.name])), "first") as pane:
+            asked = await one.say(pane, FIRST, "Alpha.")
+        assert re.search(r"Refused by Covey: [Bb]ash\(taskset 1 sudo ls\)", asked)
+        assert not called.exists()
+        assert (one.setup.project / "fine").exists()
 
 
 @pytest.mark.parametrize("kind", [needed(Claude)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from covey.agents.summaries import readable_error
+from covey.agents.summaries import excerpt, readable_error
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,8 @@ from covey.agents.summaries import readable_error
 )
 def test_an_error_is_told_in_words_instead_of_json(raw: object, words: str) -> None:
     assert readable_error(raw) == words
+
+
+def test_an_excerpt_keeps_line_breaks_and_says_how_much_is_missing() -> None:
+    assert excerpt("ls # x\n\n  rm  -rf y\n", "covey approvals") == "ls # x ⏎ rm -rf y"
+    assert excerpt("x" * 1205, "covey approvals", 5) == "xxxxx… (1,200 more characters: covey approvals)"

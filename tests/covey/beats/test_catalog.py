@@ -272,14 +272,6 @@ def test_a_workspace_that_is_named_twice_runs_once(tmp_path: Path) -> None:
     )
 
 
-def test_one_file_may_serve_several_workspaces(tmp_path: Path) -> None:
-    shared = put(tmp_path / "shared.md")
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "HEARTBEAT.md").symlink_to(shared)
-    assert list(load(tmp_path / "a", tmp_path / "b").beats) == ["a", "b"]
-
-
 def test_a_folder_whose_name_cannot_be_printed_is_a_problem_and_nothing_breaks(tmp_path: Path) -> None:
     put(tmp_path / "api" / "HEARTBEAT.md")
     for name in (b"\xff", b"a\nb"):
@@ -369,3 +361,23 @@ def test_a_file_that_stayed_the_same_is_not_read_again(tmp_path: Path) -> None:
     assert [catalog._contents[str(file)] is before for file, before in zip(files, known, strict=True)] == [
         number != 3 for number in range(20)
     ]
+
+
+def test_a_heartbeat_that_links_out_of_its_workspace_is_not_run(tmp_path: Path) -> None:
+    secret = put(tmp_path / "etc" / "passwd", "root:x:0:0")
+    other = put(tmp_path / "other" / "HEARTBEAT.md", "---\ninterval: 30m\n---\nDo")
+    (tmp_path / "file").mkdir()
+    (tmp_path / "file" / "HEARTBEAT.md").symlink_to(secret)
+    (tmp_path / "folder" / "heartbeats").mkdir(parents=True)
+    (tmp_path / "folder" / "heartbeats" / "api").symlink_to(other.parent)
+    put(tmp_path / "inside" / "docs" / "beat.md", "---\ninterval: 30m\n---\nDo")
+    (tmp_path / "inside" / "HEARTBEAT.md").symlink_to("docs/beat.md")
+    (tmp_path / "workspace").symlink_to(tmp_path / "inside")
+    file, folder = load(tmp_path / "file", tmp_path / "folder").entries
+    assert (file.beat, folder.beat) == (None, None)
+    out = "this is a link out of the workspace, to"
+    advice = f"copy that file here, or put its folder on the schedule: covey beats add {other.parent}"
+    assert file.problem_lines == [f"{file.file}: {out} {secret}, and is not run: copy that file here"]
+    assert folder.problem_lines == [f"{folder.file}: {out} {other}, and is not run: {advice}"]
+    assert only(load(tmp_path / "inside")).beat
+    assert only(load(tmp_path / "workspace")).beat

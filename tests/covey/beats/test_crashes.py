@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
 import sqlite3
+import subprocess
 import time
 from collections import Counter
 from contextlib import closing
@@ -38,16 +38,11 @@ def pretended(covey: Covey) -> Pretended:
 def begin(covey: Covey, workspace: str) -> str | None:
     """Ask for a run; its id, or None if the daemon went away before it could answer."""
     try:
-        status, _, body = covey.request(
-            "POST",
-            "/v1/beats/run",
-            json.dumps({"path": str(covey.folder / workspace)}),
-            {"Content-Type": "application/json"},
-        )
-    except (OSError, EOFError):
+        status, answer = covey.decide("POST", "/v1/beats/run", path=str(covey.folder / workspace))
+    except subprocess.CalledProcessError:
         return None
-    assert status == 200, body
-    run: str = json.loads(body)["run"]
+    assert status == 200, answer
+    run: str = answer["run"]
     return run
 
 

@@ -15,10 +15,12 @@ import pytest
 
 from covey.agents.claude.headless import ClaudeHeadless
 from covey.agents.headless.report import Step, Usage
+from covey.beats import execution
 from covey.beats.execution import LINE_BYTES, Execution, Finished
 from covey.beats.run_folder import RunFolder, marked_processes
 from covey.kernel.clock import SystemClock
 from tests.covey.beats.pretended import new_run, until
+from tests.covey.slices import MOST_S, longest_slice
 
 RESULT = {
     "type": "result",
@@ -119,6 +121,31 @@ async def test_the_event_loop_is_not_blocked_while_much_is_read(one: One) -> Non
     task.cancel()
     assert finished.report.text == "HEARTBEAT_OK"
     assert turns > 4
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        b"\n" * 10_000_000,
+        b"x\n" * 60_000,
+        b'{"type":"assistant","message":{"content":[' + b"[]," * 1_000_000 + b"[]]}}\n",
+        b'{"type":"assistant","message":{"content":"' + b"a=b " * 1_500_000 + b'"}}\n',
+    ],
+    ids=["empty lines", "short lines", "a line of many values", "a long line"],
+)
+async def test_no_output_keeps_the_event_loop(one: One, output: bytes) -> None:
+    one.prepare(output + lines(SAYS, RESULT))
+    await one.run()
+    assert await longest_slice(one.execution().follow()) < MOST_S  # all is there at once
+    assert [step.text for step in one.heard[-1:]] == ["hm"]
+
+
+async def test_a_run_that_prints_lines_without_end_is_ended(one: One, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "MOST_LINES", 1000)
+    one.prepare(b"x\n" * 1001, "sleep 1000")
+    finished = await one.run()
+    assert finished.report.failure
+    assert finished.report.failure.message == "it wrote more than Covey takes in"
 
 
 async def test_a_run_that_spends_too_much_is_ended(one: One) -> None:

@@ -61,7 +61,7 @@ def test_without_a_zone_it_is_one_of_the_machine() -> None:
 
 
 def test_a_midnight_that_comes_twice_begins_the_day_once() -> None:
-    midnight = at("2026-11-01T00:00", "America/Havana")
+    midnight = at("2024-11-03T00:00", "America/Havana")  # in the past: newer tables of time zones change the future
     again = midnight + 3600 + 60
     assert datetime.fromtimestamp(again, ZoneInfo("America/Havana")).hour == 0
     assert money.day(again, "America/Havana")[0] == midnight

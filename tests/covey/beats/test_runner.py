@@ -19,7 +19,7 @@ from covey.beats import runner
 from covey.beats.run_folder import RunFolder, marked_processes
 from tests.covey.beats.pretended import new_run, until
 
-LIMIT_S = 60
+LIMIT_S = 120
 
 
 class Runner:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from covey.kernel.processes.process import birth
+from lab.at_terminal import decides, typed
 from lab.headless import Headless, headless
 from tests.covey.beats.pretended import logged, until
 from tests.covey.beats.real import PROMPT, needs, real
@@ -38,7 +39,7 @@ class Scene:
 
     def covey(self, *words: str) -> Ran:
         ended = subprocess.run(
-            [COMMAND, *words],
+            typed([COMMAND, *words]) if decides(words) else [COMMAND, *words],
             cwd=self.workspace,
             env=self.environment,
             capture_output=True,

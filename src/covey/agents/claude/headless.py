@@ -4,19 +4,24 @@ Learnt from running it (2.1.325): stream-json needs --verbose; errors are in `is
 `subtype`; the result line may begin with any key; running out of turns or budget exits 1; a refused tool exits 0 and is
 listed in `permission_denials`; --disallowedTools takes all that follows up to the next option;
 --dangerously-skip-permissions refuses to work for root, where a mode that never asks and a list of allowed tools do the
-same.
+same. Hooks of --settings run beside the user's; one that cannot be run, or takes too long, refuses nothing. --settings
+counts more than the files of the user and the workspace, so that none of them turns the guard off (disableAllHooks);
+an administrator's settings count more.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.claude import AGENT
+from covey.agents.headless import guarding
 from covey.agents.headless.agent import Command
 from covey.agents.headless.lines import OUTPUT_CHARACTERS, read_line
 from covey.agents.headless.report import Failure, Report, Step, ToolCall, Turn, Usage
 from covey.agents.headless.retry_time import names_reset, retry_time
 from covey.agents.headless.task import MAX_TURNS
+from covey.agents.headless.tool_patterns import SHELL, parts
 from covey.agents.json_values import amount, json_object, json_objects, milliseconds_between, text_of, whole_number
 from covey.agents.summaries import input_summary
 
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from covey.agents.headless.report import ErrorKind
     from covey.agents.headless.task import Task
 
+SETTINGS = "settings.json"
 ALLOWED = (
     "Bash",
     "Edit",
@@ -64,19 +70,26 @@ class ClaudeHeadless:
         return []
 
     def command(self, task: Task, prompt: str, folder: str, *, root: bool) -> Command:
-        del folder
         argv = ["claude", "--print", "--output-format", "stream-json", "--verbose"]
         argv += (
             ["--permission-mode", "dontAsk", "--allowedTools", *ALLOWED] if root else ["--dangerously-skip-permissions"]
         )
+        files = {}
         if task.deny:
-            argv += ["--disallowedTools", *task.deny]
+            argv += ["--disallowedTools", *task.deny, "--settings", f"{folder}/{SETTINGS}"]
+            rules = [parts(pattern) for pattern in guarding.own_patterns(task.deny)]
+            files[guarding.RULES] = guarding.rules_text(
+                AGENT.name, task.workspace, [rule for rule in rules if rule[0] == SHELL]
+            )
+            files[SETTINGS] = json.dumps(
+                {"disableAllHooks": False, "hooks": {"PreToolUse": [guarding.hook_entry(f"{folder}/{guarding.RULES}")]}}
+            )
         argv += ["--max-turns", str(task.max_turns or MAX_TURNS)]
         if task.model:
             argv += ["--model", task.model]
         if task.budget.run_usd is not None:
             argv += ["--max-budget-usd", str(task.budget.run_usd)]
-        return Command(argv=tuple(argv), stdin=prompt, environment=dict.fromkeys(AGENT.session_variables))
+        return Command(argv=tuple(argv), stdin=prompt, environment=dict.fromkeys(AGENT.session_variables), files=files)
 
     def reader(self) -> ClaudeReader:
         return ClaudeReader()

@@ -13,7 +13,9 @@ import json
 from typing import TYPE_CHECKING
 
 from covey.agents.claude import AGENT
-from covey.agents.launching import Draft, home_folder, require_uuid
+from covey.agents.headless import guarding
+from covey.agents.json_values import json_object, json_objects, parse_object
+from covey.agents.launching import Draft, given, home_folder, require_uuid, value_of
 from covey.agents.signals.ids import safe_id
 from covey.kernel.regular_file import open_regular
 
@@ -31,6 +33,8 @@ COMMANDS = (
     "agents attach auth auto-mode doctor gateway import install kill logs mcp plugin plugins purge respawn rm "
     "setup-token stop ultrareview update upgrade"
 )
+ASKS_NOBODY = ("auto", "bypassPermissions", "dontAsk")
+GUARD = "The guard, which refuses what harms where nobody is asked, and Covey's hooks are"
 PROMPTS = ("--append-system-prompt", "--append-system-prompt-file", "--system-prompt", "--system-prompt-file")
 
 
@@ -53,7 +57,12 @@ class ClaudeLaunching:
         if request.system_prompt:
             words = ("--append-system-prompt", request.system_prompt)
             draft.add(*words, what="Covey's system prompt is", unless=PROMPTS)
-        draft.add_hooks("--settings")
+        own_mode = value_of(request.args, "--permission-mode")
+        skips = bool(given(request.args, ("--dangerously-skip-permissions",)))
+        if rules := draft.guard(asks_nobody=skips or (own_mode or mode) in ASKS_NOBODY):
+            _add_guard(draft, request, rules)
+        else:
+            draft.add_hooks("--settings")
         if tools := request.tools:
             header = {"Authorization": f"Bearer ${{{tools.token_variable}}}"}
             servers = {tools.name: {"type": "http", "url": tools.url, "headers": header}}
@@ -68,6 +77,17 @@ class ClaudeLaunching:
         known = safe_id(conversation)
         folder = home_folder(environ, self.home_variable, ".claude") / "projects"
         return bool(known) and any(_has_prompt(file) for file in folder.glob(f"*/{known}.jsonl"))
+
+
+def _add_guard(draft: Draft, request: LaunchRequest, rules: str) -> None:
+    """Add the guard to the hooks that Covey gives to the session: only one file of settings can be named."""
+    files = request.hooks.files if request.hooks else {}
+    settings = parse_object(next(iter(files.values()), b"{}").decode())
+    hooks = json_object(settings.get("hooks"))
+    hooks["PreToolUse"] = [*json_objects(hooks.get("PreToolUse")), guarding.hook_entry(rules)]
+    file = request.folder / "settings.json"
+    draft.files[file] = json.dumps({**settings, "disableAllHooks": False, "hooks": hooks}).encode()
+    draft.add("--settings", str(file), what=GUARD, unless=("--settings",))
 
 
 def _has_prompt(file: Path) -> bool:

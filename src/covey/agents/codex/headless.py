@@ -18,14 +18,12 @@ neither a hook nor a sandbox.
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.codex import AGENT
-from covey.agents.headless import guard, limits
+from covey.agents.headless import guarding, limits
 from covey.agents.headless.agent import Command
 from covey.agents.headless.conversation import Conversation
 from covey.agents.headless.lines import read_line
@@ -34,6 +32,7 @@ from covey.agents.headless.retry_time import retry_time
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
 from covey.agents.json_values import json_object, json_objects, text_of, whole_number
 from covey.agents.summaries import input_summary
+from covey.kernel.config.toml_text import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,10 +40,6 @@ if TYPE_CHECKING:
     from covey.agents.headless.report import ErrorKind, Step
     from covey.agents.headless.task import Task
 
-RULES = "deny.json"
-HOOK_S = 30
-CLOSED = f'"$@" || {{ [ $? = 2 ] || echo "{guard.REFUSED}a tool, for the guard does not run" >&2; exit 2; }}'
-"""Runs the guard. Codex takes a hook that cannot be run for one that has nothing against the call; this one has."""
 PATCH = "apply_patch"
 SEARCH = "WebSearch"
 TOOLS = {
@@ -64,7 +59,7 @@ _LOGIN = re.compile(
     re.IGNORECASE,
 )
 _HOOK = re.compile(r"blocked by PreToolUse hook: (.*?)(?:\. Command: (.*))?$")
-_REJECTED = re.compile(r'Rejected\("`(.*?)` rejected: ')
+_REJECTED = re.compile(r'Rejected\("`((?:(?!Rejected\("`).)*?)` rejected: ')
 _FILE = re.compile(r"\*\*\* (?:Add|Update|Delete) File: (\S+)")
 _UNAPPROVED = "requires approval, but approval policy is never"
 _OTHER = {
@@ -102,10 +97,8 @@ class CodexHeadless:
         ]
         files = {}
         if task.deny:
-            files[RULES] = json.dumps([rule for rule in map(_rule, task.deny) if rule])
-            hook = shlex.join(
-                ["/bin/sh", "-c", CLOSED, "guard", sys.executable, "-I", guard.__file__, f"{folder}/{RULES}"]
-            )
+            rules = [rule for rule in map(_rule, guarding.own_patterns(task.deny)) if rule]
+            files[guarding.RULES] = guarding.rules_text(AGENT.name, task.workspace, rules)
             argv += [
                 "--sandbox",
                 "workspace-write",
@@ -113,10 +106,7 @@ class CodexHeadless:
                 *_set("approval_policy", '"never"'),
             ]
             argv += [*_set("features.hooks", "true"), "--dangerously-bypass-hook-trust"]
-            argv += _set(
-                "hooks.PreToolUse",
-                f'[{{hooks=[{{type="command",command={json.dumps(hook, ensure_ascii=False)},timeout={HOOK_S}}}]}}]',
-            )
+            argv += _set("hooks.PreToolUse", written([guarding.hook_entry(f"{folder}/{guarding.RULES}")]))
             argv += _set("web_search", '"disabled"') if SEARCH in task.deny else []
         else:
             argv.append("--dangerously-bypass-approvals-and-sandbox")
@@ -272,7 +262,7 @@ def _denials(complaints: str) -> Iterator[str]:
         if hook := _HOOK.search(line):
             reason, command = hook.groups()
             patched = _FILE.findall(reason)
-            ours = reason.removeprefix(guard.REFUSED)
+            ours = reason.removeprefix(guarding.REFUSED)
             yield (
                 f"Edit({', '.join(patched)})"
                 if patched

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from covey.agents.codex import AGENT
-from covey.agents.launching import Draft, home_folder, require_uuid
+from covey.agents.headless import guarding
+from covey.agents.launching import Draft, given, home_folder, require_uuid, value_of
 from covey.agents.signals.ids import safe_id
 from covey.kernel.config.toml_text import written
 
@@ -30,6 +31,8 @@ OWN_PERMISSIONS = (
     *("--sandbox", "-s", "--ask-for-approval", "-a"),
     *("--approve-for-me", "--dangerously-bypass-approvals-and-sandbox"),
 )
+FULL = "danger-full-access"
+UNASKED = ("--dangerously-bypass-approvals-and-sandbox", "--yolo", "--approve-for-me", "--full-auto")
 REVIEW = (
     'Codex asks once whether to trust Covey\'s hooks ("Hooks need review"), and starts when that is answered: choose '
     "to trust them."
@@ -62,8 +65,14 @@ class CodexLaunching:
                 draft.add("-c", f"developer_instructions={written(request.system_prompt)}")
         if request.tools:
             draft.add(*_server(request.tools))
-        draft.add_hooks()
-        if request.hooks and request.hooks.argv:
+        own = value_of(request.args, "--ask-for-approval", "-a")
+        asks_nobody = "never" in (own or mode, *_settings(request.args, "approval_policy"))
+        full = FULL in (value_of(request.args, "--sandbox", "-s") or mode, *_settings(request.args, "sandbox_mode"))
+        if rules := draft.guard(asks_nobody=asks_nobody or full or bool(given(request.args, UNASKED))):
+            draft.add(*_with_guard(request, rules))
+        else:
+            draft.add_hooks()
+        if rules or (request.hooks and request.hooks.argv):
             draft.left_out.append(REVIEW)
         return draft.plan(*([require_uuid(AGENT, request.conversation)] if request.resume else []))
 
@@ -73,6 +82,28 @@ class CodexLaunching:
         known = safe_id(conversation)
         folder = home_folder(environ, self.home_variable, ".codex") / "sessions"
         return bool(known) and any(file.is_file() for file in folder.glob(f"*/*/*/rollout-*-{known}.jsonl"))
+
+
+def _settings(args: tuple[str, ...], key: str) -> list[str]:
+    """Return the values that arguments give to a setting by `-c key=value`."""
+    return [word.partition("=")[2].strip().strip("\"'") for word in args if word.partition("=")[0].strip() == key]
+
+
+def _with_guard(request: LaunchRequest, rules: str) -> Iterator[str]:
+    """Yield Covey's hooks and the guard: of two settings with the same key, Codex takes the last."""
+    guard = f"hooks.PreToolUse={written([guarding.hook_entry(rules)])}"
+    hooks = request.hooks.argv if request.hooks else []
+    ours = next((word for word in hooks if word.startswith("hooks.PreToolUse=")), "")
+    yield from _without(hooks, ours)
+    yield "-c"
+    yield f"{ours.removesuffix(']')}, {guard.partition('[')[2]}" if ours else guard
+
+
+def _without(hooks: list[str], ours: str) -> Iterator[str]:
+    """Yield settings, each `-c` and its value, without one."""
+    for option, value in zip(hooks[::2], hooks[1::2], strict=True):
+        if value != ours:
+            yield from (option, value)
 
 
 def _server(tools: Tools) -> Iterator[str]:

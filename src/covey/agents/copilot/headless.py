@@ -20,12 +20,10 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-import sys
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.copilot import AGENT
-from covey.agents.headless import guard, limits
+from covey.agents.headless import guarding, limits
 from covey.agents.headless.agent import Command
 from covey.agents.headless.lines import read_line
 from covey.agents.headless.messages import Messages, first_line
@@ -40,10 +38,6 @@ if TYPE_CHECKING:
     from covey.agents.headless.report import ErrorKind, Step
     from covey.agents.headless.task import Task
 
-RULES = "deny.json"
-HOOK_S = 60
-GRANT = """"$@" && echo '{"permissionDecision":"allow"}'"""
-"""Runs the guard, and grants the call if it has nothing against it."""
 TOOLS = {
     "Edit": "Edit",
     "MultiEdit": "Edit",
@@ -102,12 +96,14 @@ class CopilotHeadless:
         ]
         files = {}
         if task.deny:
-            hook = shlex.join(
-                ["/bin/sh", "-c", GRANT, "guard", sys.executable, "-I", guard.__file__, f"{folder}/{RULES}"]
-            )
-            files[RULES] = json.dumps([rule for rule in map(_rule, task.deny) if rule])
+            rules = [rule for rule in map(_rule, guarding.own_patterns(task.deny)) if rule]
+            files[guarding.RULES] = guarding.rules_text(AGENT.name, task.workspace, rules, folder_lasts=True)
+            hook = guarding.copilot_hook(f"{folder}/{guarding.RULES}", grants=True)
             files["hooks.json"] = json.dumps(
-                {"version": 1, "hooks": {"PreToolUse": [{"type": "command", "bash": hook, "timeoutSec": HOOK_S}]}}
+                {
+                    "version": 1,
+                    "hooks": {"PreToolUse": [hook]},
+                }
             )
             files["plugin.json"] = json.dumps({"name": "covey-beat", "version": "1.0.0", "hooks": "hooks.json"})
             argv += ["--plugin-dir", folder]

@@ -10,7 +10,8 @@ import json
 from typing import TYPE_CHECKING
 
 from covey.agents.copilot import AGENT
-from covey.agents.launching import Draft, home_folder, require_uuid
+from covey.agents.headless import guarding
+from covey.agents.launching import Draft, given, home_folder, require_uuid, value_of
 from covey.agents.signals.ids import safe_id
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ OWN_PERMISSIONS = (
     *("--mode", "--plan", "--autopilot", "--assisted-approval"),
     *("--allow-all-tools", "--allow-all", "--yolo"),
 )
+UNASKED = ("--autopilot", "--assisted-approval", "--allow-all-tools", "--allow-all", "--yolo")
 DIRECTORIES = "COPILOT_CUSTOM_INSTRUCTIONS_DIRS"
 TRUST = (
     "Copilot asks whether to trust the folder if it does not know it, and starts when that is answered. Covey does not "
@@ -61,6 +63,16 @@ class CopilotLaunching:
             draft.files[file] = f"---\napplyTo: '**'\n---\n{request.system_prompt}\n".encode()
             draft.env[DIRECTORIES] = ",".join(filter(None, (request.environ.get(DIRECTORIES), str(folder))))
         draft.add_hooks()
+        own = value_of(request.args, "--mode")
+        allowed = given(request.args, UNASKED) or request.environ.get("COPILOT_ALLOW_ALL") == "true"
+        asks_nobody = bool(allowed) or (own or mode) in ("autopilot", *ALLOWANCES)
+        if rules := draft.guard(asks_nobody=asks_nobody, folder_lasts=True):
+            plugin = request.folder / "guard"
+            hook = guarding.copilot_hook(rules)
+            about = {"name": "covey-guard", "version": "1.0.0", "hooks": "hooks.json"}
+            draft.files[plugin / "plugin.json"] = json.dumps(about).encode()
+            draft.files[plugin / "hooks.json"] = json.dumps({"version": 1, "hooks": {"PreToolUse": [hook]}}).encode()
+            draft.add("--plugin-dir", str(plugin))
         if tools := request.tools:
             header = {"Authorization": f"Bearer ${{{tools.token_variable}}}"}
             server = {"type": "http", "url": tools.url, "headers": header, "tools": ["*"]}

@@ -10,8 +10,9 @@ and is turned off.
 Tools are denied by a policy file given on the command line, twice: as the administrator's, above all else, and as the
 user's, for where the machine has policies of an administrator's own and Gemini therefore ignores the first. The user's
 own policies stay in force. Refused are all default patterns, in each link of a chain, in `bash -c`, behind a path, an
-assignment, and programs such as env. There is no sandbox: what a program does by itself is not seen. Without a deny
-list (`permissions: skip`) there is no policy.
+assignment, and programs such as env. There is no sandbox: what a program does by itself is not seen. No hook can be
+given to one run, but Gemini starts each command by the `bash` that is first on its PATH: there `guard` stands, looks at
+the command, and becomes the real bash. Without a deny list (`permissions: skip`) there is neither.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.gemini import AGENT
-from covey.agents.headless import limits
+from covey.agents.headless import guarding, limits
 from covey.agents.headless.agent import Command
 from covey.agents.headless.conversation import Conversation
 from covey.agents.headless.lines import read_line
@@ -61,7 +62,7 @@ _SPACE = r"(\x20|\\[tnr])+"
 _NOISE = re.compile(r"YOLO mode|Ripgrep is not|\[STARTUP\]|Loaded cached credentials|\s+at |\s*$")
 _CODE = re.compile(r'"code": ?(\d{3})')
 _SAID = re.compile(r'"message": ?("(?:[^"\\]|\\.)*")')
-_WRAPPED = re.compile(r"\[API Error: (.*?)\]", re.DOTALL)
+_WRAPPED = re.compile(r"\[API Error: ((?:(?!\[API Error: ).)*?)\]", re.DOTALL)
 _AUTH = re.compile(
     r"UNAUTHENTICATED|PERMISSION_DENIED|API key not valid|API_KEY_INVALID|GEMINI_API_KEY"
     r"|auth(entication)? method|FatalAuthentication"
@@ -70,6 +71,8 @@ _LIMIT = re.compile(r"RESOURCE_EXHAUSTED|Suggested retry after|quota|rate limit"
 _TURNS = re.compile(r"FatalTurnLimited|max(imum)? session turns", re.IGNORECASE)
 _DENIALS = frozenset(["policy_violation", "tool_not_registered"])
 """A tool that is denied altogether is not offered; Gemini says then that there is none."""
+_GUARDED = re.compile(rf"(?:Output: )?{re.escape(guarding.REFUSED)}")
+"""How the output of a command begins that `guard` did not run."""
 _EXITS: dict[int, ErrorKind] = {
     41: "auth",
     401 & 0xFF: "auth",
@@ -103,12 +106,21 @@ class GeminiHeadless:
     def command(self, task: Task, prompt: str, folder: str, *, root: bool) -> Command:
         del root  # it works the same
         argv = ["gemini", "--output-format", "stream-json", "--approval-mode", "yolo", "--skip-trust"]
-        files = {}
+        files, programs = {}, {}
         if task.deny:
+            own = [rule for rule in map(parts, guarding.own_patterns(task.deny)) if rule[0] == SHELL]
+            files[guarding.RULES] = guarding.rules_text(AGENT.name, task.workspace, own)
+            programs["bash"] = guarding.shell_program(f"{folder}/{guarding.RULES}")
             files[POLICY] = "\n".join(rule for pattern in task.deny for rule in _rules(pattern))
             argv += ["--admin-policy", f"{folder}/{POLICY}", "--policy", f"{folder}/{POLICY}", "--policy", OWN_POLICIES]
         argv += ["--model", task.model] if task.model else []
-        return Command(argv=tuple(argv), stdin=prompt, environment={"GEMINI_CLI_NO_RELAUNCH": "true"}, files=files)
+        return Command(
+            argv=tuple(argv),
+            stdin=prompt,
+            environment={"GEMINI_CLI_NO_RELAUNCH": "true"},
+            files=files,
+            programs=programs,
+        )
 
     def reader(self) -> GeminiReader:
         return GeminiReader()
@@ -147,12 +159,14 @@ class GeminiReader:
                 )
             case "tool_result":
                 error = json_object(line.get("error"))
+                output = text_of(line.get("output") or error.get("message"))
                 self._conversation.result(
                     identity,
-                    text_of(line.get("output") or error.get("message")),
+                    output,
                     milliseconds_between(self._times.get(identity), line.get("timestamp")),
                 )
-                if text_of(error.get("type")) in _DENIALS and (call := self._conversation.called(identity)):
+                refused = text_of(error.get("type")) in _DENIALS or _GUARDED.match(output)
+                if refused and (call := self._conversation.called(identity)):
                     self._denials.append(call)
             case "error" if line.get("severity") == "error":
                 self._error = text_of(line.get("message"))

@@ -9,11 +9,13 @@ conversation belongs to its folder, and can be resumed once it has a prompt.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.gemini import AGENT
+from covey.agents.headless import guarding
 from covey.agents.json_values import content_text, json_object, json_objects, parse_object
-from covey.agents.launching import Draft, home_folder, require_uuid
+from covey.agents.launching import Draft, given, home_folder, require_uuid, value_of
 from covey.agents.signals.ids import safe_id
 from covey.kernel.regular_file import open_regular, read_regular
 
@@ -59,6 +61,12 @@ class GeminiLaunching:
         if mode := draft.mode(self.permission_modes):
             own = ("--approval-mode", "--yolo", "-y")
             draft.add("--approval-mode", mode, what="The permission mode is", unless=own)
+        own_mode = value_of(request.args, "--approval-mode")
+        skips = bool(given(request.args, ("--yolo", "-y")))
+        if rules := draft.guard(asks_nobody=skips or (own_mode or mode) == "yolo"):
+            programs = request.folder / "bin"
+            draft.programs[programs / "bash"] = guarding.shell_program(rules).encode()
+            draft.env["PATH"] = os.pathsep.join([str(programs), request.environ.get("PATH", os.defpath)])
         if request.hooks is None:
             draft.left_out.append(NO_HOOKS)
         if request.tools:

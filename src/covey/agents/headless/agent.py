@@ -22,6 +22,8 @@ class Command(Struct, frozen=True, kw_only=True):
     """Variables to set in the daemon's environment; None removes one."""
     files: Mapping[str, str] = {}
     """Files to write into the run's own folder first, by name."""
+    programs: Mapping[str, str] = {}
+    """Programs to write into its folder `bin`, which comes first on the agent's PATH."""
 
 
 class OutputReader(Protocol):

@@ -1,146 +1,178 @@
-"""Refuses tools that a beat denies: Codex and Copilot ask it as a hook, opencode through a plugin.
+"""Refuses what an agent may not do while it asks nobody: a program that the agent's hooks run for each call of a tool.
 
-A program of its own: standard library only, and nothing of Covey.
+`guard.py RULES` reads the call from standard input. RULES is a file as `guarding` writes it. Exit code 0 lets the call
+pass; 2 refuses it, with the reason on standard error for the model, and so does everything that goes wrong here.
 
-`guard.py RULES` reads the call from standard input. RULES is a JSON list of pairs: a pattern for the tool, and one for
-its command or null. Exit code 0 lets the call pass; 2 refuses it, and so does everything that goes wrong here. A
-command is looked at in its parts: links of a chain, what stands in `$( )`, behind `env` or `timeout`, and what is
-handed to a shell with -c. A program may still be made to do what the rules forbid, in words that nobody sees here: the
-sandbox is what holds then.
+With `--for-copilot` it answers in the JSON that Copilot reads, and ends with 0; with `--for-copilot-grants` it grants
+what may pass, too.
+
+`guard.py RULES --as-bash ARGUMENTS` is for an agent without hooks that starts its commands by `bash -c`: it stands
+before bash on the agent's PATH, and becomes the real one if the command may run.
+
+It judges by the rules and the readers of `covey.policy`. A program may still do what is forbidden by itself: a script
+that the agent wrote, a makefile.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import posixpath
 import re
-import shlex
+import signal
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if __name__ == "__main__":
+    # It is started by its path, where Covey may not be installed.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+    # An agent waits for each start, and msgspec does without this.
+    sys.modules["typing_extensions"] = None  # type: ignore[assignment]
+
+from covey.agents.headless.guarding import BASH, COPILOT, COPILOT_GRANTS, LIMIT_S, REFUSED
+from covey.policy.decision import ALLOW, DENY
+from covey.policy.destructive.judge import objection
+from covey.policy.destructive.targets import TEMPORARY, Place
+from covey.policy.policy import Policy
+from covey.policy.request import PolicyRequest
+from covey.policy.tool_call import SHELL, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from covey.policy.tools import Tools
 
-REFUSED = "Refused by Covey: "
 CHARACTERS = 200
-DEPTH = 8
-WORDS = 64
-"""How far into a command another one may begin; there is only so much time to look."""
-_LEADERS = frozenset(
-    [
-        "!",
-        "{",
-        "if",
-        "then",
-        "else",
-        "elif",
-        "while",
-        "until",
-        "do",
-        "time",
-        "env",
-        "command",
-        "builtin",
-        "exec",
-        "nohup",
-        "nice",
-        "ionice",
-        "timeout",
-        "stdbuf",
-        "setsid",
-        "xargs",
-        "doas",
-        "busybox",
-        "find",
-        "watch",
-    ]
+REFUSES, CANNOT_RUN = 2, 126
+_COMMANDS = ("command", "cmd", "script", "code", "input", "chars")
+"""Keys in the input of a tool that is not declared whose value may be a command."""
+_GEMINI = re.compile(
+    r"(?:shopt -u [a-z ]+; )?_bgpids_file=\S+\n\(\n  trap 'jobs -p > \"\$_bgpids_file\"' EXIT\n"
+    r"(.*)\n\)\n__code=\$\?\nexit \$__code",
+    re.DOTALL,
 )
-_SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "eval"])
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_SEPARATORS = re.compile(r"[;&|()\n`<>]+")
-_NESTED = re.compile(r"\$\(|`")
+"""What Gemini CLI (0.61.0) puts around each command."""
 
 
-def refusal(rules: list[Any], call: dict[str, Any]) -> str:
-    """Return what is refused, such as `Bash(sudo ls)`; empty if the call may pass."""
-    tool = str(call.get("tool_name") or "")
-    given = call.get("tool_input")
-    command = given.get("command") if isinstance(given, dict) else None
-    command = command if isinstance(command, str) else json.dumps(given)
-    for name, pattern in rules:
-        if matches(name, tool) and (pattern is None or any(matches(pattern, part) for part in parts(command))):
-            return f"{tool}({' '.join(command.split())[:CHARACTERS]})"
-    return ""
+class Refusal(NamedTuple):
+    """What is refused, such as `Bash(sudo ls)`, and why, for the model."""
+
+    what: str
+    why: str
 
 
-def matches(pattern: str, text: str) -> bool:
-    """Return whether a text matches a pattern.
+class Guard:
+    """Judges calls of tools by one file of rules."""
 
-    `*` is anything, a space is any white space, and ` *` at the end may be nothing.
-    """
-    body, optional = (pattern[:-2], r"(\s.*)?") if pattern.endswith(" *") else (pattern, "")
-    wanted = "".join(
-        ".*" if piece == "*" else r"\s+" if piece.isspace() else re.escape(piece)
-        for piece in re.findall(r"\*|\s+|[^*\s]+", body)
-    )
-    return re.fullmatch(wanted + optional, text, re.DOTALL) is not None
+    def __init__(self, rules: dict[str, Any], home: str) -> None:
+        self._agent = rules["agent"]
+        self._tools: Tools = import_module(f"covey.agents.{self._agent}.tools").TOOLS
+        self._workspace = rules["workspace"]
+        self._folder_lasts = rules["folder_lasts"]
+        self._home = home
+        denies = [
+            {"name": str(at), "effect": "deny", "tool": tool, **({} if pattern is None else {"command": pattern})}
+            for at, (tool, pattern) in enumerate(rules["rules"])
+        ]
+        self._named = [tool if pattern is None else f"{tool}({pattern})" for tool, pattern in rules["rules"]]
+        self._policy = Policy([{"name": "other", "effect": "allow", "tool": "*"}, *denies], home=home)
+        if self._policy.unreadable:
+            raise ValueError(self._policy.unreadable)
+
+    def refusal(self, asked: dict[str, Any]) -> Refusal | None:
+        """Return why a call is refused; None if it may pass. Raises if it is not a call at all.
+
+        What is not a shell is refused by its name only: of a tool that is not declared, and not of an MCP server, each
+        text that may be a command is judged as one.
+        """
+        tool, given = asked["tool_name"], asked["tool_input"]
+        call = self._tools.read(tool, given)
+        folder = posixpath.join(str(asked.get("cwd") or self._workspace), call.folder)
+        if call.kind == SHELL:
+            unread = Refusal(_shown(tool, json.dumps(given)), f"it is not understood: {call.unread}")
+            return unread if call.unread else self.of_command(call.command, folder, tool)
+        texts = [given.get(key) for key in _COMMANDS] if isinstance(given, dict) and not self._tools.knows(tool) else []
+        for text in texts:
+            if text is not None and (found := self.of_command(str(text), folder, tool)):
+                return found
+        shown = given.get("command") if isinstance(given, dict) else None
+        return self._by_rules(tool, ToolCall(kind=call.kind), shown if isinstance(shown, str) else json.dumps(given))
+
+    def of_command(self, command: str, folder: str, tool: str = "Bash") -> Refusal | None:
+        """Return why a command is refused in a folder; None if it may run."""
+        place = Place(
+            folder=folder,
+            workspace=self._workspace,
+            home=self._home,
+            temporary=(*TEMPORARY, *filter(None, [os.environ.get("TMPDIR", "").rstrip("/")])),
+            resolve=os.path.realpath,
+            folder_lasts=self._folder_lasts,
+        )
+        why = objection(command, place)
+        return (
+            Refusal(_shown(tool, command), why)
+            if why
+            else self._by_rules(tool, ToolCall(kind=SHELL, command=command), command, folder)
+        )
+
+    def _by_rules(self, tool: str, call: ToolCall, shown: str, folder: str = "") -> Refusal | None:
+        decision = self._policy.decide(PolicyRequest(agent=self._agent, tool=tool, call=call, folder=folder))
+        if decision.effect == ALLOW or (call.kind != SHELL and decision.effect != DENY):
+            return None
+        pattern = self._named[int(decision.rule)] if decision.rule.isdecimal() else ""
+        why = f"the deny list forbids {pattern}" if pattern else f"the deny list may forbid it ({decision.why})"
+        return Refusal(_shown(tool, shown), why)
 
 
-def parts(command: str, depth: int = DEPTH) -> Iterator[str]:
-    """Yield a command, and all commands in it."""
-    yield command.strip()
-    if not depth:
-        raise ValueError("commands within commands without end")
-    for link in _simple(command):
-        yield from _said(link)
-        words = _without_assignments(link)
-        yield from _said(words)
-        if words and (first := words[0].rpartition("/")[2]) in _LEADERS | _SHELLS:
-            for at in range(1, min(len(words), WORDS)):
-                yield from _said(words[at:])
-                if first in _SHELLS or words[at].rpartition("/")[2] in _SHELLS:
-                    yield from (
-                        part for word in words[at:] if " " in word or "\n" in word for part in parts(word, depth - 1)
-                    )
-        yield from (part for word in link if _NESTED.search(word) for part in parts(_NESTED.sub("\n", word), depth - 1))
-
-
-def _without_assignments(words: list[str]) -> list[str]:
-    return words[next((at for at, word in enumerate(words) if not _ASSIGNMENT.match(word)), len(words)) :]
-
-
-def _said(words: list[str]) -> Iterator[str]:
-    if words:
-        yield " ".join(words)
-        yield " ".join([words[0].rpartition("/")[2], *words[1:]])
-
-
-def _simple(command: str) -> list[list[str]]:
-    """Return the words of each command in a chain. What is not valid shell is split more roughly."""
-    reader = shlex.shlex(command, posix=True, punctuation_chars=";&|()\n`<>")
-    reader.whitespace, reader.whitespace_split, reader.commenters = " \t\r", True, ""
-    try:
-        found: list[list[str]] = [[]]
-        for word in reader:
-            if _SEPARATORS.fullmatch(word):
-                found.append([])
-            else:
-                found[-1].append(word)
-    except ValueError:
-        return [re.sub(r"[\"'\\]", "", link).split() for link in _SEPARATORS.split(command)]
-    return found
+def _shown(tool: str, text: str) -> str:
+    return f"{tool}({' '.join(text.split())[:CHARACTERS]})"
 
 
 def main() -> int:
-    """Judge the call on standard input."""
+    """Judge the call on standard input, or run the command of the arguments as bash would."""
+    signal.alarm(LIMIT_S)  # its end is not exit code 0: the agent takes that for a refusal
+    option = "".join(sys.argv[2:3])
     try:
-        found = refusal(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), json.loads(sys.stdin.buffer.read()))
+        guard = Guard(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), str(Path.home()))
+        if option == BASH:
+            found = _of_arguments(guard, sys.argv[3:])
+        else:
+            found = guard.refusal(json.loads(sys.stdin.buffer.read()))
     except Exception as error:  # noqa: BLE001 - whatever it is, nothing may pass because of it
-        found = f"a tool, for what was asked cannot be judged ({type(error).__name__})"
-    if not found:
+        found = Refusal(f"a tool, for what was asked cannot be judged ({type(error).__name__})", "")
+    if found:
+        return _refuse("\n".join(filter(None, (f"{REFUSED}{found.what}", found.why))), option)
+    if option == COPILOT_GRANTS:
+        sys.stdout.write(json.dumps({"permissionDecision": "allow"}))
+    if option == BASH:
+        signal.alarm(0)
+        _become_bash(sys.argv[3:])
+    return 0
+
+
+def _refuse(text: str, option: str) -> int:
+    if option in {COPILOT, COPILOT_GRANTS}:
+        sys.stdout.write(json.dumps({"permissionDecision": "deny", "permissionDecisionReason": text}))
         return 0
-    sys.stderr.write(REFUSED + found)
-    return 2
+    sys.stderr.write(text)
+    return CANNOT_RUN if option == BASH else REFUSES
+
+
+def _of_arguments(guard: Guard, arguments: list[str]) -> Refusal | None:
+    if "-c" not in arguments[:-1]:
+        return None
+    text = arguments[arguments.index("-c") + 1]
+    whole = _GEMINI.fullmatch(text)
+    return guard.of_command(whole[1] if whole else text, str(Path.cwd()))
+
+
+def _become_bash(arguments: list[str]) -> None:
+    """Run the real bash, with a PATH on which no guard is before it."""
+    own = Path(sys.argv[1]).resolve().parent
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    path = os.pathsep.join(folder for folder in folders if Path(folder).resolve().parent != own)
+    environment = {**os.environ, "PATH": path}
+    os.execvpe("bash", ["bash", *arguments], environment)  # noqa: S606, S607 - bash, as the agent meant it
 
 
 if __name__ == "__main__":

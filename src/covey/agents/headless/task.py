@@ -31,6 +31,11 @@ class Task(Protocol):
     def name(self) -> str: ...
 
     @property
+    def workspace(self) -> str:
+        """The folder in which the agent works."""
+        ...
+
+    @property
     def model(self) -> str:
         """The model; empty for the agent's own choice."""
         ...

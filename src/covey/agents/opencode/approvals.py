@@ -5,23 +5,27 @@ The dialog stays on the screen; whoever answers first decides. Several requests 
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from covey.agents.approvals import (
     APPROVAL,
     QUESTION,
     Approvals,
     PermissionRequest,
-    call_text,
-    paths_in,
     questions_in,
-    questions_text,
 )
+from covey.agents.call_text import call_text, questions_text
 from covey.agents.json_values import json_list, json_object, string
+from covey.agents.opencode.tools import TOOLS
 from covey.agents.signals.ids import safe_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from covey.policy.tool_call import ToolCall
 
 SHELL = "bash"
 ENDED = frozenset({"permission.replied", "question.replied", "question.rejected"})
@@ -43,24 +47,25 @@ class OpencodeApprovals(Approvals):
                 kind=QUESTION,
                 tool="question",
                 input={"questions": json_list(about.get("questions"))},
-                command=questions_text(questions),
+                command=questions_text({"questions": about.get("questions")}),
+                call=TOOLS.read("question", {"questions": about.get("questions")}),
                 folder=folder,
                 hidden=False,
                 questions=questions,
                 call_id=own,
             )
         tool, patterns = string(about.get("permission")), [string(one) for one in json_list(about.get("patterns"))]
-        details = json_object(about.get("metadata"))
-        if given.get("type") != "permission.asked" or (tool == SHELL and not details.get("command")):
+        details, arguments = json_object(about.get("metadata")), json_object(given.get("tool_input"))
+        whole = {**details, **arguments, "patterns": patterns}
+        if given.get("type") != "permission.asked" or (tool == SHELL and not whole.get("command")):
             return None  # releases before 1.18 do not tell the whole command: nobody could be shown what is asked
         lasting = [string(one) for one in json_list(about.get("always"))]
-        whole = {**details, "patterns": patterns}
         return PermissionRequest(
             kind=APPROVAL,
             tool=tool,
             input=whole,
-            command=call_text(whole),
-            paths=paths_in({**details, "path": details.get("filepath")}),
+            command=call_text(_shown(about.get("patterns"), details, arguments)),
+            call=_call_of(given, tool, details),
             folder=folder,
             hidden=False,
             suggestions=(_remembered(tool, lasting),) if lasting else (),
@@ -69,12 +74,12 @@ class OpencodeApprovals(Approvals):
 
     def ended_call(self, payload: object) -> bytes | None:
         given = json_object(payload)
-        ended = given.get("hook_event_name") == "event" and given.get("type") in ENDED
+        ended = given.get("hook_event_name") == "event" and string(given.get("type")) in ENDED
         return safe_id(json_object(given.get("properties")).get("requestID")).encode() or None if ended else None
 
     def ran_call(self, payload: object) -> bytes | None:
         """The reply is told for our own answers too, so what it was counts."""
-        reply = json_object(json_object(payload).get("properties")).get("reply")
+        reply = string(json_object(json_object(payload).get("properties")).get("reply"))
         return self.ended_call(payload) if reply in {"once", "always"} else None
 
     def allow(self, request: PermissionRequest, *, always: bool) -> dict[str, Any]:
@@ -92,6 +97,38 @@ class OpencodeApprovals(Approvals):
             labels = [option for option in question.options if option in answer.split(", ")]
             chosen.append(labels if question.several and labels else [answer])
         return _call(f"/question/{request.call_id}/reply", {"answers": chosen})
+
+
+def _call_of(given: dict[str, Any], permission: str, details: dict[str, Any]) -> ToolCall:
+    """Return the call for which a permission is asked, by the input of its tool, which our plugin adds.
+
+    The permission itself tells less: not the folder in which a command runs.
+    """
+    name, arguments = string(given.get("tool_name")), given.get("tool_input")
+    call = TOOLS.read(name, arguments)
+    changed = details.get("filepath")
+    files = [posixpath.normpath(posixpath.join(string(given.get("cwd")), path)) for path in call.paths]
+    if not name:
+        why = "the input of its tool is not told: renew the plugin with `covey integrate opencode`"
+    elif TOOLS.asked_as.get(name, name) != permission:
+        why = f"it asks for {permission[:60]!r}, which the tool {name[:60]!r} does not say"
+    elif _contradict(details, json_object(arguments)) or changed not in [None, *files]:
+        why = "what it asks for is not what its tool was given"
+    else:
+        return call
+    return replace(call, unread=why)
+
+
+def _contradict(details: dict[str, Any], arguments: dict[str, Any]) -> bool:
+    """Return whether a permission and the input of its tool say different things."""
+    return any(arguments[key] != value for key, value in details.items() if key in arguments)
+
+
+def _shown(patterns: object, details: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return what a person is shown of a request: its details, the tool's input and the patterns it is judged by."""
+    if _contradict(details, arguments) or "patterns" in {*details, *arguments}:
+        return {"tool_input": arguments, "metadata": details, "patterns": patterns}
+    return {**details, **arguments, "patterns": patterns}
 
 
 def _call(url: str, body: dict[str, Any]) -> dict[str, Any]:

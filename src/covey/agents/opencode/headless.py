@@ -10,7 +10,7 @@ opencode's own or when the turns are used up. A title is given to the session, o
 Tools are denied by the permissions of an agent that exists for this run only. Those of the settings would not do: the
 last rule that matches wins, and rules of the user's that have the same name keep their place. Questions are answered
 with yes (--auto), so what the user's settings deny stays denied. The permissions look at each link of a chain; the
-plugin has `guard` look at commands too, which sees what is wrapped in other programs. Refused are all default patterns.
+plugin of its own has `guard` judge commands by their meaning.
 A rule for Edit or Write is for both. All of it comes in an environment variable (OPENCODE_CONFIG_CONTENT), which goes
 before the user's and the workspace's settings.
 """
@@ -19,11 +19,10 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from covey.agents.headless import guard
+from covey.agents.headless import guarding
 from covey.agents.headless.agent import Command
 from covey.agents.headless.lines import read_line
 from covey.agents.headless.messages import Messages, first_line
@@ -32,15 +31,16 @@ from covey.agents.headless.task import MAX_TURNS
 from covey.agents.headless.tool_patterns import MCP, SHELL, parts
 from covey.agents.json_values import amount, json_object, text_of, whole_number
 from covey.agents.opencode import AGENT
+from covey.agents.opencode.guard_plugin import plugin_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from covey.agents.headless.report import ErrorKind, Step
     from covey.agents.headless.task import Task
 
 OWN = "covey-beat"
-PLUGIN, RULES = "opencode.js", "deny.json"
+PLUGIN, GUARD_PLUGIN = "opencode.js", "guard.js"
 PATIENCE_S = 45
 """Its own waits are of 40 s at most; a longer one was asked for by the provider."""
 TOOLS = {
@@ -61,7 +61,6 @@ TOOLS = {
 }
 """opencode's permissions for the tools of the patterns."""
 PLUGIN_TEXT = """\
-import { spawnSync } from "node:child_process"
 import { writeSync } from "node:fs"
 
 export const Covey = async ({ client }) => {
@@ -82,17 +81,11 @@ export const Covey = async ({ client }) => {
       if (started && steps.add(about.part.messageID).size > TURNS)
         await stop(about.part.sessionID, { turns: TURNS })
     },
-    "tool.execute.before": async ({ tool }, { args }) => {
-      if (tool !== "bash" || !GUARD) return
-      const input = JSON.stringify({ tool_name: "Bash", tool_input: args })
-      const { status, stderr } = spawnSync(GUARD[0], GUARD.slice(1), { input, encoding: "utf8" })
-      if (status !== 0) throw new Error(status === 2 ? stderr : REFUSED + "a command, for the guard does not run")
-    },
   }
 }
 """
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_DENIED = ("The user has specified a rule which prevents", "The user rejected permission", guard.REFUSED)
+_DENIED = ("The user has specified a rule which prevents", "The user rejected permission", guarding.REFUSED)
 _MISSING = "Model tried to call unavailable tool"
 """A tool that is denied altogether is not offered; a model that wants it nevertheless is told this."""
 _STATUS: dict[int, ErrorKind] = {401: "auth", 403: "auth", 402: "rate_limit", 429: "rate_limit"}
@@ -121,8 +114,12 @@ class OpenCodeHeadless:
         permissions: dict[str, dict[str, str]] = {}
         for name, pattern in filter(None, map(_permission, (*task.deny, "Task"))):
             permissions.setdefault(name, {})[pattern] = "deny"
-        commands = [(SHELL, argument) for name, argument in map(parts, task.deny) if name == SHELL]
-        plugin = Path(folder, PLUGIN)
+        own_commands = [rule for rule in map(parts, guarding.own_patterns(task.deny)) if rule[0] == SHELL]
+        files = {PLUGIN: _plugin(task.max_turns or MAX_TURNS)}
+        if task.deny:
+            files[GUARD_PLUGIN] = plugin_text(f"{folder}/{guarding.RULES}")
+            files[guarding.RULES] = guarding.rules_text(AGENT.name, task.workspace, own_commands)
+        plugins = [Path(folder, name).as_uri() for name in files if name != guarding.RULES]
         own = {"mode": "primary", "permission": permissions}
         argv = ["opencode", "run", "--format", "json", "--auto", "--agent", OWN, "--title", f"Covey beat {task.name}"]
         argv += ["--model", task.model] if task.model else []
@@ -130,13 +127,10 @@ class OpenCodeHeadless:
             argv=tuple(argv),
             stdin=prompt,
             environment={
-                "OPENCODE_CONFIG_CONTENT": json.dumps({"agent": {OWN: own}, "plugin": [plugin.as_uri()]}),
+                "OPENCODE_CONFIG_CONTENT": json.dumps({"agent": {OWN: own}, "plugin": plugins}),
                 "OPENCODE_PURE": None,
             },
-            files={
-                PLUGIN: _plugin(task.max_turns or MAX_TURNS, commands, f"{folder}/{RULES}"),
-                RULES: json.dumps(commands),
-            },
+            files=files,
         )
 
     def reader(self) -> OpenCodeReader:
@@ -245,9 +239,8 @@ class OpenCodeReader:
         return Failure(kind=kind, message=message, retry_at=_retry_at(data, now) if kind == "rate_limit" else None)
 
 
-def _plugin(turns: int, commands: Sequence[object], rules: str) -> str:
-    asked = [sys.executable, "-I", guard.__file__, rules] if commands else None
-    given = {"TURNS": turns, "PATIENCE_MS": PATIENCE_S * 1000, "GUARD": asked, "REFUSED": guard.REFUSED}
+def _plugin(turns: int) -> str:
+    given = {"TURNS": turns, "PATIENCE_MS": PATIENCE_S * 1000}
     return "".join(f"const {name} = {json.dumps(value)}\n" for name, value in given.items()) + PLUGIN_TEXT
 
 

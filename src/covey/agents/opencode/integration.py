@@ -22,6 +22,9 @@ import { spawn } from "node:child_process"
 const HOOK = %s
 const EVENTS = /^(session\\.(created|deleted|status|idle|error|compacted)|permission\\..*|question\\..*)$/
 const ASKS = /^(permission|question)\\.asked$/
+// What tools were given, by call: those whose end is not told make room for others.
+const calls = new Map()
+const MOST_CALLS = 200
 let last = Promise.resolve()
 // One after the other, so that they arrive in order; opencode itself does not wait for any of them.
 const tell = (name, payload, more) => {
@@ -35,7 +38,8 @@ const tell = (name, payload, more) => {
   })).catch(() => {})
 }
 // Waits beside the dialog for what is decided elsewhere, and hands it to opencode. Whoever answers first decides.
-const ask = (client, cwd, event) => {
+// The permission alone does not say all of it: the input of the tool is added.
+const ask = (client, cwd, event, call) => {
   const hook = spawn(HOOK, ["opencode"], { stdio: ["pipe", "pipe", "ignore"] })
   let decided = ""
   hook.on("error", () => {})
@@ -47,7 +51,7 @@ const ask = (client, cwd, event) => {
       await client._client.post({ url, body, headers: { "Content-Type": "application/json" } })
     } catch {}
   })
-  hook.stdin.end(JSON.stringify({ ...event, hook_event_name: "PermissionRequest", cwd }))
+  hook.stdin.end(JSON.stringify({ ...event, ...call, hook_event_name: "PermissionRequest", cwd }))
 }
 const texts = (parts) => (parts ?? []).filter((part) => part.type === "text" && !part.synthetic)
 // What the agent said last, for those who wait for its answer; nothing if opencode does not tell that at once.
@@ -62,13 +66,20 @@ export const Covey = async ({ client, directory }) => ({
   event: async ({ event }) => {
     const said = event.type === "session.idle" ? reply(client, event.properties.sessionID) : undefined
     if (EVENTS.test(event.type)) tell("event", event, said)
-    if (ASKS.test(event.type)) last = last.then(() => ask(client, directory, event)).catch(() => {})
+    const call = calls.get(event.properties?.tool?.callID)
+    if (ASKS.test(event.type)) last = last.then(() => ask(client, directory, event, call)).catch(() => {})
   },
   "chat.message": async (input, output) =>
     tell("chat.message", { input, output: { parts: texts(output?.parts).map(({ type, text }) => ({ type, text })) } }),
-  "tool.execute.before": async (input, output) =>
-    tell("tool.execute.before", { input, output: { args: output?.args } }),
-  "tool.execute.after": async (input) => tell("tool.execute.after", { input }),
+  "tool.execute.before": async (input, output) => {
+    if (calls.size >= MOST_CALLS) calls.delete(calls.keys().next().value)
+    calls.set(input.callID, { tool_name: input.tool, tool_input: output?.args })
+    tell("tool.execute.before", { input, output: { args: output?.args } })
+  },
+  "tool.execute.after": async (input) => {
+    calls.delete(input.callID)
+    tell("tool.execute.after", { input })
+  },
 })
 """
 

@@ -11,8 +11,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.json_values import json_list, json_object
-from covey.agents.launching import Draft, home_folder
+from covey.agents.launching import Draft, given, home_folder
 from covey.agents.opencode import AGENT
+from covey.agents.opencode.guard_plugin import plugin_text
 from covey.agents.opencode.integration import CONTENT
 from covey.agents.signals.ids import safe_id
 from murli import user_error
@@ -54,6 +55,11 @@ class OpenCodeLaunching:
             return draft.plan(prompts=("--prompt",))
         draft.add_hooks()
         ours = json_object(_settings(draft.env.pop(CONTENT, "") or ""))
+        if rules := draft.guard(asks_nobody=bool(mode or given(request.args, ("--auto",)))):
+            guard = request.folder / "guard.js"
+            draft.files[guard] = plugin_text(rules).encode()
+            ours["plugin"] = [*json_list(ours.get("plugin")), guard.as_uri()]
+            draft.env["OPENCODE_PURE"] = None
         if request.system_prompt:
             file = request.folder / "opencode.md"
             draft.files[file] = f"{request.system_prompt}\n".encode()

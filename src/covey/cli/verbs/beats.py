@@ -173,8 +173,10 @@ def _followed(home: Home, run: str, cursor: int, waiting: Waiting) -> dict[str, 
 
 def _here(home: Home, params: dict[str, Any], waiting: Waiting) -> dict[str, Any]:
     from covey.beats.foreground import run_in_foreground
+    from covey.cli.person import check_person
     from covey.node.settings import SETTINGS
 
+    check_person(home, _operation("beat"), params)
     return run_in_foreground(
         home,
         SETTINGS,

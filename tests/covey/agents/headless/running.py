@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lab.headless import Headless
 
 OUTPUT = Path(__file__).parents[3] / "beats_output"
-LIMIT_S = 100
+LIMIT_S = 120
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,11 @@ def run(
     )
     for file, text in command.files.items():
         (folder / file).write_text(text)
+    for file, text in command.programs.items():
+        (folder / "bin").mkdir(exist_ok=True)
+        (folder / "bin" / file).write_text(text)
+        (folder / "bin" / file).chmod(0o700)
+        environment["PATH"] = f"{folder / 'bin'}:{environment['PATH'].removeprefix(f'{folder}/bin:')}"
     environment.update({key: value for key, value in command.environment.items() if value is not None})
     ended = subprocess.run(
         [str(program.program), *command.argv[1:]],

@@ -154,7 +154,7 @@ def test_the_prompt_is_not_swallowed_by_the_tools_that_are_denied() -> None:
     command = OURS.command(beat("claude", deny=("Bash(sudo:*)",)), "Look.", "/run", root=True)
     assert command.stdin == "Look."
     denied = command.argv.index("--disallowedTools")
-    assert command.argv[denied + 1 : denied + 3] == ("Bash(sudo:*)", "--max-turns")
+    assert command.argv[denied + 1 : denied + 3] == ("Bash(sudo:*)", "--settings")
 
 
 def test_root_gets_a_mode_that_works_for_root() -> None:

@@ -18,6 +18,7 @@ from covey.beats.outcome import classify
 from lab.headless import Headless, headless
 from tests.covey.agents.headless.running import Ran, beat, recorded, report, run
 from tests.covey.beats.real import needs
+from tests.covey.namespaces import needs_codex_sandbox
 
 OURS = CodexHeadless()
 HARMLESS = [
@@ -57,6 +58,7 @@ def test_a_run_that_finds_nothing_is_ok_and_tells_its_tokens(lab: Headless) -> N
 
 
 @needs("codex")
+@needs_codex_sandbox
 def test_a_run_may_look_and_write_in_its_workspace_and_tells_what_it_did(lab: Headless) -> None:
     ran = run(
         lab, OURS, "attention", ["say I will look.", "shell echo seen", "write note.txt", "say ATTENTION: 2 tests fail"]
@@ -88,6 +90,7 @@ def test_nothing_runs_if_the_guard_cannot(lab: Headless, monkeypatch: pytest.Mon
 
 
 @needs("codex")
+@needs_codex_sandbox
 def test_the_sandbox_holds_where_no_pattern_does(lab: Headless) -> None:
     outside = Path("/var/tmp") / f"covey-{time.time_ns()}"  # everybody may write there, but not from within the sandbox
     ran = run(

@@ -12,11 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from covey.agents.copilot.headless import CopilotHeadless
-from covey.agents.headless import guard
 from covey.beats.outcome import classify
 from covey.beats.permissions import DEFAULT_DENY
 from lab.headless import Headless, headless
-from tests.covey.agents.headless.commands import ALLOWED, CHAINED, REFUSED
 from tests.covey.agents.headless.running import beat, recorded, report, run
 from tests.covey.beats.real import needs
 
@@ -44,9 +42,8 @@ def lab() -> Iterator[Headless]:
 
 
 def rules(*deny: str) -> list[list[str | None]]:
-    found: list[list[str | None]] = json.loads(
-        OURS.command(beat("copilot", deny=deny), "Look.", "/run/1", root=False).files["deny.json"]
-    )
+    text = OURS.command(beat("copilot", deny=deny), "Look.", "/run/1", root=False).files["deny.json"]
+    found: list[list[str | None]] = json.loads(text)["rules"]
     return found
 
 
@@ -190,15 +187,8 @@ def test_the_parts_of_a_message_are_one_answer() -> None:
     assert reader.report(0, "", 0.0).text == "ATTENTION: it burns\nHEARTBEAT_OK"
 
 
-def test_the_rules_mean_what_the_default_list_means() -> None:
-    given = rules(*DEFAULT_DENY)
-    assert all(
-        guard.refusal(given, {"tool_name": "Bash", "tool_input": {"command": command}})
-        for command in (*REFUSED, *CHAINED)
-    )
-    assert not any(
-        guard.refusal(given, {"tool_name": "Bash", "tool_input": {"command": command}}) for command in ALLOWED
-    )
+def test_the_default_list_is_known_by_its_meaning_and_needs_no_rules() -> None:
+    assert rules(*DEFAULT_DENY) == []
 
 
 def test_tools_and_servers_are_denied_by_name() -> None:

@@ -203,5 +203,6 @@ def test_the_prompt_is_on_no_command_line_and_a_folder_may_have_any_name() -> No
     assert command.stdin == "Look."
     assert command.argv[-2:] == ("--model", "a/b")
     assert json.loads(command.environment["OPENCODE_CONFIG_CONTENT"] or "")["plugin"] == [
-        "file:///run/a%20b%231/opencode.js"
+        "file:///run/a%20b%231/opencode.js",
+        "file:///run/a%20b%231/guard.js",
     ]

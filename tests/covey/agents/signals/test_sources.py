@@ -21,7 +21,7 @@ from covey.agents.signals import sources as files
 from covey.agents.signals.signals import Level, Notice, Owner, Source
 from covey.agents.signals.sources import LATEST, LONGEST_LINE, Pauses, Tail, find, follow
 
-LIMIT = 20.0
+LIMIT = 120.0
 
 
 def mine(home: Path, **more: object) -> Owner:
@@ -68,15 +68,22 @@ def test_a_tail_begins_again_when_the_file_is_cut_or_replaced(tmp_path: Path) ->
     assert tail.read() == ["back"]
 
 
+def _read_on(tail: Tail) -> list[str]:
+    """Read until there is nothing more for now."""
+    found = tail.read()
+    while tail.behind:
+        found += tail.read()
+    return found
+
+
 def test_a_tail_takes_up_a_long_file_near_its_end_and_drops_a_line_without_end(tmp_path: Path) -> None:
     file = tmp_path / "f"
     file.write_bytes(b"x" * LATEST + b"\nlast\n")
     tail = Tail(str(file))
-    assert tail.read() == ["last"]
+    assert _read_on(tail) == ["last"]
     with file.open("ab") as out:
         out.write(b"y" * (LONGEST_LINE + 1))
-    while tail.behind:
-        assert tail.read() == []
+    assert _read_on(tail) == []
     with file.open("ab") as out:
         out.write(b"y\nafter\n")
     assert tail.read() == ["after"]
