@@ -33,6 +33,8 @@ class DialogShape(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Whether options stand beside each other; the marked one has another background then."""
     several: str = ""
     """What is seen where several options can be chosen; such a dialog is not answered."""
+    hides: str = ""
+    """What is seen in the text where the agent hides a part of what it asks; such a dialog is not allowed from here."""
     once: str = ""
     """The whole label of the option that allows this one time. An option can always be chosen by its number."""
     always: str = ""

@@ -6,13 +6,19 @@ import json
 from datetime import datetime
 from typing import Any, TypeGuard
 
+from covey.kernel.json_size import has_too_many_values
+
+MOST_VALUES = 20_000
+"""In one JSON text of an agent; no agent writes more."""
 _LARGEST = 1e15
 """Beyond this, floats lose milliseconds, and no agent counts so far."""
 _LARGEST_AMOUNT = 1e9
 
 
 def parse_object(line: str) -> dict[str, Any]:
-    """Parse a JSON object; empty if the text is anything else, or was cut."""
+    """Parse a JSON object; empty if the text is anything else, was cut, or has more than MOST_VALUES values."""
+    if has_too_many_values(line, MOST_VALUES):
+        return {}
     try:
         return json_object(json.loads(line))
     except (ValueError, RecursionError):

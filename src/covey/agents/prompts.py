@@ -9,9 +9,12 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 
+from covey.kernel.composed import composed
+
 
 def prompt_digest(text: str) -> str:
     """Return the digest of a whole prompt. Blanks count as one space, and invisible characters not at all."""
-    visible = "".join(character for character in text if unicodedata.category(character) != "Cf")
-    normal = " ".join(unicodedata.normalize("NFC", visible).split())
+    invisible = {ord(character): None for character in set(text) if unicodedata.category(character) == "Cf"}
+    visible = text.translate(invisible) if invisible else text
+    normal = " ".join(composed(visible).split())
     return hashlib.blake2b(normal.encode(errors="replace"), digest_size=8).hexdigest()

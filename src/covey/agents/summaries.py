@@ -9,6 +9,7 @@ from covey.agents.json_values import json_list, json_object, string, text_of
 
 LONGEST = 200
 """Characters of a summary: a line for a person, not a log."""
+LINE_BREAK = "⏎"
 PATHS = ("file_path", "filePath", "path", "notebook_path")
 SUBJECTS = ("command", "cmd", *PATHS, "url", "pattern", "query")
 """Arguments of tools that say what a call is about, the best first."""
@@ -22,6 +23,17 @@ def one_line(value: object) -> str:
     """Return a text as one line of at most LONGEST characters."""
     line = " ".join(string(value)[: 4 * LONGEST].split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def excerpt(text: str, rest: str, longest: int = LONGEST) -> str:
+    """Return a text for a person who decides on one line, with `⏎` for its line breaks: a comment ends there.
+
+    If that is longer, its beginning, how much is missing, and what shows the rest.
+    """
+    line = f" {LINE_BREAK} ".join(filter(None, (" ".join(one.split()) for one in text.split("\n"))))
+    if len(line) <= longest:
+        return line
+    return f"{line[:longest]}… ({len(line) - longest:,} more characters: {rest})"
 
 
 def call_summary(tool: object, arguments: object, cwd: object = "") -> str:

@@ -174,7 +174,7 @@ class TranscriptTurns(TurnSource):
         file.seek(self._at)
         data = file.read(CHUNK)
         if b"\n" not in data and len(data) == CHUNK:
-            data += file.read(LONGEST_LINE - CHUNK)
+            data += file.readline(LONGEST_LINE - CHUNK)
         *lines, unfinished = data.split(b"\n")
         self._behind = len(data) >= CHUNK and (bool(lines) or len(data) == LONGEST_LINE)
         if lines and self._skipping:

@@ -11,6 +11,7 @@ from covey.contract.attention import KINDS
 from covey.contract.attention_events import ATTENTION_CHANGED, ATTENTION_CLOSED, ATTENTION_OPENED, ATTENTION_SETTLED
 from covey.kernel.clock import timestamp
 from covey.kernel.events.event import encode
+from covey.kernel.visible_text import visible
 
 if TYPE_CHECKING:
     from covey.contract.event_kind import EventKind
@@ -133,11 +134,20 @@ def _asked(event: Event) -> Item | None:
 
 
 def _line(value: object, limit: int) -> str:
-    return " ".join(_text(value, limit).split())
+    return _cut(" ".join(_text(value).split()), limit)
 
 
-def _text(value: object, limit: int) -> str:
-    """Return text that a database, a program's environment and a terminal accept: models and file names chose it."""
-    text = ("" if value is None else str(value)).encode("utf-8", "replace").decode()
-    shown = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text).strip()
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+def _text(value: object, limit: int | None = None) -> str:
+    """Return text that a database, a program's environment and a terminal accept: models and file names chose it.
+
+    A person decides by it, so what hides in it is spelt out.
+    """
+    shown = visible("" if value is None else str(value).replace("\r\n", "\n")).strip()
+    return shown if limit is None else _cut(shown, limit)
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    missing = f"… ({len(text) - limit:,} more characters)"
+    return text[: limit - len(missing)] + missing

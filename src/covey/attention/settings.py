@@ -19,6 +19,7 @@ SETTINGS = (
     Setting(
         "attention.notify",
         "Command, with its arguments, that is run when something needs you; nothing for none.",
+        consent=True,
         type="list",
         default=[],
         check=_command,
@@ -27,6 +28,7 @@ SETTINGS = (
         "attention.channel",
         "Ways to tell you that something needs you, each with its rules: a command, the terminal bell, tmux's message"
         " line, or apprise.",
+        consent=True,
         required=["kind"],
         columns={
             **dict.fromkeys(["kind", "name", "quiet"], ("text",)),

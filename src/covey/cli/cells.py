@@ -1,54 +1,31 @@
-"""Text in the cells of a terminal: its width, cut and padded by cells, and without escape sequences."""
+"""Text in the cells of a terminal: its width, cut and padded by cells."""
 
 from __future__ import annotations
 
 import unicodedata
 
-_ESCAPES = (
-    r"(?:\x1b\]|\x9d).*?(?:\x07|\x1b\\|\x9c|$)"  # titles, links, clipboard: up to their end, or all
-    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f]).*?(?:\x1b\\|\x9c|$)"
-    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
-    r"|\x1b[ -/]*[0-~]?"
-)
+from covey.kernel.visible_text import shown, visible, visible_line
+
+__all__ = ["clean", "clean_lines", "visible", "visible_line"]
+
 HINT_CELLS = 20
 """Cells beside a command that are enough for what it does; with fewer, that is below it."""
 _JOINER = "\u200d"
 
 
 def clean(text: str) -> str:
-    """Return a text on one line, without escape sequences, control characters and direction marks.
+    """Return a text that a person only reads, on one line.
 
     Texts of agents, models and file names are not ours, and could act on the terminal.
     """
     if text.isascii() and text.isprintable():
         return text.strip()
-    import re  # most texts do not need it, and it is slow to import
-
-    text = re.sub(_ESCAPES, "", text, flags=re.DOTALL)
-    return " ".join("".join(_shown(letter) for letter in text).split())
+    return " ".join(shown(text).split())
 
 
 def clean_lines(text: str) -> str:
-    """Return a text of several lines as `clean` does, with its lines and their blanks."""
-    import re
-
-    lines = re.sub(_ESCAPES, "", text, flags=re.DOTALL).expandtabs(4).split("\n")
-    return "\n".join("".join(map(_shown, line)).rstrip() for line in lines)
-
-
-def visible(text: str) -> str:
-    """Return a text of several lines in which what a terminal would hide or obey is spelt out, such as `\\x1b`.
-
-    For what a person agrees to: nothing of it may be left out.
-    """
-    return "".join(map(_spelt, text.replace("\t", "    ")))
-
-
-def _spelt(letter: str) -> str:
-    if letter == "\n" or unicodedata.category(letter) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
-        return letter
-    code = ord(letter)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"  # noqa: PLR2004 - as Python does
+    """Return a text that a person only reads, with its lines and their blanks."""
+    return "\n".join(line.rstrip() for line in shown(text.expandtabs(4)).split("\n"))
 
 
 def width(text: str) -> int:
@@ -100,6 +77,19 @@ def wrapped(text: str, cells: int) -> list[str]:
     return lines
 
 
+def broken(text: str, cells: int) -> list[str]:
+    """Return a line in pieces that each fit, broken wherever it has to be: nothing is changed or left out."""
+    pieces, room = [""], cells
+    for letter in text:
+        taken = _cells(letter)
+        if taken > room and pieces[-1]:
+            pieces.append("")
+            room = cells
+        pieces[-1] += letter
+        room -= taken
+    return pieces
+
+
 def padded(text: str, cells: int) -> str:
     """Return a text that takes exactly so many cells."""
     text = cut(text, cells)
@@ -119,15 +109,6 @@ def hint(command: str, text: str, cells: int) -> list[str]:
     if width(label) + 1 + HINT_CELLS <= cells or width(label) + 1 + width(text) <= cells:
         return hanging(label, text, cells)
     return [f"  {command}", *(f"    {line}" for line in wrapped(text, max(cells - 4, 1)))]
-
-
-def _shown(letter: str) -> str:
-    category = unicodedata.category(letter)
-    if category == "Cs":  # half a character, as broken file names have them
-        return "\ufffd"
-    if category == "Cf":
-        return letter if letter == _JOINER else ""
-    return " " if category in {"Cc", "Zl", "Zp"} else letter
 
 
 def _cells(letter: str) -> int:

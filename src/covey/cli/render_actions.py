@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, clean_lines, cut, hanging, wrapped
+from covey.cli.cells import clean, clean_lines, cut, hanging, visible_line, wrapped
 from covey.cli.table import table
 from covey.cli.text import DIM, GREEN, YELLOW, Paint
 
@@ -94,7 +94,7 @@ def dialog(result: dict[str, Any], paint: Paint) -> str:
     lines = [line for row in result["text"] for line in wrapped(clean(row), paint.columns)]
     for option in result["options"]:
         means = f" ({option['means']})" if option["means"] else ""
-        text = f"{clean(option['label'])}{means}, key: {' '.join(option['keys'])}"
+        text = f"{visible_line(option['label'])}{means}, key: {' '.join(option['keys'])}"
         lines += hanging(f"  {option['number']} ", text, paint.columns)
     return "\n".join([*lines, paint(result["fingerprint"], DIM)])
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, cut, hint, visible, wrapped
+from covey.cli.cells import broken, clean, cut, hint, visible, visible_line
 from covey.cli.text import DIM, GREEN, YELLOW, Paint, age, clock_of, many, short
+from covey.kernel.quick_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 
 ID_END = 6
 """Characters at the end of an id that identify an approval in a list."""
+QUOTED, OURS = "  │ ", "    "
+"""Begin the lines of a request, and ours below it."""
+CONTINUED = "  ↳ "
+"""Begins the rest of a line that is longer than the terminal is wide."""
 DONE = {"allow": "approved", "deny": "denied", "answer": "answered"}
 
 
@@ -39,38 +44,58 @@ def _summary(result: dict[str, Any]) -> str:
 
 def _other(other: dict[str, Any], paint: Paint) -> list[str]:
     """Return an agent that waits for an answer that no hook can give, with the command that shows its dialog."""
-    head = f"{other['agent']}  {clean(other['ref'])}  {clean(other['detail'] or other['state'])}"
+    head = "  ".join(map(visible_line, (other["agent"], other["ref"], other["detail"] or other["state"])))
     return [
         f"{paint('▲', YELLOW)} {cut(head, paint.columns - 2)}",
-        paint(cut(f"    {other['command']}", paint.columns), DIM),
+        paint(cut(f"    {visible_line(other['command'])}", paint.columns), DIM),
         "",
     ]
 
 
 def request(item: dict[str, Any], paint: Paint) -> list[str]:
-    """Return who asks for what, in full."""
+    """Return who asks for what, in full, with a bar before each line of theirs: no text of theirs can have one."""
     sign = paint("▲", YELLOW) if item["status"] == "open" else paint("○", DIM)
     helper = " (a helper)" if item["helper"] else ""
-    agent = f"{item['agent']}{helper}  {clean(item['ref'])}  {clean(item['tool'])}"
-    head = f"{item['id'][-ID_END:]}  {age(item['age_ms'])}  {agent}"
-    lines = [f"{sign} {cut(head, paint.columns - 2)}"]
-    lines += [f"    {line}" for line in visible(item["command"]).split("\n")]
-    if item["folder"]:
-        lines.append(paint(cut(f"    in {clean(short(item['folder']))}", paint.columns), DIM))
+    parts = (item["id"][-ID_END:], age(item["age_ms"]), f"{item['agent']}{helper}", item["ref"], item["tool"])
+    head, *more = _lines("  ", "  ".join(map(visible_line, parts)), paint)
+    lines = [f"{sign} {head.removeprefix('  ')}", *more]
+    lines += [line for one in visible(item["command"]).split("\n") for line in _lines(QUOTED, one, paint)]
+    ours = [f"in {visible_line(short(item['folder']))}"] if item["folder"] else []
+    if item.get("unread"):  # a Covey of another machine may not tell it
+        ours.append(f"no rule may allow it: {visible_line(item['unread'])}")
     if item["status"] == "open" and item["suggestions"]:
-        covered = wrapped(f"--always would allow: {covers(item['suggestions'])}", max(paint.columns - 4, 1))
-        lines += [paint(f"    {line}", DIM) for line in covered]
-    return lines
+        ours.append(f"--always would allow: {covers(item['suggestions'])}")
+    return lines + [paint(line, DIM) for one in ours for line in _lines(OURS, one, paint)]
+
+
+def _lines(margin: str, text: str, paint: Paint) -> list[str]:
+    """Return a line behind a margin, broken by us: a terminal would begin the rest where our own lines begin."""
+    first, *more = broken(text, max(paint.columns - len(margin), 1))
+    return [f"{margin}{first}", *(f"{CONTINUED}{piece}" for piece in more)]
 
 
 def covers(suggestions: list[dict[str, Any]]) -> str:
-    """Return what the rules that an agent offers to remember would allow."""
+    """Return what the rules that an agent offers to remember would allow, with all that comes with them."""
     found = []
     for one in suggestions:
-        rules = [rule for rule in one.get("rules") or [] if isinstance(rule, dict)]
-        found += [f"{rule.get('toolName', '')}({rule.get('ruleContent') or 'anything'})" for rule in rules]
-        found += [f"access to {folder}" for folder in one.get("directories") or []]
-    return visible(", ".join(found) or "what its rules say")
+        rest = {key: value for key, value in one.items() if key not in {"type", "behavior"}}
+        rules = rest.pop("rules", None)
+        if isinstance(rules, list):
+            found += [_rule(rule) for rule in rules]
+        elif rules is not None:
+            rest["rules"] = rules
+        if isinstance(rest.get("directories"), list):
+            found += [f"access to {folder}" for folder in rest.pop("directories")]
+        found += [
+            f"{key} {value}" if isinstance(value, str) else f"{key} {dumps(value)}" for key, value in rest.items()
+        ]
+    return visible_line(", ".join(found) or "what its rules say")
+
+
+def _rule(rule: object) -> str:
+    if not isinstance(rule, dict) or rule.keys() - {"toolName", "ruleContent"}:
+        return dumps(rule)
+    return f"{rule.get('toolName', '')}({rule.get('ruleContent') or 'anything'})"
 
 
 def _next(item: dict[str, Any]) -> str:
@@ -78,7 +103,7 @@ def _next(item: dict[str, Any]) -> str:
     if item["status"] != "open":
         return outcome(item)
     always = [f"{item['commands'][0]} --always"] if item["suggestions"] and not item["questions"] else []
-    return " · ".join([*item["commands"], *always])
+    return " · ".join(map(visible_line, [*item["commands"], *always]))
 
 
 def outcome(item: dict[str, Any]) -> str:
@@ -92,13 +117,15 @@ def outcome(item: dict[str, Any]) -> str:
 
 def settled(result: dict[str, Any], paint: Paint) -> str:
     """What was answered, and to whom."""
-    what = visible(result["command"]).partition("\n")[0]
+    first, *more = visible(result["command"]).split("\n")
+    what = f"{visible_line(result['tool'])}: {first}"
+    more_lines = f" … {many(len(more), 'more line')}" if more else ""
     return "\n".join(
         [
             cut(
                 f"{paint(DONE[result['decision']], GREEN)}  {result['agent']} {clean(result['ref'])}", paint.columns + 9
             ),
-            cut(f"  {clean(result['tool'])}: {what}", paint.columns),
+            f"{cut(f'  {what}', paint.columns - len(more_lines))}{more_lines}",
         ]
     )
 

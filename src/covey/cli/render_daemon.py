@@ -39,6 +39,10 @@ def status(result: dict[str, Any], paint: Paint) -> str:
     if result["children"]:
         lines.append("children   " + " · ".join(f"{child['name']} {child['state']}" for child in result["children"]))
     lines += [f"problem    {problem}" for problem in result.get("problems", [])]
+    if (loop := result.get("loop", {})).get("blocked"):
+        lines.append(
+            f"loop       was blocked {loop['blocked']} times within the last hour, up to {loop['longest_s']:.2f} s"
+        )
     if waiting := result["config"].get("needs_restart"):
         lines.append(f"config     {', '.join(waiting)}: in force after a restart (covey down && covey up)")
     lines += [f"config     {problem}" for problem in result["config"]["problems"]]

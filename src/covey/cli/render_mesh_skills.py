@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.cli.cells import clean, hint, visible
+from covey.cli.cells import clean, hint, visible, visible_line
 from covey.cli.table import table
 from covey.cli.text import DIM, clock_of, many, short
 
@@ -90,8 +90,8 @@ def removed(result: dict[str, Any], _: Paint) -> str:
 
 
 def _head(skill: dict[str, Any]) -> list[str]:
-    described = [clean(skill["description"])] if skill["description"] else []
-    signed = f"Signed by @{clean(skill['author_name'])} ({skill['author']}), {clock_of(skill['at'])}"
+    described = [visible_line(skill["description"])] if skill["description"] else []
+    signed = f"Signed by @{visible_line(skill['author_name'])} ({skill['author']}), {clock_of(skill['at'])}"
     return [f"{skill['name']} {skill['version']}", *described, signed]
 
 

@@ -15,6 +15,8 @@ from covey.agents.signals.signals import SESSION_STARTED, Level, Notice
 from covey.agents.signals.sources import Pauses, find, follow, last_lines, owner
 from covey.agents.turns import reply_in
 from covey.fleet.state.model import DERIVED, PROCESS, SEEN, SURE, Claim
+from covey.kernel.backoff import BackOff
+from covey.kernel.time_limit import TooLongError
 
 if TYPE_CHECKING:
     import asyncio
@@ -38,6 +40,8 @@ BLIND_S = 1.0
 """A screen that cannot be read for this long is not understood; before that it may be a frame that is half drawn."""
 STARTING_S = 30.0
 """An agent whose screen could never be read is starting until it is this old."""
+FIRST_REST_S, LONGEST_REST_S = 2.0, 60.0
+"""Between two attempts to read what took too long, so that it costs the daemon little however often it is drawn."""
 STARTING, NOT_UNDERSTOOD = "starting", "unsupported_signal"
 """Reasons of a state that is unknown because the screen cannot be read."""
 TRANSCRIPT = "transcript"
@@ -87,6 +91,8 @@ class AgentSources:
         self._unread_since: float | None = None
         self._was_read = "screen" in self._levels
         self._unread_check: asyncio.Task[None] | None = None
+        self._rest: asyncio.Task[None] | None = None
+        self._rests = BackOff(FIRST_REST_S, LONGEST_REST_S, jitter=False)
         self._session = ""
         self._pauses = Pauses()
         self._tasks = tasks
@@ -116,6 +122,8 @@ class AgentSources:
             task.cancel()
         self._files.clear()
         self._stop_unread_check()
+        if self._rest is not None:
+            self._rest.cancel()
 
     def on_hook(self, payload: object, at: float, delivery_id: str = "") -> list[Notice]:
         """Return what one of the agent's hooks says, under the id of its delivery if it has one."""
@@ -182,7 +190,7 @@ class AgentSources:
 
     def on_title(self, title: str, now: float) -> None:
         """Report what the title of the pane says, if that has changed."""
-        reading = self.adapter.read_title(title)
+        reading = self._understood(partial(self.adapter.read_title, title))
         self._level("title", _claim("title", reading, DERIVED, now) if reading else None, now)
 
     @property
@@ -194,7 +202,8 @@ class AgentSources:
         """Report what the pane shows (given with its colours), if that means something else than before."""
         if self._drawn != (escapes, title):
             self._drawn = (escapes, title)
-            self._reading = self.adapter.read_screen(without_escapes(escapes), escapes, title)
+            read = partial(self.adapter.read_screen, without_escapes(escapes), escapes, title)
+            self._reading = self._understood(read)
         elif self._reading is not None:
             return  # most captures are equal to the last one
         if self._reading is None:
@@ -206,6 +215,29 @@ class AgentSources:
         self._stop_unread_check()
         strength = SURE if self._reading.dialog or self._reading.reason in ONLY_ON_SCREEN else SEEN
         self._level("screen", _claim("screen", self._reading, strength, now), now)
+
+    def _understood(self, read: Callable[[], Reading | None]) -> Reading | None:
+        """Return what a screen or title means. One that takes too long is not understood, and nothing for a while."""
+        if self._rest is not None:
+            return None
+        try:
+            return read()
+        except TooLongError:
+            rest_s = self._rests.fail()
+            log.warning(
+                "reading what an agent shows took too long",
+                extra={"agent": self.adapter.name, "runtime": self.runtime.runtime_id, "next_attempt_s": rest_s},
+            )
+            self._rest = self._tasks.spawn("rest after a screen that took too long", self._read_later(rest_s))
+            return None
+
+    async def _read_later(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._rest = None
+        drawn = self._drawn
+        self._drawn = None
+        if drawn is not None:
+            self.on_screen(*drawn, self._clock.time())
 
     def _unread(self, now: float) -> None:
         """Claim that the state is unknown while the screen cannot be read.

@@ -12,12 +12,12 @@ from covey.agents.screens.registry import load
 from covey.contract.fleet import OPERATIONS
 from covey.fleet.doctor_programs import Programs
 from covey.fleet.policy.live_policy import placed_in_file
-from covey.fleet.policy.policy import Policy
-from covey.fleet.policy.settings import RULES
 from covey.kernel.config.config import Config
 from covey.kernel.doctor.doctor import Check
 from covey.kernel.doctor.finding import FAIL, OK, WARN, Finding
 from covey.kernel.quoting import quoted
+from covey.policy.policy import Policy
+from covey.policy.settings import RULES
 from murli import AgentError
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from covey.agents.integration.spool import Spool
 from covey.agents.registry import INTEGRATIONS
 from covey.agents.screens.explain import explained
 from covey.agents.screens.registry import load
+from covey.consent.guard import consent_guard
 from covey.contract import actions, actions_events, approvals, approvals_events, dialogs, navigation, policy
 from covey.contract.fleet import OPERATIONS
 from covey.contract.fleet_events import EVENTS
@@ -26,7 +27,7 @@ from covey.fleet import doctor
 from covey.fleet.actions import queued, receipt
 from covey.fleet.actions.dialog_operations import DialogOperations
 from covey.fleet.actions.operations import ActionOperations
-from covey.fleet.actions.origin import guard_of, origin_of
+from covey.fleet.actions.origin import agent_of, origin_of
 from covey.fleet.answers.bar import bar
 from covey.fleet.answers.live_screen import live_screen
 from covey.fleet.answers.references import resolve
@@ -39,6 +40,7 @@ from covey.fleet.approvals.operations import ApprovalOperations
 from covey.fleet.fleet import Fleet
 from covey.fleet.history.history import History
 from covey.fleet.ingest.ingest import HookIngest
+from covey.fleet.ingest.sender import checked
 from covey.fleet.navigation import places as navigation_places
 from covey.fleet.navigation.operations import NavigationOperations
 from covey.fleet.policy.live_policy import LivePolicy
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from covey.kernel.subsystem import Context
 
 DRIFT = "covey_drift_total"
+UNVERIFIED = "covey_hooks_unverified_total"
 
 log = logging.getLogger("covey.fleet")
 
@@ -104,7 +107,11 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
         parts = (operations, acting, approving, answering, policies, navigating)
         handlers = {name: handler for part in parts for name, handler in part.handlers().items()}
         async with approving.running(tasks):
-            yield Opened(handlers, operations.status, guard=guard_of(fleet))
+            yield Opened(
+                handlers,
+                operations.status,
+                guard=consent_guard(context.config, lambda caller: agent_of(fleet, caller)),
+            )
 
 
 FLEET = Subsystem(
@@ -155,6 +162,9 @@ class FleetOperations:
         self._ingest = ingest
         self._spool = spool
         self._approving = approving
+        context.metrics.counter(
+            UNVERIFIED, "Deliveries of hooks whose sender is not known to come from the agent that they name."
+        )
         context.metrics.counter(DRIFT, "What could not be understood, by agent, version and kind.")
         fleet.drift.on_count = lambda agent, version, kind: context.metrics.count(
             DRIFT, agent=agent, version=version, kind=kind
@@ -300,7 +310,12 @@ class FleetOperations:
     async def hooks(self, call: Call) -> dict[str, Any]:
         agent, payload = call.params["agent"], call.params["payload"]
         delivery = self._ingest.parse(agent, call.headers, payload)
-        if delivery is None or await self._ingest.deliver(delivery):
+        if delivery is None:
+            return {}
+        delivery = await checked(delivery, call.caller)
+        if not delivery.verified:
+            self._context.metrics.count(UNVERIFIED, agent=agent)
+        if await self._ingest.deliver(delivery):
             return {}
         has_spool = bool(delivery.id)  # a sender that gives an id has a spool
         if has_spool or not await asyncio.to_thread(self._spool.put, agent, call.headers, payload, delivery.at):

@@ -110,6 +110,9 @@ class Launcher:
         for path, content in plan.files.items():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_file(str(path), content, 0o600)
+        for path, content in plan.programs.items():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_file(str(path), content, 0o700)
         given = resolved_variables(record.env, os.environ)
         variables: dict[str, str | None] = {
             **{name: os.environ[name] for name in HANDED_ON if name in os.environ},
@@ -149,6 +152,7 @@ class Launcher:
                 tools=tools,
                 hooks=self._hooks(record.agent, environ),
                 folder=folder,
+                guarded=self._setting("keeper.guard"),
                 environ=environ,
             )
         )

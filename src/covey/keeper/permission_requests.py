@@ -1,7 +1,9 @@
 """What kept agents ask for, told on channels that people read, and answered from those that may approve.
 
-An answer is a message of two words, such as `approve 4KQZ7M`. It is not given to the agent. From any other channel the
-same words are a message like all others.
+The first and the last line of a message about a request are ours; each line of the request is between them and begins
+with `| `. An answer is a message of two words on one line, such as `approve 4KQZ7M`. It is not given to the agent. From
+any other channel the same words are a message like all others. What is too long for a channel cannot be approved from
+one: nobody was shown all of it.
 """
 
 from __future__ import annotations
@@ -14,21 +16,41 @@ from typing import TYPE_CHECKING, Any
 from covey.contract.approvals_events import APPROVAL_CLOSED, APPROVAL_OPENED
 from covey.keeper.channels.writing import write_message
 from covey.kernel.operations.call import Caller
+from covey.kernel.visible_text import visible, visible_line
 from murli import AgentError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from covey.keeper.channels.message import Message
     from covey.keeper.keeper import Keeper
     from covey.keeper.kept_agent import KeptAgent
 
-ANSWER = re.compile(r"\s*(?P<verb>approve|deny)\s+(?P<id>[0-9A-Za-z]{4,26})\s*", re.IGNORECASE)
+ANSWER = re.compile(r"[ \t]*(?P<verb>approve|deny)[ \t]+(?P<id>[0-9A-Z]{4,26})[ \t]*", re.IGNORECASE | re.ASCII)
+QUOTED = "| "
+"""Begins each line of a request."""
 ID_END = 6
 """Characters at the end of an id that are told: enough to find it again."""
+SHOWS_ALL = "covey approvals"
 CALLER = Caller("internal", subsystem="keeper")
 
 log = logging.getLogger("covey.keeper")
+
+
+def told(name: str, request: Mapping[str, Any]) -> str:
+    """Return what a channel is told of a request of the session of this name.
+
+    Tool and input are the agent's texts: nothing in them hides, and none of their lines looks like one of ours.
+    """
+    end = request["id"][-ID_END:]
+    text = f"{visible_line(request['tool'])}\n{visible(request['command'])}"
+    lines = [f"{QUOTED}{line}" for line in text.rstrip("\n").split("\n")]
+    answers = f"Answer: approve {end}   or: deny {end}"
+    if request["kind"] == "question":
+        answers = f"Answer it with: covey answer {end} --option …"
+    elif request["left_out"]:
+        answers = f"It is too long to be approved from here, see: {SHOWS_ALL}   Or answer: deny {end}"
+    return "\n".join([f"{name} asks ({end}):", *lines, answers])
 
 
 class PermissionRequests:
@@ -38,6 +60,8 @@ class PermissionRequests:
         self._keeper = keeper
         self._told: dict[str, KeptAgent] = {}
         """The sessions whose requests are open, by the id of the request."""
+        self._too_long: set[str] = set()
+        """The requests that were not told whole."""
 
     async def run(self) -> None:
         """Tell requests until cancelled."""
@@ -54,13 +78,14 @@ class PermissionRequests:
             return
         if kind == APPROVAL_OPENED:
             self._told[request["id"]] = agent
-            end = request["id"][-ID_END:]
-            what = f"{request['tool']}: {request['command']}" if request["command"] else request["tool"]
-            await self._tell(agent, f"{agent.name} asks: {what}\nAnswer: approve {end}   or: deny {end}")
-        elif self._told.pop(request["id"], None) is not None and request["via"] != "hook":
-            await self._tell(
-                agent, f"{agent.name}: {request['id'][-ID_END:]} is settled ({request['why'] or 'answered'})"
-            )
+            if request["left_out"]:
+                self._too_long.add(request["id"])
+            await self._tell(agent, told(agent.name, request))
+        elif self._told.pop(request["id"], None) is not None:
+            self._too_long.discard(request["id"])
+            if request["via"] != "hook":
+                why = visible_line(request["why"]) or "answered"
+                await self._tell(agent, f"{agent.name}: {request['id'][-ID_END:]} is settled ({why})")
 
     async def take(self, agent: KeptAgent, channel: str, messages: Sequence[Message]) -> list[Message]:
         """Carry out the answers among messages, and return the others.
@@ -82,11 +107,15 @@ class PermissionRequests:
         if len(mine) != 1:
             await self._tell(agent, f"{agent.name} asks nothing with the id {end} now", [channel])
             return
+        if verb == "approve" and mine[0] in self._too_long:
+            text = f"{agent.name}: {end} cannot be approved from here, because it was not told whole: {SHOWS_ALL}"
+            await self._tell(agent, text, [channel])
+            return
         try:
             await self._keeper.context.dispatcher.call(verb, {"ref": mine[0]}, CALLER)
             said = f"{agent.name}: {end} is {'approved' if verb == 'approve' else 'denied'}"
         except AgentError as error:
-            said = f"{agent.name}: {end} could not be answered: {error.message}"
+            said = f"{agent.name}: {end} could not be answered: {visible_line(error.message)}"
         log.info(
             "a request was answered from a channel", extra={"session": agent.name, "channel": channel, "id": mine[0]}
         )

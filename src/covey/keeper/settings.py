@@ -22,23 +22,28 @@ PROMPT = (
     "permission for anything that needs one."
 )
 SETTINGS = (
-    Setting("keeper.session", "The name of the session that is meant when none is named.", default="covey"),
+    Setting(
+        "keeper.session", "The name of the session that is meant when none is named.", consent=False, default="covey"
+    ),
     Setting(
         "keeper.runtime_dir",
         "The folder for FIFOs and sockets of that session, others in folders beside it; empty: covey/ in "
         "XDG_RUNTIME_DIR, or run/ in Covey's home.",
+        consent=True,
         default="",
         restart=True,
     ),
     Setting(
         "keeper.tmux_socket",
         "The tmux server of kept sessions: a path, or a name as for tmux -L; empty for tmux's default.",
+        consent=True,
         default="",
         restart=True,
     ),
     Setting(
         "keeper.idle_threshold",
         "Seconds without a key at an attached terminal before messages are given to the agent.",
+        consent=False,
         type="float",
         default=30.0,
         minimum=0,
@@ -47,6 +52,7 @@ SETTINGS = (
     Setting(
         "keeper.mcp_port",
         "The TCP port of send_to_channel for kept agents; another one is taken if it is not free.",
+        consent=False,
         type="int",
         default=9876,
         minimum=0,
@@ -56,6 +62,7 @@ SETTINGS = (
     Setting(
         "keeper.backoff_initial",
         "Seconds before an agent that crashed is started again; doubled each time.",
+        consent=False,
         type="float",
         default=1.0,
         minimum=0.1,
@@ -64,6 +71,7 @@ SETTINGS = (
     Setting(
         "keeper.backoff_cap",
         "The longest of these pauses, in seconds.",
+        consent=False,
         type="float",
         default=60.0,
         minimum=0.1,
@@ -72,6 +80,7 @@ SETTINGS = (
     Setting(
         "keeper.message_bytes",
         "The longest message that a channel takes.",
+        consent=False,
         type="int",
         default=200_000,
         minimum=1,
@@ -80,37 +89,51 @@ SETTINGS = (
     Setting(
         "keeper.thinking",
         "Broadcast what the agent thinks, too.",
+        consent=False,
         type="bool",
         default=True,
     ),
     Setting(
         "keeper.ask_on",
         "Channels on which a kept agent's requests for permission are told.",
+        consent=True,
         type="list",
         default=[],
     ),
     Setting(
         "keeper.approve_from",
         "Channels whose messages `approve <id>` and `deny <id>` answer such a request: whoever writes there decides.",
+        consent=True,
         type="list",
         default=[],
     ),
     Tables(
         "keeper.adapter",
         "Adapters that connect a session with the world: cron, webhook, file, mail or apprise, each a process.",
+        consent=True,
         required=["kind"],
         columns=columns(),
         check_tables=problems,
     ),
     Setting(
+        "keeper.guard",
+        "Refuse commands that harm beyond repair, or cannot be read, where a kept agent asks nobody: from its next "
+        "start.",
+        consent=True,
+        type="bool",
+        default=True,
+    ),
+    Setting(
         "keeper.introduce",
         "Tell a kept agent about its channels when it is started.",
+        consent=False,
         type="bool",
         default=True,
     ),
     Setting(
         "keeper.prompt",
         "What it is told then; empty for Covey's own text.",
+        consent=True,
         default="",
     ),
 )

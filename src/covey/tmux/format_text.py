@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from covey.kernel.visible_text import shown
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -34,5 +36,5 @@ def all_of(conditions: Sequence[str]) -> str:
 
 def message(text: str) -> str:
     """Return a text for the message line: on one line, with no styles, formats or dates in it."""
-    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    line = " ".join(shown(text).split())
     return line.replace("#[", "# [").replace("#", "##").replace("%", "%%")

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,7 @@ async def test_a_gap_in_the_journal_is_survived() -> None:
             await room.count(1)
             await room.daemon.events.aclose()
             await room.ask("lost")
-        with sqlite3.connect(home.node.database) as database:
+        with closing(sqlite3.connect(home.node.database, isolation_level=None)) as database:
             database.execute("DELETE FROM event")
         async with opened(home) as room:
             await room.ask("new")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from typing import Any
@@ -17,9 +16,7 @@ def needs(covey: Covey, *words: str) -> list[dict[str, Any]]:
 
 
 def beat(covey: Covey) -> None:
-    answer = covey.request(
-        "POST", "/v1/beats/run", json.dumps({"path": str(covey.folder / "shed")}), {"Content-Type": "application/json"}
-    )
+    answer = covey.decide("POST", "/v1/beats/run", path=str(covey.folder / "shed"))
     assert answer[0] == 200, answer
 
 

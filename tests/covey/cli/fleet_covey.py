@@ -9,31 +9,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.covey.conftest import Covey, Ran
+from tests.covey.conftest import Covey
 
-LIMIT_S = 60
+LIMIT_S = 120
 ROOT = Path(__file__).resolve().parents[3]
-PROGRAM = [sys.executable, str(Path(__file__).with_name("fleet_daemon.py"))]
+PROGRAM = (sys.executable, str(Path(__file__).with_name("fleet_daemon.py")))
 
 
 class FleetCovey(Covey):
     """A home whose daemon has a fleet."""
 
+    command = (*PROGRAM, "covey")
+    forked = (PROGRAM[-1], "covey")
+
     def environment(self, **extra: str) -> dict[str, str]:
         return {**super().environment(**extra), "PYTHONPATH": str(ROOT)}
-
-    def run(self, *words: str, stdin: str = "", **extra: str) -> Ran:
-        ended = subprocess.run(
-            [*PROGRAM, "covey", *words],
-            cwd=self.folder,
-            env=self.environment(**extra),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
-        return Ran(ended.returncode, ended.stdout, ended.stderr)
 
 
 @contextmanager

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from lab.at_terminal import typed
 from tests.covey.cli.terminal import Terminal, plain
 from tests.covey.conftest import COMMAND, Covey
 
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 PASSPHRASE = "correct horse battery staple"
 
 
@@ -226,7 +227,7 @@ def test_an_identity_is_exported_with_a_passphrase_and_imported_elsewhere(mesh: 
 def test_what_cannot_be_had_back_is_asked_about_on_a_terminal(
     mesh: Mesh, words: list[str], asked: str, unchanged: str
 ) -> None:
-    terminal = Terminal(mesh.alice, "mesh", *words, program=[COMMAND])
+    terminal = Terminal(mesh.alice, "mesh", *words, program=typed([COMMAND]))
     try:
         assert asked in " ".join(terminal.until("[y/N]").split())
         terminal.type("n\n")
@@ -267,7 +268,7 @@ def test_a_watch_says_what_has_changed_first_and_ends_quietly_with_ctrl_c(mesh: 
         ("state", "● deploy/web/", "/version  set by alice"),
         ("task", f"○ {task['id']}  review the", "created by alice"),
     ):
-        terminal = Terminal(mesh.alice, "mesh", verb, "watch", "--since", "10m", program=[COMMAND])
+        terminal = Terminal(mesh.alice, "mesh", verb, "watch", "--since", "10m", program=typed([COMMAND]))
         try:
             lines = plain(terminal.until(who) + terminal.until("\r\n"))
             terminal.process.send_signal(signal.SIGINT)
@@ -282,7 +283,7 @@ def test_a_watch_says_what_has_changed_first_and_ends_quietly_with_ctrl_c(mesh: 
 def test_events_and_messages_that_are_followed_end_quietly_with_ctrl_c_too(mesh: Mesh) -> None:
     assert mesh.bob.run("mesh", "send", "@alice", "the last one", "--wait", "inbox").code == 0
     for words in (["mesh", "inbox", "-n", "1", "--follow"], ["events", "-n", "1", "--follow"]):
-        terminal = Terminal(mesh.alice, *words, program=[COMMAND])
+        terminal = Terminal(mesh.alice, *words, program=typed([COMMAND]))
         try:
             terminal.until("\r\n")
             terminal.process.send_signal(signal.SIGINT)

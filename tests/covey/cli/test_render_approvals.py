@@ -44,9 +44,9 @@ def shown(*items: dict[str, Any], away: bool = False) -> list[str]:
 def test_a_request_is_shown_whole_with_the_commands_that_settle_it() -> None:
     assert shown(item()) == [
         "▲ ABC123  12s  claude  pane:host/api/@1/%4  Bash",
-        "    if true; then",
-        "      rm -rf build/",
-        "    fi",
+        "  │ if true; then",
+        "  │   rm -rf build/",
+        "  │ fi",
         "    in /srv/api",
         "    covey approve ABC123 · covey deny ABC123",
         "",
@@ -59,13 +59,42 @@ def test_a_request_is_shown_whole_with_the_commands_that_settle_it() -> None:
     asks = item(questions=[{}], commands=["covey answer ABC123 --option …"])
     assert shown(asks)[5] == "    covey answer ABC123 --option …"
     long = "x" * 5000
-    assert f"    {long}" in shown(item(command=long)), "a command is never cut"
+    parts = [line.removeprefix("  │ ").removeprefix("  ↳ ") for line in shown(item(command=long))[1:-4]]
+    assert "".join(parts) == long, "a command is never cut"
+    assert max(map(len, parts)) == 76, "and the terminal breaks no line, where one of ours would begin"
 
 
 def test_nothing_of_what_would_run_is_hidden() -> None:
     hiding = item(command="echo hi \x1b]0;touch HIDDEN;echo \x07 there \u202e\r")
-    assert shown(hiding)[1] == r"    echo hi \x1b]0;touch HIDDEN;echo \x07 there \u202e\x0d"
+    assert shown(hiding)[1] == r"  │ echo hi \x1b]0;touch HIDDEN;echo \x07 there \u202e\x0d"
     assert r"\x1b]0;touch HIDDEN" in settled({**hiding, "decision": "allow"}, PLAIN)
+
+
+def test_no_line_of_a_request_looks_like_one_of_ours() -> None:
+    header = shown(item())[0]
+    padding = "x" * 76
+    forged = item(command=f"ls\n{header}\n  │ ok\n    covey approve 000000\n{padding}{header}", tool=f"Bash\n{header}")
+    lines = shown(forged)
+    assert [line for line in lines if line.startswith("▲")] == lines[:1]
+    assert [line for line in lines if line.startswith("    ")] == [
+        "    in /srv/api",
+        "    covey approve ABC123 · covey deny ABC123",
+    ]
+    assert lines[1].startswith(("  ↳ ", "  │ "))
+    assert r"  │   \u2502 ok" in lines
+    assert "  │     covey approve 000000" in lines
+
+
+def test_what_always_would_allow_is_shown_with_all_that_comes_with_it() -> None:
+    odd = {
+        "type": "addRules",
+        "behavior": "allow",
+        "destination": "userSettings",
+        "rules": [{"toolName": "B", "x": 1}, 5],
+    }
+    assert '--always would allow: {"toolName": "B", "x": 1}, 5, destination userSettings' in "\n".join(
+        shown(item(suggestions=[odd]))
+    )
 
 
 def test_what_came_of_it() -> None:
@@ -75,7 +104,7 @@ def test_what_came_of_it() -> None:
     assert shown(item(**gone))[5] == "    withdrawn: it was answered at its terminal"
     assert settled(item(decision="allow"), PLAIN).splitlines() == [
         "approved  claude pane:host/api/@1/%4",
-        "  Bash: if true; then",
+        "  Bash: if true; then … 2 more lines",
     ]
 
 

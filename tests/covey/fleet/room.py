@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from covey.hosts.processes import ProcessTable
 
-LIMIT_S = 90
+LIMIT_S = 120
 T = TypeVar("T")
 SHELL = ("bash", "--norc", "--noprofile")
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from covey.fleet.answers.references import resolve
 from covey.fleet.answers.view import Row, server_name
-from covey.fleet.state.attention import asked
+from covey.fleet.state.attention import Settling, asked
 from covey.fleet.state.engine import Signal
 from covey.fleet.state.judge import Rules
 from covey.fleet.state.model import Claim, State
@@ -107,6 +107,24 @@ def test_a_command_that_one_source_cuts_off_or_wraps_is_the_same_question() -> N
         (f"{ASKS}: Bash: rm -rf build/ && ma…", True),
         (f"{ASKS}: Bash: rm -rf build/ &&  make dist", False),
     ]
+
+
+def test_an_excerpt_of_a_held_request_is_the_same_question_as_its_beginning() -> None:
+    agent = Agent()
+    agent.shows("waiting_approval", "Bash: make dist && ma…")
+    agent.shows("waiting_approval", "Bash: make ⏎ dist && make install… (1,200 more characters: covey approvals)")
+    assert [counts for _, counts in agent.titles] == [True, False]
+
+
+def test_a_request_that_is_held_is_the_question_with_the_commands_that_settle_it() -> None:
+    agent = Agent()
+    agent.shows("waiting_approval", "Bash: m\u0430ke \u202e")
+    assert agent.titles == [(rf"{ASKS}: Bash: m\u0430ke \u202e", True)]
+    held = Settling(("covey approve ABC123",), "Bash: make • sudo: true", "Bash: make… (13 more characters)")
+    agent.append(agent.states.name_settling(RUNTIME.runtime_id, held, agent.now))
+    assert agent.titles[1:] == [(f"{ASKS}: {held.title}", False)]
+    detail = agent.questions[-1][1]["detail"].splitlines()
+    assert (detail[0], detail[-1]) == (held.what, "covey approve ABC123")
 
 
 def test_another_command_another_state_and_a_second_wait_are_new_questions() -> None:

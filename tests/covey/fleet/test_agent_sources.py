@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator
 
 from msgspec.structs import replace
 
 from covey.agents.screens.registry import load
-from covey.fleet.agent_sources import BLIND_S, STARTING_S, AgentSources
+from covey.fleet.agent_sources import BLIND_S, FIRST_REST_S, STARTING_S, AgentSources
 from covey.fleet.state.judge import Rules, horizon, judge
 from covey.fleet.state.model import Claim, Verdict
 from covey.kernel.clock import ManualClock
@@ -138,3 +139,20 @@ async def test_a_turn_that_was_seen_to_end_is_completed_for_a_while() -> None:
         desk.draw("[ask] x")
         desk.draw("> ")
         assert desk.verdict.state == "idle", "the question was left without an answer"
+
+
+async def test_a_screen_that_takes_too_long_to_read_is_not_understood_and_read_again_after_a_rest() -> None:
+    async with open_desk() as desk:
+        desk.draw("[ask] rm -rf build/")
+        slow = replace(desk.sources.adapter.patterns.screens[0], match=(re.compile("(a+)+b"),))
+        patient = desk.sources.adapter
+        desk.sources.adapter = replace(patient, chosen=replace(patient.patterns, screens=(slow,)))
+        desk.draw("a" * 60)
+        desk.draw("a" * 61)
+        assert desk.sources._rests.failures == 1  # the second one was not read
+        await desk.wait(BLIND_S)
+        assert desk.told[-1] == ("unknown", "unsupported_signal")
+        desk.sources.adapter = patient
+        desk.draw("[ask] rm -rf build/")
+        await desk.wait(FIRST_REST_S)
+        assert desk.verdict.state == "waiting_approval"

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -19,6 +19,8 @@ from covey.kernel.clock import ManualClock
 from tests.covey.conftest import Covey
 from tests.covey.fleet.living import Fleet, living
 from tests.covey.fleet.room import until
+
+TRIES = 5
 
 
 @pytest.fixture
@@ -42,6 +44,12 @@ def test_a_tmux_server_that_dies_takes_its_agents_along_and_the_next_one_brings_
     assert len(fleet.rows()) == 1
 
 
+def seconds_of(work: Callable[[], object]) -> float:
+    began = time.monotonic()
+    work()
+    return time.monotonic() - began
+
+
 def test_nothing_of_ours_is_in_the_users_server(fleet: Fleet) -> None:
     pane = fleet.agent()
     fleet.show(pane, "[ask] rm -rf build")
@@ -57,12 +65,11 @@ def test_a_tmux_server_that_stands_still_is_told_of_at_once_and_seen_again_when_
     fleet.show(pane, "[ask] rm -rf build")
     fleet.up()
     before = fleet.row(pane, "waiting_approval")
+    usual = max(seconds_of(fleet.rows) for _ in range(TRIES))
     server = int(fleet.tmux("display-message", "-p", "#{pid}"))
     os.kill(server, signal.SIGSTOP)
     try:
-        began = time.monotonic()
-        fleet.rows()
-        assert time.monotonic() - began < 1, "a list does not wait for tmux"
+        assert min(seconds_of(fleet.rows) for _ in range(TRIES)) < 10 * usual, "a list does not wait for tmux"
         assert fleet.row(pane, "unknown")["reason"] == "target_unreachable"
     finally:
         os.kill(server, signal.SIGCONT)

@@ -36,7 +36,7 @@ from tests.covey.kinds import kind
 
 pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
-LIMIT_S = 60
+LIMIT_S = 120
 ASKED: dict[str, Any] = {"at": None, "check": False, "since": None}
 TOY = Path(__file__).parents[1] / "agents" / "screens" / "data" / "toy.toml"
 PROGRAM = r"""

@@ -25,7 +25,7 @@ from covey.kernel.store.store import Store
 from murli import AgentError
 from tests.covey.fleet.fleets import TARGETS, row, sketch
 
-LIMIT_S = 60
+LIMIT_S = 120
 SHAPES = {operation.name: operation.result for operation in OPERATIONS}
 WATCH: dict[str, Any] = {
     "target": None,

@@ -19,7 +19,7 @@ from covey.kernel.clock import ManualClock
 from covey.kernel.processes.process import start_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="start times are read from /proc")
-LIMIT_S = 30
+LIMIT_S = 120
 
 
 class Scene:

@@ -1,8 +1,9 @@
 """A program that looks like Claude Code, takes its options for a conversation, and goes on with one that is stored.
 
 It writes the options and the environment of each start to `starts` beside its log. Ctrl-C ends it with exit code 0, a
-prompt `crash` with 3. A file `starting` beside the log keeps it from showing its prompt. With a file `outlives` there,
-it goes on without its terminal, and finishes its turn when it is sent SIGTERM.
+prompt `crash` with 3. At a message `ask` it runs the script `asks` beside the log. A file `starting` there keeps it
+from showing its prompt. With a file `outlives` there, it goes on without its terminal, and finishes its turn when it is
+sent SIGTERM.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -46,6 +48,8 @@ class Claude(base.Claude):  # type: ignore[misc]
     def enter(self) -> None:
         if self.text == "crash":
             sys.exit(3)
+        if self.text.endswith(" ask"):
+            subprocess.Popen(["sh", str(LOG.with_name("asks"))])
         super().enter()
 
     def write(self, kind: str, **more: object) -> None:

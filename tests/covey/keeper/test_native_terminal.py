@@ -20,7 +20,7 @@ from lab.play import Bench, environment_of
 from lab.size import Size
 from lab.terminal import Pane, Terminal
 
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 SIZE = Size(100, 30)
 TYPED = "hello by hand m7x7"
 FACTS = ("pane_width", "pane_height", "history_size", "alternate_on", "mouse_any_flag", "pane_in_mode", "cursor_flag")

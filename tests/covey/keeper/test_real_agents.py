@@ -33,7 +33,7 @@ from lab.model.recorder import Recorder
 from lab.model.server import serving
 
 T = TypeVar("T")
-LIMIT_S = 90.0
+LIMIT_S = 120.0
 CONNECTED = "03"
 """The state of a socket in /proc/net/unix."""
 HEAD = r"\[\d\d:\d\d "

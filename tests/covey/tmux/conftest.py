@@ -22,7 +22,7 @@ from covey.tmux.schedule import Pace
 from lab.person import Person
 from lab.sshd import Sshd
 
-LIMIT_S = 90
+LIMIT_S = 120
 BRISK = Pace(reconcile=0.5, poll=0.1, retry=0.05, retry_longest=0.2)
 PATIENT = Pace(reconcile=3600.0)
 """Without a reconciling listing: a change is noticed only because the server ran."""

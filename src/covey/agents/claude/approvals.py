@@ -10,13 +10,13 @@ from covey.agents.approvals import (
     QUESTION,
     Approvals,
     PermissionRequest,
-    call_text,
     envelope,
-    paths_in,
+    given_input,
     questions_in,
-    questions_text,
 )
-from covey.agents.json_values import json_object, json_objects, string
+from covey.agents.call_text import call_text, plan_text, questions_text
+from covey.agents.claude.tools import TOOLS
+from covey.agents.json_values import json_object, json_objects, string, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,17 +32,17 @@ class ClaudeApprovals(Approvals):
         given = json_object(payload)
         if given.get("hook_event_name") != "PermissionRequest":
             return None
-        tool, arguments = string(given.get("tool_name")), json_object(given.get("tool_input"))
+        tool, arguments = text_of(given.get("tool_name")), given_input(given.get("tool_input"))
         kind = KINDS.get(tool, APPROVAL)
         questions = questions_in(arguments) if kind == QUESTION else ()
-        texts = {QUESTION: questions_text(questions), PLAN: string(arguments.get("plan")) or "the plan on its screen"}
+        text = {QUESTION: questions_text, PLAN: plan_text}.get(kind, call_text)
         helper = bool(given.get("agent_id"))
         return PermissionRequest(
             kind=kind,
             tool=tool,
             input=arguments,
-            command=texts.get(kind) or call_text(arguments),
-            paths=paths_in(arguments) if kind == APPROVAL else (),
+            command=text(given.get("tool_input")),
+            call=TOOLS.read(given.get("tool_name"), given.get("tool_input")),
             folder=string(given.get("cwd")),
             helper=helper,
             hidden=helper,

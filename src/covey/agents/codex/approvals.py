@@ -9,14 +9,14 @@ from covey.agents.approvals import (
     QUESTION,
     Approvals,
     PermissionRequest,
-    call_text,
     envelope,
-    paths_in,
+    given_input,
     questions_in,
-    questions_text,
 )
+from covey.agents.call_text import call_text, questions_text
 from covey.agents.codex.signals import QUESTION as QUESTION_TOOL
-from covey.agents.json_values import json_object, string
+from covey.agents.codex.tools import TOOLS
+from covey.agents.json_values import json_object, string, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 class CodexApprovals(Approvals):
     def read(self, payload: object) -> PermissionRequest | None:
         given = json_object(payload)
-        event, tool = given.get("hook_event_name"), string(given.get("tool_name"))
+        event, tool = given.get("hook_event_name"), text_of(given.get("tool_name"))
         is_question = event == "PreToolUse" and tool == QUESTION_TOOL
         if event != "PermissionRequest" and not is_question:
             return None
-        arguments = json_object(given.get("tool_input"))
+        arguments = given_input(given.get("tool_input"))
         questions = questions_in(arguments) if is_question else ()
         return PermissionRequest(
             kind=QUESTION if is_question else APPROVAL,
             tool=tool,
             input=arguments,
-            command=questions_text(questions) if is_question else call_text(arguments),
-            paths=() if is_question else paths_in(arguments),
+            command=(questions_text if is_question else call_text)(given.get("tool_input")),
+            call=TOOLS.read(given.get("tool_name"), given.get("tool_input")),
             folder=string(given.get("cwd")),
             helper=bool(given.get("agent_id")),
             hidden=True,

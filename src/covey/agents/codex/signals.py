@@ -6,7 +6,15 @@ import json
 import re
 from typing import Any
 
-from covey.agents.json_values import content_text, json_list, json_object, parse_object, string, timestamp
+from covey.agents.json_values import (
+    MOST_VALUES,
+    content_text,
+    json_list,
+    json_object,
+    parse_object,
+    string,
+    timestamp,
+)
 from covey.agents.signals.ids import event_key, pattern_below, safe_id
 from covey.agents.signals.requests import MainConversation, OpenRequests, notice_of_call
 from covey.agents.signals.signals import (
@@ -21,10 +29,13 @@ from covey.agents.signals.signals import (
     is_own_conversation,
 )
 from covey.agents.summaries import call_summary, one_line, question_text
+from covey.kernel.json_size import has_too_many_values
 
 QUESTION = "request_user_input"
 CALLED = re.compile(r"\btools\.(\w+)\(\s*")
 COMMAND = re.compile(r"""\bcmd\W+["'`](.*?)["'`]\s*[,}\n]""")
+SEARCHED = 1000
+"""Characters in which a command is looked for: what is shown of it is shorter, and the search is not linear."""
 SHELLS = frozenset({"exec_command", "shell", "local_shell", "Bash"})
 CALLS = {"PreToolUse": "call", "PermissionRequest": "ask", "PostToolUse": "end"}
 TURNS = frozenset({"SessionStart", "UserPromptSubmit", "Interrupt", "Stop"})
@@ -100,9 +111,10 @@ def _script(source: str) -> str:
     if found is None:
         return call_summary("Script", {"input": source.strip().partition("\n")[0]})
     try:
-        arguments = json.JSONDecoder().raw_decode(source, found.end())[0]
+        whole = not has_too_many_values(source, MOST_VALUES)
+        arguments = json.JSONDecoder().raw_decode(source, found.end())[0] if whole else {}
     except (ValueError, RecursionError):  # JavaScript that is no JSON
-        command = COMMAND.search(source, found.end())
+        command = COMMAND.search(source, found.end(), found.end() + SEARCHED)
         arguments = {"cmd": command[1]} if command else {}
     return _call(found[1], arguments)
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from covey.agents.approvals import APPROVAL, Approvals, PermissionRequest, call_text, paths_in
-from covey.agents.json_values import json_object, string
+from covey.agents.approvals import APPROVAL, Approvals, PermissionRequest, given_input
+from covey.agents.call_text import call_text
+from covey.agents.copilot.tools import TOOLS
+from covey.agents.json_values import json_object, string, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,13 +23,13 @@ class CopilotApprovals(Approvals):
         given = json_object(payload)
         if given.get("hookName") != "permissionRequest":
             return None
-        arguments = json_object(given.get("toolInput"))
+        arguments = given_input(given.get("toolInput"))
         return PermissionRequest(
             kind=APPROVAL,
-            tool=string(given.get("toolName")),
+            tool=text_of(given.get("toolName")),
             input=arguments,
-            command=call_text(arguments),
-            paths=paths_in(arguments),
+            command=call_text(given.get("toolInput")),
+            call=TOOLS.read(given.get("toolName"), given.get("toolInput")),
             folder=string(given.get("cwd")),
             helper=bool(given.get("agent_id")),
             hidden=True,

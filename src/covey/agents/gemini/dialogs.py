@@ -14,6 +14,7 @@ DIALOGS = (
         begins=(r"^╭─{3,}╮\n│ (?:\?|Action Required) ", r"^│ \? +\S"),
         ends=_ENDS,
         row=_BOX,
+        hides=r"^\.\.\. (?:first|last) \d+ lines? hidden ",
         once="Allow once",
         always="Allow for this session",
         deny=r"No, .*",

@@ -108,7 +108,7 @@ def _check_dialog(shape: DialogShape, rules: set[str], source: str, text: str) -
     compiled.all("dialogs", list(shape.begins))
     compiled.pattern("dialogs", shape.row, "text")
     compiled.pattern("dialogs", shape.option, "label")
-    for pattern in (shape.ends, shape.several, shape.once, shape.always, shape.deny, shape.free):
+    for pattern in (shape.ends, shape.several, shape.hides, shape.once, shape.always, shape.deny, shape.free):
         compiled.optional("dialogs", pattern)
 
 

@@ -14,14 +14,17 @@ from msgspec.structs import replace
 from covey.agents.line_buffer import LineBuffer
 from covey.agents.signals.signals import Candidate, Level, Notice, Owner, Source
 from covey.kernel.regular_file import open_regular, read_regular
+from covey.kernel.time_slices import TimeSlices
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
 LONGEST_LINE = 4_000_000
 """Bytes of a line; a longer one is dropped."""
-CHUNK = 1_000_000
-"""Bytes read at a time, so that other tasks need not wait for long."""
+CHUNK = 32_768
+"""Bytes of lines that are read at a time, so that other tasks need not wait for long."""
+LARGEST = 1_000_000
+"""Bytes of a file that is read as a whole."""
 LATEST = 1_000_000
 """Bytes at the end of a long file from which on it is read."""
 HEAD = 262_144
@@ -205,7 +208,10 @@ async def _lines(
     caught_up = False
     last: Notice | None = None
     while True:
-        for notice in (follower.feed(line, clock() if caught_up else since) for line in tail.read()):
+        slices = TimeSlices()
+        for line in tail.read():
+            notice = follower.feed(line, clock() if caught_up else since)
+            await slices.pause()
             if notice is not None and (caught_up or notice.at > since):
                 last = None
                 yield notice
@@ -253,7 +259,7 @@ def _stamp(path: str) -> tuple[tuple[int, int], int, int]:
 
 def _content(path: str) -> str:
     try:
-        return read_regular(path, CHUNK).decode(errors="replace")
+        return read_regular(path, LARGEST).decode(errors="replace")
     except OSError:
         return ""
 

@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from covey.agents.dialogs import DialogShape  # noqa: TC001 - a Struct reads its annotations
+from covey.agents.screens.adapter import READING_S
 from covey.fleet.actions.refusal import (
     CHOICE_NOT_OFFERED,
     DIALOG_NOT_APPROVAL,
     DIALOG_NOT_UNDERSTOOD,
+    DIALOG_NOT_WHOLE,
     Refusal,
 )
+from covey.kernel.time_limit import TooLongError, limited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+ALLOWING = frozenset({"once", "always"})
 WORDS = ("once", "always", "deny")
 """Choices that are the same for every approval of every agent."""
 FREE = "free"
@@ -67,6 +71,13 @@ class Dialog(Struct, frozen=True, kw_only=True):
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
     @property
+    def hides(self) -> str:
+        """The row that says that a part of what is asked is hidden; empty if there is none."""
+        if not self.shape.hides:
+            return ""
+        return next((row for row in self.text if re.search(self.shape.hides, row)), "")
+
+    @property
     def marked(self) -> int:
         """The place of the marked option among the options."""
         return next(at for at, one in enumerate(self.options) if one.marked)
@@ -89,6 +100,14 @@ def find_dialog(shape: DialogShape, lines: Sequence[str], coloured: Sequence[str
 
     Raises Refusal if it is not drawn as the shape says, or not as a whole.
     """
+    try:
+        with limited(READING_S):
+            return _found_dialog(shape, lines, coloured)
+    except TooLongError:
+        raise _unreadable("reading it takes too long", "Answer it in its pane.") from None
+
+
+def _found_dialog(shape: DialogShape, lines: Sequence[str], coloured: Sequence[str]) -> Dialog:
     end = _end(shape, lines)
     begin, inner = _region(shape, lines, end)
     if shape.several and re.search(shape.several, "\n".join(lines[begin : end + 1]), re.MULTILINE):
@@ -133,6 +152,17 @@ def choose(dialog: Dialog, choice: Choice, *, approval: bool) -> Option:
             f"Choose one of: {_offered(dialog)}",
         )
     option = found[0]  # of several that allow it from now on, the first is the narrowest
+    if option.means in ALLOWING and dialog.hides:
+        raise Refusal(
+            DIALOG_NOT_WHOLE,
+            f"its screen hides a part of what it asks ({dialog.hides}); nothing was typed",
+            "Look at all of it in its pane, and answer there: covey attach. Denying it works from here.",
+        )
+    return _checked(dialog, option, choice)
+
+
+def _checked(dialog: Dialog, option: Option, choice: Choice) -> Option:
+    """Return an option if it can be chosen in this way. Raises Refusal if it cannot."""
     if (option.means == FREE) is not bool(choice.text):
         raise Refusal(
             CHOICE_NOT_OFFERED,

@@ -28,6 +28,7 @@ from covey.fleet.actions.refusal import (
     Refusal,
 )
 from covey.fleet.agent_sources import without_escapes
+from covey.kernel.time_limit import TooLongError
 from covey.tmux import typing
 from covey.tmux.errors import TmuxError, TmuxRefusedError
 
@@ -99,7 +100,10 @@ class AgentPane:
         lines = await self._command("capture-pane", "-p", "-e", "-t", self._runtime.pane_id)
         escapes = "\n".join(lines)
         plain = without_escapes(escapes)
-        reading = source.adapter.read_screen(plain, escapes, pane.title if pane else "")
+        try:
+            reading = source.adapter.read_screen(plain, escapes, pane.title if pane else "")
+        except TooLongError:
+            reading = None
         dialogs = (*source.adapter.dialogs, *DIALOGS.get(self._runtime.agent, ()))
         return Screen([line.rstrip(" ") for line in plain.split("\n")], lines, reading, dialogs)
 

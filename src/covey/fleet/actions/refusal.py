@@ -31,9 +31,9 @@ NOT_QUEUED = "not_queued"
 NO_DIALOG = "no_dialog"
 DIALOG_NOT_UNDERSTOOD = "dialog_not_understood"
 DIALOG_CHANGED = "dialog_changed"
+DIALOG_NOT_WHOLE = "dialog_not_whole"
 DIALOG_NOT_APPROVAL = "dialog_not_approval"
 CHOICE_NOT_OFFERED = "choice_not_offered"
-AGENTS_CANNOT_APPROVE = "agents_cannot_approve"
 
 
 class Refusal(AgentError):  # noqa: N818 - a decision, not a failure of the program

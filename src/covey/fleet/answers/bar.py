@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from covey.fleet.answers.view import ordered
+from covey.kernel.visible_text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,4 +69,4 @@ def _coloured(sign: str) -> str:
 
 
 def _safe(text: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in text).replace("|", "¦")
+    return " ".join(shown(text).splitlines()).replace("|", "¦")

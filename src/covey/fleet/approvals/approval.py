@@ -8,6 +8,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from covey.agents.approvals import PermissionRequest  # noqa: TC001 - a Struct reads its annotations
+from covey.agents.call_text import CUT
 from covey.kernel.clock import timestamp
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ HOOK, TERMINAL, POLICY = "hook", "terminal", "policy"
 ALLOW, DENY, ANSWER = "allow", "deny", "answer"
 RECORDED_CHARACTERS = 16_000
 """Of the command in an event, and after the end of an approval."""
+SHOWS_ALL = "covey approvals"
+"""The command that shows whole what is asked."""
 ID_END = 6
 """Characters at the end of an id by which people name an approval."""
 
@@ -46,6 +49,8 @@ class Approval(Struct, frozen=True, kw_only=True):
     by: dict[str, Any] = {}
     why: str = ""
     closed_at: float | None = None
+    left_out: int = 0
+    """Characters of the request's text that an event, or what is kept after the end, does not have."""
 
     @property
     def short_id(self) -> str:
@@ -65,16 +70,21 @@ class Approval(Struct, frozen=True, kw_only=True):
         command = self.request.command
         if len(command) <= RECORDED_CHARACTERS:
             return self
-        cut = command[: RECORDED_CHARACTERS - 1] + "…"
-        return replace(self, request=replace(self.request, command=cut, input={}, questions=()))
+        missing = len(command) - RECORDED_CHARACTERS
+        where = f"{SHOWS_ALL} shows them" if self.status == OPEN else "they were not kept"
+        cut = f"{command[:RECORDED_CHARACTERS]}…\n{CUT} {missing:,} more characters: {where}"
+        call = replace(self.request.call, command="", texts=())
+        request = replace(self.request, command=cut, input={}, questions=(), call=call)
+        return replace(self, request=request, left_out=missing)
 
     def for_audit(self) -> dict[str, Any]:
         """Return what an answer acts on, for the audit."""
         return {"action_id": self.id, "runtime_id": self.runtime_id, "ref": self.ref, "state": self.status}
 
     def as_event(self) -> dict[str, Any]:
-        """Return it as the journal has it: without the input of the tool."""
-        return self.shortened()._fields()
+        """Return it as the journal has it: without the input of the tool, if that is long."""
+        kept = self.shortened()
+        return {**kept._fields(), "input": kept.request.input}
 
     def as_dict(self, now: float) -> dict[str, Any]:
         """Return it for an answer."""
@@ -90,11 +100,17 @@ class Approval(Struct, frozen=True, kw_only=True):
     def _fields(self) -> dict[str, Any]:
         fields: dict[str, Any] = to_builtins(self)
         request = fields.pop("request")
-        own = {name: request[name] for name in ("kind", "tool", "command", "paths", "folder", "helper", "questions")}
+        own = {name: request[name] for name in ("kind", "tool", "command", "folder", "helper", "questions")}
+        call = self.request.call
         return {
             **fields,
             **own,
-            "shell_command": self.request.shell_command,
+            "tool_kind": call.kind,
+            "shell_command": call.command,
+            "paths": list(call.paths),
+            "deep": call.deep,
+            "runs_in": call.folder,
+            "unread": call.unread,
             "on_screen": not request["hidden"],
             "opened_at": timestamp(self.opened_at),
             "expires_at": timestamp(self.expires_at),

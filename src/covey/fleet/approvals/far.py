@@ -9,7 +9,7 @@ from covey.fleet.actions.refusal import NOT_SUPPORTED, Refusal
 from covey.fleet.approvals.approval import OPEN, settling
 from covey.fleet.approvals.pending import SHORTEST_END
 from covey.fleet.approvals.refusal import NOTHING_ASKED
-from covey.fleet.remote.far_covey import ask, is_same, node_of
+from covey.fleet.remote.far_covey import ask, decide, is_same, node_of
 from murli import AgentError, user_error
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ async def settle(fleet: Fleet, row: Row, verb: str, params: Mapping[str, Any]) -
             field="ref",
         )
     words = [verb, asked[0]["id"], "--yes", f"--if-runtime={asked[0]['runtime_id']}", *_flags(params)]
-    return _in_our_names(await ask(executor, row.target, words), row)
+    return _in_our_names(await decide(executor, row.target, words), row)
 
 
 def _flags(params: Mapping[str, Any]) -> list[str]:

@@ -6,17 +6,24 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from covey.agents.call_text import without_announcement
 from covey.agents.claim import SURE, Claim
 from covey.agents.registry import known_agents
-from covey.agents.summaries import one_line
+from covey.agents.summaries import LONGEST, excerpt
+from covey.fleet.approvals.approval import SHOWS_ALL
+from covey.fleet.state.attention import Settling
+from covey.kernel.visible_text import visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from covey.fleet.approvals.approval import Approval
 
 SOURCE = "approval"
 """The source of the claim that an agent waits whose dialog does not show."""
+
+LONGEST_TITLE = 80
+"""Characters of what is asked in a title, beside the agent and its place."""
 
 
 class Held:
@@ -52,9 +59,29 @@ def claim_of(approval: Approval) -> Claim:
         level=True,
         strength=SURE,
         reason="question" if request.questions else "permission_prompt",
-        detail=one_line(request.command if request.questions else f"{request.tool}: {request.command}"),
+        detail=summary(approval),
         evidence=f"its hook waits for {approval.commands[0]}",
     )
+
+
+def summary(approval: Approval, longest: int = LONGEST) -> str:
+    """Return what is asked on one line, which says how much it leaves out and what shows that."""
+    request = approval.request
+    text = without_announcement(request.command)
+    return excerpt(text if request.questions else f"{visible_line(request.tool)}: {text}", SHOWS_ALL, longest)
+
+
+def settling(approvals: Sequence[Approval]) -> Settling:
+    """Return how what one agent asks is settled: the commands, and what they are about."""
+
+    def asked(longest: int) -> str:
+        if len(approvals) == 1:
+            return summary(approvals[0], longest)
+        each = longest // max(len(approvals), 1)
+        return " · ".join(f"{one.short_id} {summary(one, each)}" for one in approvals)
+
+    commands = tuple(word for one in approvals for word in one.commands)
+    return Settling(commands, asked(LONGEST), asked(LONGEST_TITLE))
 
 
 def is_nested(agent: str, command_lines: Iterable[str]) -> bool:

@@ -24,7 +24,7 @@ from covey.fleet.approvals.approval import (
     Approval,
     opened,
 )
-from covey.fleet.approvals.held import SOURCE, Held, claim_of, command_lines, is_nested
+from covey.fleet.approvals.held import SOURCE, Held, claim_of, command_lines, is_nested, settling
 from covey.fleet.approvals.refusal import too_late
 from covey.kernel.operations.stream import Message
 from covey.kernel.tasks import Tasks
@@ -256,11 +256,11 @@ class Holding:
         call = agent.ended_call(delivery.payload)
         for held in list(self._held.values()):
             request = held.approval.request
-            same = held.approval.runtime_id == runtime_id and request.call == call
+            same = held.approval.runtime_id == runtime_id and request.call_key == call
             if same and not request.hidden:
                 self._withdraw(held, "it was answered at its terminal", TERMINAL)
         denied = self._denied.get(runtime_id)
-        if denied is not None and denied.request.call == agent.ran_call(delivery.payload):
+        if denied is not None and denied.request.call_key == agent.ran_call(delivery.payload):
             del self._denied[runtime_id]
             why = "the person at its terminal had allowed it a moment before it was denied"
             self._tasks.spawn(
@@ -332,4 +332,4 @@ class Holding:
         before = next((one for one in states.claims(runtime_id) if one.source == SOURCE), None)
         if (claim is None) != (before is None) or (claim and before and claim.detail != before.detail):
             states.apply(runtime_id, SOURCE, claim, self._fleet.new_id(), now)
-        states.name_commands(runtime_id, tuple(word for one in own for word in one.commands))
+        states.name_settling(runtime_id, settling(own))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from covey.agents.approvals import APPROVAL, PLAN, QUESTION
 from covey.agents.registry import APPROVALS
@@ -17,6 +21,8 @@ from covey.fleet.approvals.pending import PendingApprovals
 from covey.fleet.approvals.policy_answer import PolicyAnswers
 from covey.fleet.approvals.presence import Presence
 from covey.fleet.approvals.refusal import NOTHING_ASKED, too_late
+from covey.fleet.ingest.delivery import repeats_a_key
+from covey.fleet.ingest.sender import checked
 from covey.fleet.state.model import WAITING
 from covey.kernel.http.request import read_deadline
 from covey.kernel.moments import seconds
@@ -25,6 +31,7 @@ from murli import AgentError, not_found, user_error
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 
+    from covey.agents.approvals import PermissionRequest
     from covey.fleet.answers.view import Row
     from covey.fleet.approvals.approval import Approval
     from covey.fleet.approvals.policy_answer import CurrentPolicy
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     from covey.kernel.subsystem import Context
     from covey.kernel.tasks import Tasks
 
+log = logging.getLogger("covey.fleet")
 DENIED = "The person who runs this agent denied this."
 
 
@@ -153,8 +161,15 @@ class ApprovalOperations:
         limit = read_deadline(call.headers, LONGEST_S)
         agent = call.params["agent"]
         delivery = self._ingest.parse(agent, call.headers, call.params["payload"])
-        request = APPROVALS[agent].read(delivery.payload) if delivery and agent in APPROVALS else None
-        if delivery is None or request is None:
+        if delivery is None or agent not in APPROVALS:
+            return _nothing()
+        # What a person is shown of a megabyte takes a second to be written.
+        request = await asyncio.to_thread(_read, agent, delivery.payload, call.params["payload"])
+        if request is None:
+            return _nothing()
+        delivery = await checked(delivery, call.caller)
+        if not delivery.verified:
+            log.warning("a request is not held: its sender does not come from the agent", extra={"agent": agent})
             return _nothing()
         return self._holding.batches(delivery, request, limit)
 
@@ -224,6 +239,14 @@ class ApprovalOperations:
 
     def _presence(self) -> dict[str, Any]:
         return {**self.presence.state.as_dict(), "away": self.presence.away}
+
+
+def _read(agent: str, payload: dict[str, Any], body: bytes) -> PermissionRequest | None:
+    """Return what a hook asks for; None if that is nothing."""
+    request = APPROVALS[agent].read(payload)
+    if request is None or not repeats_a_key(body):
+        return request
+    return replace(request, call=replace(request.call, unread="a key of its input is given twice"))
 
 
 def _other(row: Row) -> dict[str, Any]:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Protocol
 
 from covey.agents.registry import APPROVALS
 from covey.contract.kernel_events import AUDIT_CALL
 from covey.fleet.approvals.approval import ANSWERED, DENY, POLICY
-from covey.fleet.policy.decision import ASK
-from covey.fleet.policy.request import PolicyRequest
 from covey.kernel.operations.call import Caller
+from covey.policy.decision import ASK
+from covey.policy.request import PolicyRequest
 
 if TYPE_CHECKING:
     from covey.fleet.approvals.approval import Approval
     from covey.fleet.approvals.pending import PendingApprovals
-    from covey.fleet.policy.decision import Decision
-    from covey.fleet.policy.policy import Policy
     from covey.kernel.clock import Clock
     from covey.kernel.events.events import Events
+    from covey.policy.decision import Decision
+    from covey.policy.policy import Policy
+
+MANY_PATHS, LONG_TEXTS = 20, 4096
+"""A request with more of them is decided in a thread."""
 
 log = logging.getLogger("covey.fleet")
 
@@ -72,17 +76,23 @@ async def policy_says(policy: CurrentPolicy, approval: Approval) -> Decision | N
     asked = PolicyRequest(
         agent=approval.agent,
         tool=request.tool,
-        command=request.shell_command,
-        paths=request.paths,
+        call=request.call,
         target=approval.target,
         folder=request.folder,
     )
     try:
-        said = (await policy.current()).decide(asked)
+        said = await decided(await policy.current(), asked)
     except Exception:
         log.exception("the policy could not be asked", extra={"agent": approval.agent, "tool": request.tool})
         return None
     return None if said.effect == ASK else said
+
+
+async def decided(policy: Policy, asked: PolicyRequest) -> Decision:
+    """Return the decision about a request; about a large one it is made in a thread, so that nothing else waits."""
+    if len(asked.call.paths) > MANY_PATHS or sum(map(len, asked.call.texts)) > LONG_TEXTS:
+        return await asyncio.to_thread(policy.decide, asked)
+    return policy.decide(asked)
 
 
 def _audited(approval: Approval, said: Decision) -> dict[str, Any]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
+
+from covey.agents.summaries import LINE_BREAK
+from covey.kernel.visible_text import visible_line
 
 if TYPE_CHECKING:
     from covey.fleet.answers.view import Row
 
+_CUT = re.compile(r"…(\([0-9,]+morecharacters:[a-z]+\))?$")
 KINDS = {"waiting_approval": "approval", "waiting_input": "question", "error": "error"}
 PHRASES = {"waiting_approval": "asks for approval", "waiting_input": "has a question", "error": "has failed"}
 
@@ -18,22 +23,36 @@ def key_of(runtime_id: str) -> str:
     return f"agent:{runtime_id}"
 
 
-def asked(row: Row, commands: tuple[str, ...] = ()) -> dict[str, Any]:
+class Settling(NamedTuple):
+    """How a request that is held in an agent's hook is settled."""
+
+    commands: tuple[str, ...] = ()
+    what: str = ""
+    """What is asked, which says how much of it is missing; empty without a request."""
+    title: str = ""
+    """The same, shorter."""
+
+
+NO_REQUEST = Settling()
+
+
+def asked(row: Row, settling: Settling = NO_REQUEST) -> dict[str, Any]:
     """Return the data of the event: the question in the title, enough to find the agent, and what settles it.
 
-    `commands` settle it; without one, a person goes to the agent. The agent is named by its runtime id: pane ids repeat
-    in several tmux servers, and a place changes.
+    Without a request that its hook can be answered, a person goes to the agent. The agent is named by its runtime id:
+    pane ids repeat in several tmux servers, and a place changes. Names, folders and questions are texts of others.
     """
-    place = f"{row.target_and_server}/{row.session_name}:{row.window_index}.{row.pane_index}"
-    question = f": {row.detail}" if row.detail else ""
+    place = visible_line(f"{row.target_and_server}/{row.session_name}:{row.window_index}.{row.pane_index}")
+    commands, detail = settling.commands, visible_line(row.detail)
+    question = settling.title or detail
     return {
-        "title": f"{row.agent} {place} {PHRASES[row.state]}{question}",
+        "title": f"{row.agent} {place} {PHRASES[row.state]}{f': {question}' if question else ''}",
         "detail": "\n".join(
             filter(
                 None,
                 (
-                    row.detail,
-                    f"in {row.cwd}" if row.cwd else "",
+                    settling.what or detail,
+                    f"in {visible_line(row.cwd)}" if row.cwd else "",
                     *(commands or (f"covey why runtime:{row.runtime_id}",)),
                 ),
             )
@@ -67,4 +86,4 @@ def same_question(before: Row, row: Row) -> Row | None:
 
 def _squeezed(detail: str) -> str:
     """Return a detail without what differs between sources that show the same."""
-    return "".join(detail.split()).removesuffix("…")
+    return _CUT.sub("", "".join(detail.split()).replace(LINE_BREAK, ""))

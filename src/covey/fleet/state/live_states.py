@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from covey.agents.signals.signals import Notice
     from covey.fleet.agent_sources import AgentSources
     from covey.fleet.answers.view import Row
+    from covey.fleet.state.attention import Settling
     from covey.fleet.state.drift import Drift
     from covey.fleet.state.judge import Rules
     from covey.fleet.state.model import Claim, Verdict
@@ -167,9 +168,9 @@ class LiveStates:
         """Correct open questions after a tmux server came or went."""
         self._publish(self._states.update_questions(self.now()))
 
-    def name_commands(self, runtime_id: str, commands: tuple[str, ...]) -> None:
-        """Have the question of an agent name the commands that settle it."""
-        self._publish(self._states.name_commands(runtime_id, commands, self.now()))
+    def name_settling(self, runtime_id: str, settling: Settling) -> None:
+        """Have the question of an agent say what its hook asks, and name the commands that settle it."""
+        self._publish(self._states.name_settling(runtime_id, settling, self.now()))
 
     def end(self, runtime_id: str, why: str) -> None:
         """Forget an agent that has ended."""

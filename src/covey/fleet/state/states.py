@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
 from covey.contract.fleet_events import AGENT_ENDED, AGENT_SIGNAL, AGENT_STARTED, AGENT_STATE
-from covey.fleet.state.attention import asked, key_of, same_question
+from covey.fleet.state.attention import NO_REQUEST, Settling, asked, key_of, same_question
 from covey.fleet.state.engine import APPLIED, LATE, Engine
 from covey.fleet.state.model import Verdict
 from covey.fleet.state.rows import UNREACHABLE, row_of
@@ -68,8 +68,8 @@ class States:
         self._engine = Engine(rules)
         self._asked: dict[str, Row] = {}
         """Runtimes for which a person was asked, with the row that the question was last written from."""
-        self._commands: dict[str, tuple[str, ...]] = {}
-        """The commands that settle what a runtime asks, where there are such."""
+        self._settling: dict[str, Settling] = {}
+        """How what a runtime asks in its hook is settled, where that can be."""
         self._with_server = with_server
 
     def start(self, runtime_id: str, view: RuntimeView | None, now: float) -> list[StateEvent]:
@@ -141,20 +141,20 @@ class States:
         rows = [self.rows[runtime_id] for runtime_id in self._asked]
         return [event for row in rows for event in self._update_question(row, now)]
 
-    def name_commands(self, runtime_id: str, commands: tuple[str, ...], now: float) -> list[StateEvent]:
-        """Name the commands that settle what a runtime asks; none if it can only be answered at its terminal."""
-        before = self._commands.get(runtime_id, ())
-        if commands:
-            self._commands[runtime_id] = commands
+    def name_settling(self, runtime_id: str, settling: Settling, now: float) -> list[StateEvent]:
+        """Say what a runtime asks in its hook, and what settles it; nothing if only its terminal can answer."""
+        before = self._settling.get(runtime_id, NO_REQUEST)
+        if settling.commands:
+            self._settling[runtime_id] = settling
         else:
-            self._commands.pop(runtime_id, None)
+            self._settling.pop(runtime_id, None)
         asked_from = self._asked.get(runtime_id)
-        if asked_from is None or commands == before:
+        if asked_from is None or settling == before:
             return []
         return [self._correct_question(asked_from, now)]
 
     def _correct_question(self, row: Row, now: float) -> StateEvent:
-        data = {**asked(row, self._commands.get(row.runtime_id, ())), "same_question": True}
+        data = {**asked(row, self._settling.get(row.runtime_id, NO_REQUEST)), "same_question": True}
         return StateEvent(ATTENTION_ASKED, key_of(row.runtime_id), data, now)
 
     def _update_question(self, row: Row, now: float) -> list[StateEvent]:
@@ -168,7 +168,7 @@ class States:
         same = same_question(before, row) if before is not None else None
         self._asked[row.runtime_id] = same or row
         if before is None or same is None:
-            data = asked(row, self._commands.get(row.runtime_id, ()))
+            data = asked(row, self._settling.get(row.runtime_id, NO_REQUEST))
             return [StateEvent(ATTENTION_ASKED, key_of(row.runtime_id), data, now)]
         return [self._correct_question(same, now)] if asked(same) != asked(before) else []
 
@@ -196,7 +196,7 @@ class States:
         """Forget a runtime that has ended."""
         self._engine.end(runtime_id)
         self.verdicts.pop(runtime_id, None)
-        self._commands.pop(runtime_id, None)
+        self._settling.pop(runtime_id, None)
         row = self.rows.pop(runtime_id, None)
         events = []
         if runtime_id in self._asked:  # before the end: after it nothing is left that remembers the question

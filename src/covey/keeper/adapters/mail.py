@@ -38,7 +38,7 @@ LONGEST_TEXT = 100_000
 _IMAP_PORT, _IMAPS_PORT, _SUBMISSION_PORT = 143, 993, 587
 _FOR_GOOD = 500
 """From this code on, the answer of a mail server is final (RFC 5321)."""
-_TAG = re.compile(r"<(style|script)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<(style|script)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _SIZE = re.compile(rb"\bRFC822\.SIZE (\d+)\b")
 
 

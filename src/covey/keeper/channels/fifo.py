@@ -16,6 +16,7 @@ from covey.keeper.channels.framing import Framing, Refused
 from covey.keeper.channels.message import Message
 from covey.kernel.backoff import BackOff
 from covey.kernel.clock import sleep_until
+from covey.kernel.time_slices import TimeSlices
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -174,8 +175,10 @@ class FifoReader:
     async def _pass_on(self, found: list[Message | Refused]) -> None:
         messages = [one for one in found if isinstance(one, Message)]
         refusals = [one for one in found if isinstance(one, Refused)]
+        slices = TimeSlices()
         for one in refusals:
             self._refused(self.channel, one)
+            await slices.pause()
         self.messages_refused += len(refusals)
         if messages:
             await self._store(messages)

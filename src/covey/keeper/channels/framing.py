@@ -75,9 +75,8 @@ class Framing:
     def feed(self, data: bytes, now: float) -> list[Message | Refused]:
         """Take more bytes and return what they finish, in order."""
         found: list[Message | Refused] = []
-        rest = data
-        while rest:
-            part, nul, rest = rest.partition(_NUL)
+        *ended, last = data.split(_NUL)
+        for part, nul in [*((part, True) for part in ended), *([(last, False)] if last else [])]:
             if self._framed:
                 found += self._add(part)
                 if nul:

@@ -38,7 +38,8 @@ async def add(cwd: str, folder: Path, branch: str) -> Worktree:
             field="worktree",
         )
     known = await _succeeds(top, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}")
-    await _git(top, "worktree", "add", *(() if known else ("-b", branch)), str(folder), *((branch,) if known else ()))
+    # HEAD is named: without it, git since 2.42 makes a worktree without history where there is no commit.
+    await _git(top, "worktree", "add", *(() if known else ("-b", branch)), str(folder), branch if known else "HEAD")
     inside = folder / await _git(cwd, "rev-parse", "--show-prefix")
     return Worktree(str(folder), branch, str(inside if await _is_folder(inside) else folder))
 
@@ -77,13 +78,19 @@ async def _is_folder(path: Path) -> bool:
 async def _git(folder: str, *words: str) -> str:
     code, out, errors = await run(Local(), ["git", "-C", folder, *words], deadline_s=LIMIT_S)
     if code:
-        reason = errors.strip().splitlines()[-1:] or [f"exit code {code}"]
         raise user_error(
-            f"git cannot make a worktree of {folder}: {reason[0][:300]}",
+            f"git cannot make a worktree of {folder}: {reason_in(errors) or f'exit code {code}'}",
             "Choose a folder in a git repository with a commit, or another --branch.",
             field="worktree",
         )
     return out.strip()
+
+
+def reason_in(errors: str) -> str:
+    """Return the line of git's errors that says why it refused: before it comes progress, after it come hints."""
+    lines = errors.strip().splitlines()
+    fatal = [line for line in lines if line.startswith("fatal: ")]
+    return (fatal or lines[-1:] or [""])[0][:300]
 
 
 async def _succeeds(folder: str, *words: str) -> bool:

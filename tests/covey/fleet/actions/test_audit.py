@@ -18,6 +18,7 @@ def entries(composing: Composing, *words: str) -> list[dict[str, Any]]:
     return composing.covey.run("audit", *words).result["items"]  # type: ignore[no-any-return]
 
 
+@pytest.mark.usefixtures("no_forks")
 def test_what_was_done_and_what_was_refused(composing: Composing) -> None:
     composing.send("the password is hunter2")
     composing.covey.run("send", composing.pane, "--text", "x", "--dry-run")

@@ -206,3 +206,17 @@ def find_without_colours(dialog: Dialog, rows: list[str]) -> pytest.ExceptionInf
     with pytest.raises(Refusal) as refused:
         find_dialog(dialog.shape, rows, rows)
     return refused
+
+
+def test_what_an_agent_hides_on_its_screen_is_not_allowed_from_elsewhere() -> None:
+    capture = next(one for one in WHOLE if str(one) == "gemini/0.61.0/approval-shell")
+    (shape,) = [shape for shape in DIALOGS["gemini"] if SHOWN[capture] in shape.rules]
+    shown = lines(capture)
+    row = next(at for at, line in enumerate(shown) if "│ touch marker" in line)
+    shown[row] = "│ ... first 30 lines hidden (Ctrl+O to show) ...".ljust(len(shown[row]) - 1) + "│"
+    dialog = find_dialog(shape, shown, shown)
+    for wanted in ("once", "always", "1"):
+        with pytest.raises(Refusal) as refused:
+            choose(dialog, Choice(wanted), approval=True)
+        assert refused.value.error == "dialog_not_whole"
+    assert choose(dialog, Choice("deny"), approval=True).means == "deny"

@@ -68,9 +68,8 @@ class Asking:
 
     def post(self, **params: str) -> dict[str, Any]:
         """Answer through the API, which is faster than the command."""
-        body = json.dumps({"ref": self.pane, **params})
-        found = self.covey.request("POST", "/v1/dialog/answer", body, {"Content-Type": "application/json"})
-        return json.loads(found[2])  # type: ignore[no-any-return]
+        answer: dict[str, Any] = self.covey.decide("POST", "/v1/dialog/answer", ref=self.pane, **params)[1]
+        return answer
 
     def signal(self, number: signal.Signals, shows: str = "") -> None:
         os.kill(self.pid, number)
@@ -164,12 +163,15 @@ def test_a_dialog_that_takes_the_place_of_another_is_never_answered(fleet: Fleet
 
 def _race(asking: Asking, seed: int) -> Counter[str]:
     chance, outcomes = random.Random(seed), Counter[str]()
+    began = time.monotonic()
+    assert asking.post(choice="once", fingerprint="another")["error"] == "dialog_changed"
+    refused_s = time.monotonic() - began  # a person's terminal is started for each answer
     for number in range(0, 24, 2):
         first, second = f"touch file-{number}", f"touch file-{number + 1}"
         with ThreadPoolExecutor(1) as pool:
             seen = asking.get()["fingerprint"]
             answering = pool.submit(asking.post, choice="once", fingerprint=seen)
-            time.sleep(chance.uniform(0, 0.4))
+            time.sleep(chance.uniform(0.4 * refused_s, 1.2 * refused_s + 0.4))
             asking.signal(signal.SIGUSR1, second)
             answer = answering.result()
         given = [entry for entry in asking.answers if entry[0] in {first, second}]

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,26 @@ def copilot_asks(command: str = "touch marker") -> dict[str, Any]:
     }
 
 
+ASKS_FOR = """
+import http.client, socket, sys
+path, agent, pid, limit, payload = sys.argv[1:]
+asking = http.client.HTTPConnection("covey")
+asking.sock = socket.socket(socket.AF_UNIX)
+asking.sock.connect(path)
+headers = {"X-Covey-Pid": pid, "Covey-Deadline-Ms": limit}
+asking.request("POST", f"/v1/hooks/{agent}/decision", open(payload).read(), headers)
+asking.getresponse().read()
+"""
+
+
+def install(covey: Covey) -> None:
+    """Put the hook program where `covey integrate` puts it."""
+    for file, (content, mode) in script.files(covey.home).items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        file.chmod(mode)
+
+
 class Hook:
     """One run of the hook program."""
 
@@ -96,10 +117,7 @@ class Asking:
         program = fleet.covey.folder / agent
         program.write_text(AGENT)
         program.chmod(0o700)
-        for file, (content, mode) in script.files(fleet.covey.home).items():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-            file.chmod(mode)
+        install(fleet.covey)
         self.pane = fleet.agent(agent)
         fleet.up()
         self.runtime_id = fleet.row(self.pane)["runtime_id"]
@@ -116,6 +134,15 @@ class Asking:
         line = f"{' '.join(map(shlex.quote, wrapped))} sh -c {shlex.quote(whole)} &".lstrip()
         self.fleet.type(self.pane, line)
         return Hook(folder)
+
+    def ask_for(self, milliseconds: int) -> None:
+        """Have a program below the agent ask as its hook does, and wait no longer than this for the decision."""
+        pid = str(self.fleet.row(self.pane)["pid"])
+        program, payload = self.covey.folder / "asks.py", self.covey.folder / "asks.json"
+        program.write_text(ASKS_FOR)
+        payload.write_text(json.dumps(claude_asks()))
+        words = [str(program), str(self.covey.node / "sock"), self.agent, pid, str(milliseconds), str(payload)]
+        self.fleet.type(self.pane, shlex.join([sys.executable, "-I", "-S", *words]) + " &")
 
     def asked(self, payload: dict[str, Any]) -> tuple[Hook, dict[str, Any]]:
         """Run the hook; return it with the approval that it waits for."""
@@ -140,8 +167,8 @@ class Asking:
         return json.loads(body)["items"]  # type: ignore[no-any-return]
 
     def post(self, path: str, **params: Any) -> tuple[int, dict[str, Any]]:
-        status, _, body = self.covey.request("POST", path, json.dumps(params), {"Content-Type": "application/json"})
-        return status, json.loads(body)
+        """A person answers over the API."""
+        return self.covey.decide("POST", path, **params)
 
 
 @pytest.fixture

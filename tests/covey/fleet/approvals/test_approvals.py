@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from lab.at_terminal import typed
 from tests.covey.conftest import COMMAND
 from tests.covey.fleet.approvals.conftest import (
     CLAUDE,
@@ -40,14 +42,24 @@ def decision(printed: Any) -> dict[str, Any]:
 
 def test_a_request_is_listed_in_full_and_approved_once(asking: Agents) -> None:
     claude = asking("claude")
-    command = "rm -rf build/ &&\n  " + "x" * 3000
+    command = "rm -rf build/ &&\n  \u202e" + "x" * 20_000 + "the end"
     hook, approval = claude.asked(claude_asks(command))
-    assert (approval["agent"], approval["tool"], approval["command"]) == ("claude", "Bash", command)
+    assert (approval["agent"], approval["tool"], approval["left_out"]) == ("claude", "Bash", 0)
+    announced, *shown = approval["command"].splitlines()
+    assert announced == "•• 2 lines, 20,027 characters, and below them: description"
+    assert shown == [*command.replace("\u202e", "\\u202e").splitlines(), '• description: "Clean up"']
     assert (approval["folder"], approval["on_screen"], approval["suggestions"]) == ("/tmp/project", True, [RULE])
     assert approval["input"] == {"command": command, "description": "Clean up"}
     own = approval["id"][-6:]
     item = until(lambda: next((one for one in needs(claude) if own in one["detail"]), None))
     assert item["data"]["commands"] == [f"covey approve {own}", f"covey deny {own}"]
+    assert re.search(
+        r"Bash: rm -rf build/ && ⏎ \\u202ex+… \(19,\d\d\d more characters: covey approvals\)", item["title"]
+    )
+    (event,) = claude.fleet.events("approval.opened")
+    left_out = event["data"]["left_out"]
+    assert event["data"]["command"].endswith(f"…\n••• {left_out:,} more characters: covey approvals shows them")
+    assert left_out + 16_000 == len(approval["command"])
     assert claude.covey.run("approve", claude.pane).error["error"] == "confirmation_required"
     assert not hook.ended
     answer = claude.covey.run("approve", claude.pane, "--yes").result
@@ -115,7 +127,7 @@ def test_on_a_terminal_what_was_shown_is_approved_and_nothing_later(asking: Agen
     try:
         environment = {**claude.covey.environment(), "TERM": "xterm"}
         person = subprocess.Popen(
-            [COMMAND, "approve", claude.pane], env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+            typed([COMMAND, "approve", claude.pane]), env=environment, stdin=theirs, stdout=theirs, stderr=theirs
         )
         read = b""
         while b"[y/N]" not in read:
@@ -128,7 +140,7 @@ def test_on_a_terminal_what_was_shown_is_approved_and_nothing_later(asking: Agen
     finally:
         os.close(ours)
         os.close(theirs)
-    assert [one["command"] for one in claude.open()] == ["the second"]
+    assert [one["command"].splitlines()[0] for one in claude.open()] == ["the second"]
     assert not second.ended
 
 
@@ -176,9 +188,7 @@ def test_without_the_daemon_the_terminal_is_asked(asking: Agents) -> None:
 
 def test_a_request_that_nobody_answers_is_left_to_the_terminal(asking: Agents) -> None:
     claude = asking("claude")
-    headers = {"X-Covey-Pid": str(claude.fleet.row(claude.pane)["pid"]), "Covey-Deadline-Ms": "300"}
-    status, _, body = claude.covey.request("POST", "/v1/hooks/claude/decision", json.dumps(claude_asks()), headers)
-    assert (status, b"event: covey.decision" in body) == (200, False)
+    claude.ask_for(300)
     (event,) = until(lambda: claude.fleet.events("approval.closed"))
     assert event["data"]["status"] == "expired"
     assert claude.post("/v1/approve", ref=event["subject"])[1]["error"] == "approval_expired"
@@ -233,7 +243,7 @@ def test_an_agent_that_hides_its_dialog_is_held_only_while_the_person_is_away(as
     assert codex.covey.run("away").result["away"] is True
     hook, approval = codex.asked(codex_asks())
     row = codex.fleet.row(codex.pane, "waiting_approval")
-    assert row["detail"] == "Bash: touch /etc/motd"
+    assert row["detail"] == 'Bash: touch /etc/motd ⏎ • description: "Because"'
     assert codex.covey.run("status").result["fleet"]["approvals"] == 1
     assert codex.covey.run("bar").stdout.strip() == "1▲ away"
     assert codex.post("/v1/approve", ref=codex.pane, always=True)[1]["error"] == "not_supported"
@@ -247,7 +257,7 @@ def test_an_agent_that_hides_its_dialog_is_held_only_while_the_person_is_away(as
     assert codex.post("/v1/approve", ref=codex.pane)[1]["error"] == "E_REF_AMBIGUOUS"
     assert codex.post("/v1/approve", ref=hooks[1][1]["id"])[0] == 200
     assert hooks[1][0].printed == ALLOWED
-    assert codex.fleet.row(codex.pane, "waiting_approval")["detail"] == "Bash: touch 0"
+    assert codex.fleet.row(codex.pane, "waiting_approval")["detail"].startswith("Bash: touch 0 ")
     assert codex.post("/v1/deny", ref=codex.pane, message="no")[0] == 200
     assert decision(hooks[0][0].printed) == {"behavior": "deny", "message": "no"}
     assert codex.fleet.row(codex.pane, "running")["reason"] == "answered"

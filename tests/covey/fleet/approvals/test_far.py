@@ -6,14 +6,15 @@ import json
 import os
 import signal
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from covey import __version__
+from covey.agents.integration import script
 from tests.covey.conftest import Covey
-from tests.covey.fleet.approvals.conftest import claude_asks
+from tests.covey.fleet.approvals.conftest import claude_asks, install
 from tests.covey.fleet.far import Far, far
+from tests.covey.fleet.living import AGENT
 from tests.covey.fleet.room import until
 from tests.covey.fleet.test_targets import Fleet
 
@@ -27,8 +28,11 @@ def a() -> Iterator[Far]:
 
 
 def test_a_request_on_another_host_is_answered_from_here(covey: Covey, a: Far) -> None:
-    command = ["bash", "-c", "exec -a claude sleep 1000"]
-    pid = a.room.tmux("new-session", "-d", "-s", "work", "-P", "-F", "#{pane_pid}", *command)
+    program = a.covey.folder / "claude"
+    program.write_text(AGENT)
+    program.chmod(0o700)
+    install(a.covey)
+    pane = a.room.tmux("new-session", "-d", "-s", "work", "-P", "-F", "#{pane_id}", str(program))
     assert a.covey.run("up").code == 0
     until(lambda: a.covey.run("ps").result["items"])
     fleet = Fleet(covey, a)
@@ -37,25 +41,25 @@ def test_a_request_on_another_host_is_answered_from_here(covey: Covey, a: Far) -
     until(lambda: fleet.rows("--target", "a"))
     assert covey.run("approve", "a/work", "--yes").error["error"] == "nothing_asked"
 
-    def ask() -> bytes:
-        headers = {"X-Covey-Pid": pid}
-        return a.covey.request("POST", "/v1/hooks/claude/decision", json.dumps(claude_asks()), headers)[2]
-
-    with ThreadPoolExecutor(1) as pool:
-        for words, wanted in (
-            (["approve", "a/work", "--always"], "updatedPermissions"),
-            (["deny", "a/work", "--message=--not 'today'"], "--not 'today'"),
-        ):
-            told = pool.submit(ask)
-            until(lambda: a.covey.run("approvals").result["items"])
-            until(lambda: covey.run("approvals").result["open"])
-            (listed,) = covey.run("approvals").result["items"]
-            assert (listed["target"], listed["command"]) == ("a", claude_asks()["tool_input"]["command"])
-            assert listed["commands"][0] == f"covey approve runtime:{listed['runtime_id']}"
-            answer = covey.run(*words, "--yes").result
-            assert (answer["target"], answer["status"]) == ("a", "answered")
-            assert b"event: covey.decision" in told.result()
-            assert wanted in told.result().decode()
-        os.kill(a.covey.pid, signal.SIGKILL)
-        until(lambda: fleet.target("a")["node"].startswith("none"))
-        assert covey.run("approve", "a/work", "--yes").error["error"] == "not_supported"
+    payload, told = a.covey.folder / "payload", a.covey.folder / "told"
+    payload.write_text(json.dumps(claude_asks()))
+    hook = script.command(a.covey.home, "claude")
+    for words, wanted in (
+        (["approve", "a/work", "--always"], "updatedPermissions"),
+        (["deny", "a/work", "--message=--not 'today'"], "--not 'today'"),
+    ):
+        told.unlink(missing_ok=True)
+        a.room.tmux("send-keys", "-t", pane, "-l", "--", f"{hook} <{payload} >{told}.part; mv {told}.part {told}")
+        a.room.tmux("send-keys", "-t", pane, "Enter")
+        until(lambda: a.covey.run("approvals").result["items"])
+        until(lambda: covey.run("approvals").result["open"])
+        (listed,) = covey.run("approvals").result["items"]
+        assert (listed["target"], listed["command"].splitlines()[0]) == ("a", "rm -rf build/")
+        assert listed["commands"][0] == f"covey approve runtime:{listed['runtime_id']}"
+        answer = covey.run(*words, "--yes").result
+        assert (answer["target"], answer["status"]) == ("a", "answered")
+        until(told.exists)
+        assert wanted in json.dumps(json.loads(told.read_text())).replace("\\u0027", "'")
+    os.kill(a.covey.pid, signal.SIGKILL)
+    until(lambda: fleet.target("a")["node"].startswith("none"))
+    assert covey.run("approve", "a/work", "--yes").error["error"] == "not_supported"

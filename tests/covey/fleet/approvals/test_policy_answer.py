@@ -8,7 +8,7 @@ from covey.agents.approvals import PermissionRequest
 from covey.agents.registry import APPROVALS
 from covey.fleet.approvals.approval import Approval
 from covey.fleet.approvals.policy_answer import policy_says
-from covey.fleet.policy.policy import Policy
+from covey.policy.policy import Policy
 from tests.covey.fleet.approvals.conftest import claude_asks, claude_question
 from tests.covey.fleet.samples import sample_approval
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 
 
 def until(condition: Callable[[], Any], seconds: float = LIMIT_S) -> Any:

@@ -15,7 +15,7 @@ from covey.keeper.channels.message import Message
 from covey.kernel.clock import SystemClock
 from covey.kernel.metrics import Metrics
 
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 LONGEST = 200_000
 
 

@@ -20,7 +20,7 @@ from tests.covey.keeper.kept import Kept, keeping
 
 pytestmark = pytest.mark.once
 CHANNELS, EACH = 100, 100
-LIMIT_S = 60
+LIMIT_S = 120
 
 
 def given(kept: Kept) -> list[tuple[str, str]]:

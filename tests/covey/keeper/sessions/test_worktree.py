@@ -69,6 +69,25 @@ async def test_a_folder_outside_of_a_repository_or_without_a_commit_is_refused(g
         await worktree.add(str(tmp_path / "plain"), tmp_path / "tree", "keep/x")
 
 
+@pytest.mark.parametrize(
+    ("errors", "reason"),
+    [
+        (  # what git says where the folder above is on another file system
+            (
+                "fatal: not a git repository (or any parent up to mount point /)\n"
+                "Stopping at filesystem boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).\n"
+            ),
+            "fatal: not a git repository (or any parent up to mount point /)",
+        ),
+        ("Preparing worktree (new branch 'x')\nfatal: invalid reference: x\n", "fatal: invalid reference: x"),
+        ("git: not found\nask your administrator\n", "ask your administrator"),
+        ("", ""),
+    ],
+)
+def test_of_the_errors_of_git_the_one_that_says_why_is_passed_on(errors: str, reason: str) -> None:
+    assert worktree.reason_in(errors) == reason
+
+
 @pytest.mark.parametrize("change", ["changed", "untracked", "staged", "ignored", "none"])
 async def test_a_worktree_is_removed_only_if_it_holds_nothing(git: Git, tmp_path: Path, change: str) -> None:
     tree = tmp_path / "tree"

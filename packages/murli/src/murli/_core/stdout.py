@@ -33,11 +33,18 @@ class CapturedStdout:
 
 
 def is_broken() -> bool:
-    """Return whether a broken pipe is our own standard output, and not one that the command was writing to."""
+    """Return whether a broken pipe is our own standard output, and not one that the command was writing to.
+
+    A flush alone does not show it: what is larger than the stream's buffer was written at once, and dropped.
+    """
+    import select  # only when a pipe broke
+
     try:
         sys.stdout.flush()
+        asked = select.poll()
+        asked.register(sys.stdout.fileno(), 0)  # whether its reader has left is told without being asked for
+        return bool(asked.poll(0))
     except BrokenPipeError:
         return True
-    except ValueError:  # it is closed
-        pass
-    return False
+    except (OSError, ValueError):  # it is closed, or no file of the system
+        return False
