@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 COVEY = str(Path(sys.executable).parent / "covey")
+TERMINAL = [sys.executable, "-I", "-S", str(HERE.parent / "lab" / "at_terminal" / "terminator")]
+"""What is allowed is for a person to decide, at a terminal: this one plays the person."""
 AGENTS = {"api": ["delete build/"], "web": ["--seconds", "600", "run all the tests"], "docs": []}
 """Sessions of tmux, and the prompts of the agent in each."""
 REAL = (Claude, Codex)
@@ -126,7 +128,9 @@ class Demo:
     def show(self, line: str, *, expected: int = 0) -> str:
         """Run a command as a person would, and show what it prints. Any other exit code than expected is a problem."""
         typed(f"covey {line}")
-        seen, code = on_terminal([COVEY, *shlex.split(line)], self.folder, self.environment, columns=self.columns)
+        seen, code = on_terminal(
+            [*TERMINAL, COVEY, *shlex.split(line)], self.folder, self.environment, columns=self.columns
+        )
         shown(seen)
         if code:
             say(f"  (exit code {code})")

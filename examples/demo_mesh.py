@@ -20,6 +20,8 @@ from typing import NoReturn
 from showing import DIM, PLAIN, heading, on_terminal, say, shown
 
 COVEY = str(Path(sys.executable).parent / "covey")
+TERMINAL = [sys.executable, "-I", "-S", str(Path(__file__).parents[1] / "lab" / "at_terminal" / "terminator")]
+"""Who is let into a mesh is for a person to decide, at a terminal: this one plays the person."""
 PATIENCE = 30.0
 """Seconds to wait for any change that must come."""
 NOT_YET = 3
@@ -55,7 +57,7 @@ class Host:
         words = shlex.split(line)
         typed_line = line.replace(hide, f"{hide[:12]}…") if hide else line
         say(f"{DIM}{self.name}$ covey {typed_line}{PLAIN}")
-        seen, code = on_terminal([COVEY, *words], self.folder, self.environment, columns=self.columns)
+        seen, code = on_terminal([*TERMINAL, COVEY, *words], self.folder, self.environment, columns=self.columns)
         shown(seen)
         if code != expected:
             say(f"  (exit code {code})")
@@ -63,8 +65,8 @@ class Host:
         return seen
 
     def ask(self, line: str) -> dict[str, object]:
-        """Run a command as a program would, and return its result."""
-        command = [COVEY, *shlex.split(line)]
+        """Run a command behind pipes, and return its result."""
+        command = [*TERMINAL, COVEY, *shlex.split(line)]
         ended = subprocess.run(
             command, env=self.environment, capture_output=True, text=True, timeout=PATIENCE, check=False
         )

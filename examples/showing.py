@@ -57,6 +57,8 @@ class Live:
     def __init__(
         self, command: list[str], folder: Path, environment: dict[str, str], *, columns: int, rows: int
     ) -> None:
+        # A tour in the background ignores SIGINT; the program would inherit that, and never end.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         self._ours, theirs = _terminal(columns, rows)
         self._process = subprocess.Popen(
             command, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 EXIT_FAILED = 1
 NOT = "not: "
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 LOOK_S = 0.1
 LINES = 6
 HERE, FAR = "here", "ssh"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lab.agents.agent import Agent
     from lab.play import Bench
 
-LIMIT_S = 90.0
+LIMIT_S = 120.0
 LOOK_S = 0.02
 ANSWER = re.compile(r"answer on (?P<channel>\S+): (?P<text>.*)")
 """The prompt on which the scripted model calls send_to_channel."""

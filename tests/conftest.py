@@ -13,6 +13,8 @@ import signal
 
 import pytest
 
+from tests.not_run import pytest_terminal_summary as pytest_terminal_summary  # noqa: PLC0414 - a hook for pytest
+
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

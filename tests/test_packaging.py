@@ -26,7 +26,7 @@ SHIPPED = {
 PROJECTS = pytest.mark.parametrize("project", [COVEY, MURLI], ids=["covey", "murli"])
 TOOLS = ("bash", "cat", "cksum", "dirname", "id", "uname")
 COPIED = ("run", "requirements.lock", "requirements-models.lock", "pyproject.toml", "packages/murli/pyproject.toml")
-TIME_LIMIT = 100
+TIME_LIMIT = 120
 
 
 def source_distribution(project: Path, folder: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sqlite3
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from covey.contract import OPERATIONS
 from covey.kernel.client import Client
 from lab import processes
+from lab.at_terminal import decides, requesting, typed
 from lab.races.race import Sent
 from murli import AgentError
 
@@ -62,8 +64,21 @@ class Node:
 
     async def call(self, name: str, /, **params: Any) -> Any:
         """Return the result of an operation. Raises AgentError."""
+        if BY_NAME[name].consent:
+            return await self._decided(name, params)
         client = Client(str(self._seat / "sock"), timeout=LIMIT_S)
         return await asyncio.get_running_loop().run_in_executor(self._pool, client.call, BY_NAME[name], params)
+
+    async def _decided(self, name: str, params: Mapping[str, Any]) -> Any:
+        """Return the result of a decision that a person takes at a terminal. Raises AgentError."""
+        operation = BY_NAME[name]
+        asked = requesting(str(self._seat / "sock"), operation.method, operation.route, params)
+        asking = await asyncio.create_subprocess_exec(*asked, stdout=subprocess.PIPE)
+        status, _, body = (await asking.communicate())[0].decode().partition(" ")
+        answer = json.loads(body)
+        if status != "200":
+            raise AgentError.from_envelope(answer)
+        return answer
 
     async def send(self, ref: str, token: str, text: str, arrives: str | None = None, **more: Any) -> Sent:
         """Send a text; the result has how the call ended, whichever way. `arrives` is the text as it must arrive."""
@@ -127,9 +142,11 @@ class Node:
     async def command(self, *words: str) -> str:
         """Run the `covey` command in this home, and return what it prints. Raises NodeError if it fails."""
 
+        line = typed([COVEY, *words]) if decides(words) else [COVEY, *words]
+
         def run() -> subprocess.CompletedProcess[str]:
             return subprocess.run(
-                [COVEY, *words], env=self.environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+                line, env=self.environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
             )
 
         ended = await asyncio.get_running_loop().run_in_executor(self._pool, run)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import http.client
 import json
 import os
@@ -18,11 +20,17 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from lab.at_terminal import decides, requesting, typed
 from tests.covey.declared import checked_events, undeclared_in
+from tests.forking.fork_server import SMALL, ForkServers
 
 COMMAND = str(Path(sys.executable).parent / "covey")
-TIME_LIMIT = 60
+ROOT = Path(__file__).parents[2]
+FORKED_COMMAND = str(ROOT / "tests" / "forking" / "covey_command.py")
+TIME_LIMIT = 120
 MANY_DESCRIPTORS = 64
+OF_INTERPRETER = ("PYTHON", "LANG", "LC_")
+"""Variables that the interpreter reads when it starts."""
 
 settings.register_profile(
     "covey", deadline=None
@@ -64,8 +72,20 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
+@functools.cache
+def forking(program: Path) -> ForkServers:
+    """Return the fork servers of a program, which are closed when this process ends."""
+    servers = ForkServers(program, PYTHONPATH=str(ROOT))
+    atexit.register(servers.close)
+    return servers
+
+
 class Covey:
     """A home and what can be done with it."""
+
+    command: tuple[str, ...] = (COMMAND,)
+    forked: tuple[str, ...] = (FORKED_COMMAND,)
+    """The same for a fork server; empty for none."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -88,9 +108,17 @@ class Covey:
         }
 
     def run(self, *words: str, stdin: str = "", **extra: str) -> Ran:
-        """Run the command behind pipes."""
+        """Run the command behind pipes, in a fork unless its start is tested; a person's decision is on a terminal."""
+        decision = decides(words)
+        apart = decision or any(name.startswith(OF_INTERPRETER) for name in extra)
+        if self.forked and len(stdin) <= SMALL // 4 and not apart:
+            program, *before = self.forked
+            servers, environment = forking(Path(program)), self.environment(**extra)
+            code, out, err = servers.capture([*before, *words], self.folder, environment, stdin.encode())
+            return Ran(code, out.decode(), err.decode())
+        command = [*self.command, *words]
         ended = subprocess.run(
-            [COMMAND, *words],
+            typed(command) if decision else command,
             cwd=self.folder,
             env=self.environment(**extra),
             input=stdin,
@@ -102,15 +130,25 @@ class Covey:
         return Ran(ended.returncode, ended.stdout, ended.stderr)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        """Start the command and come back at once."""
+        """Start the command and come back at once; a decision of a person is on a terminal, as with `run`."""
+        command = [COMMAND, *words]
         return subprocess.Popen(
-            [COMMAND, *words],
+            typed(command) if decides(words) else command,
             cwd=self.folder,
             env=self.environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def decide(self, method: str, target: str, /, **params: Any) -> tuple[int, Any]:
+        """Make one request from a person's terminal: the status, and what was answered."""
+        asked = requesting(str(self.node / "sock"), method, target, params)
+        ended = subprocess.run(
+            asked, env=self.environment(), capture_output=True, text=True, timeout=TIME_LIMIT, check=True
+        )
+        status, _, body = ended.stdout.partition(" ")
+        return int(status), json.loads(body)
 
     @property
     def pid(self) -> int:
@@ -165,6 +203,12 @@ def events_as_declared() -> Iterator[None]:
     with checked_events(found):
         yield
     assert found == []
+
+
+@pytest.fixture
+def no_forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the command and its daemon started as a person starts them, where that is what is tested."""
+    monkeypatch.setattr(Covey, "forked", ())
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_every_operation_with_a_route_answers_over_http(daemon: Covey) -> None:
     # mesh): their tests are with the fleet, the beats, the queue, the keeper and the mesh.
     fleet = {"watch", "wait", "why", "signals", "replay", "origin", "target.add", "target.connect", "target.remove"}
     actions = {"send", "view", "interrupt", "kill", "receipts.wait", "receipts.cancel", "dialog.show", "dialog.answer"}
-    queues = {"beat", "beats.show", "beats.pause", "beats.resume", "attention.done"}
+    queues = {"away", "here", "beat", "beats.show", "beats.pause", "beats.resume", "attention.done"}
     kept = {"conversation", *(operation.name for operation in KEEPER if operation.name != "keep.list")}
     meshes = {operation.name for operation in MESH if operation.name != "mesh.list"}
     elsewhere = {*fleet, *actions, *queues, *kept, *meshes, "attach", "back", "approve", "deny", "answer"}

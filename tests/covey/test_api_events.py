@@ -20,7 +20,7 @@ from covey.kernel.operations import kernel_operations as operations
 from tests.covey.conftest import Covey
 from tests.covey.kinds import kind
 
-LIMIT = 60
+LIMIT = 120
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from covey.kernel.operations.idempotency import MIGRATIONS, IdempotentCalls
 from covey.kernel.operations.stream import Batch, Message
 from covey.kernel.store.store import Store
 
-LIMIT = 60
+LIMIT = 120
 TRANSPORTS = pytest.mark.parametrize("tcp", [False, True], ids=["unix", "tcp"])
 
 

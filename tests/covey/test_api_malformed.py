@@ -12,7 +12,7 @@ import pytest
 
 from tests.covey.conftest import Covey
 
-LIMIT = 60
+LIMIT = 120
 TRANSPORTS = pytest.mark.parametrize("tcp", [False, True], ids=["unix", "tcp"])
 
 

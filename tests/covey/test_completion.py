@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import io
 import os
 import pty
 import re
@@ -14,13 +17,16 @@ from pathlib import Path
 
 import pytest
 
+from covey.cli.commands import ContractAdapter
 from covey.cli.verbs import completion
-from covey.contract import GROUPS, OPERATIONS, Operation
-from tests.covey.conftest import COMMAND, Covey
+from covey.contract import GROUPS, OPERATIONS
+from murli.adapter import execute
+from tests.covey.conftest import Covey
 
-LIMIT_S = 30
+LIMIT_S = 120
 SHELLS = {"bash": completion.bash, "zsh": completion.zsh, "fish": completion.fish}
 
+# Each shell reads lines of words, and answers each with what it offers for the last word, an offer to a line.
 # A real zsh runs our function; only the two builtins that talk to its line editor say instead what they were given.
 ZSH = """
 compdef() { : }
@@ -29,43 +35,59 @@ _describe() { local entry; for entry in ${(P)4}; do print -r -- "${entry%%:*}"; 
 _files() { print -rl -- *(N) }
 _default() { : }
 source "$1"
-shift
-words=("$@")
-CURRENT=$#
-_covey
+while IFS= read -r line; do
+    words=("${(@ps:\\x1f:)line}")
+    CURRENT=$#words
+    _covey
+    print -r -- $'\\x1e'
+done
 """
 BASH = """
 source "$1"
-shift
-COMP_WORDS=("$@")
-COMP_CWORD=$(($# - 1))
 complete -p covey >&2
-_covey
-printf '%s\\n' "${COMPREPLY[@]}"
+while IFS= read -r line; do
+    IFS=$'\\x1f' read -r -a COMP_WORDS <<<"$line"$'\\x1f'
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _covey
+    printf '%s\\n' "${COMPREPLY[@]}" $'\\x1e'
+done
 """
+FISH = """
+source $argv[1]
+while read -l line
+    complete -C (string replace -a \\x1f ' ' -- $line)
+    echo \\x1e
+end
+"""
+COMMANDS = {
+    "bash": ["bash", "--norc", "--noprofile", "-c", BASH, "bash"],
+    "zsh": ["zsh", "-f", "-c", ZSH, "zsh"],
+    "fish": ["fish", "--no-config", "-c", FISH],
+}
+BETWEEN, AFTER = "\x1f", "\x1e\n"
 
 
-def complete(shell: str, folder: Path, words: Sequence[str]) -> list[str]:
-    """What a real shell offers for the last of these words."""
+def completed(shell: str, folder: Path, lines: Sequence[Sequence[str]]) -> list[set[str]]:
+    """Return what a real shell offers for the last word of each of these lines."""
     script = folder / f"covey.{shell}"
     script.write_text(SHELLS[shell]())
-    if shell == "bash":
-        command = ["bash", "--norc", "--noprofile", "-c", BASH, "bash", str(script), *words]
-    elif shell == "zsh":
-        command = ["zsh", "-f", "-c", ZSH, "zsh", str(script), *words]
-    else:
-        command = ["fish", "--no-config", "-c", f"source {script}; complete -C '{' '.join(words)}'"]
     ended = subprocess.run(
-        command,
+        [*COMMANDS[shell], str(script)],
         cwd=folder,
         env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
+        input="".join(BETWEEN.join(words) + "\n" for words in lines),
         capture_output=True,
         text=True,
         timeout=LIMIT_S,
         check=True,
     )
-    offered = [line.partition("\t")[0] for line in ended.stdout.splitlines()]
-    return [word for word in offered if word.startswith(words[-1])]
+    *answers, rest = ended.stdout.split(AFTER)
+    assert rest == ""
+    offers = [[entry.partition("\t")[0] for entry in answer.splitlines()] for answer in answers]
+    return [
+        {word for word in offered if word and word.startswith(words[-1])}
+        for offered, words in zip(offers, lines, strict=True)
+    ]
 
 
 @pytest.fixture(params=SHELLS)
@@ -117,20 +139,22 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_a_shell_offers_what_can_come_next(shell: str, words: list[str], expected: set[str], tmp_path: Path) -> None:
+def test_a_shell_offers_what_can_come_next(shell: str, tmp_path: Path) -> None:
     if not installed(shell):
         check_structure(shell)
         return
     (tmp_path / "some-file").touch()
-    assert set(complete(shell, tmp_path, words)) == expected
+    offered = completed(shell, tmp_path, [words for _, words, _ in CASES])
+    assert dict(zip([name for name, _, _ in CASES], offered, strict=True)) == {
+        name: expected for name, _, expected in CASES
+    }
 
 
 def test_every_first_word_is_offered(shell: str, tmp_path: Path) -> None:
     if not installed(shell):
         check_structure(shell)
         return
-    offered = set(complete(shell, tmp_path, ["covey", ""]))
+    (offered,) = completed(shell, tmp_path, [["covey", ""]])
     wanted = (
         {operation.cli[0] for operation in OPERATIONS if operation.cli}
         | {alias for operation in OPERATIONS for alias in operation.aliases}
@@ -139,24 +163,34 @@ def test_every_first_word_is_offered(shell: str, tmp_path: Path) -> None:
     assert offered - {"--version", "--help"} == wanted | {"describe"}
 
 
-@pytest.mark.parametrize(
-    "operation", [operation for operation in OPERATIONS if operation.cli], ids=lambda operation: operation.name
-)
-def test_every_operation_is_completed_with_exactly_the_flags_that_its_help_shows(
-    shell: str, tmp_path: Path, operation: Operation
-) -> None:
-    helped = subprocess.run(
-        [COMMAND, *operation.cli, "--help"], capture_output=True, text=True, timeout=LIMIT_S, check=True
-    ).stdout
-    wanted = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", helped)) | {"--json"}
-    assert set(completion.flags(operation)) - {parameter.short for parameter in operation.command_parameters} == wanted
+@functools.cache
+def flags_in_help() -> dict[str, set[str]]:
+    """Return the flags on the help page of each operation."""
+    found = {}
+    for operation in OPERATIONS:
+        if operation.cli:
+            page = io.StringIO()
+            with contextlib.redirect_stdout(page):
+                assert execute(ContractAdapter(), [*operation.cli, "--help"]) == 0
+            found[operation.name] = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page.getvalue())) | {"--json"}
+    return found
+
+
+def test_every_operation_is_completed_with_exactly_the_flags_that_its_help_shows(shell: str, tmp_path: Path) -> None:
+    wanted = flags_in_help()
+    assert wanted == {
+        operation.name: set(completion.flags(operation)) - {taken.short for taken in operation.command_parameters}
+        for operation in OPERATIONS
+        if operation.cli
+    }
     if installed(shell):
-        for name in ([*operation.cli], *([alias] for alias in operation.aliases)):
-            assert set(complete(shell, tmp_path, ["covey", *name, "--"])) == wanted
+        lines = [(["covey", *name.split(), "--"], operation.name) for name, operation in completion.spelt()]
+        offered = completed(shell, tmp_path, [words for words, _ in lines])
+        assert offered == [wanted[operation] for _, operation in lines]
     else:
-        check_structure(shell)
-        assert all(flag.removeprefix("--") in SHELLS[shell]() for flag in wanted)
-        assert " ".join(operation.cli) in SHELLS[shell]()
+        script = SHELLS[shell]()
+        assert [flag for flags in wanted.values() for flag in flags if flag.removeprefix("--") not in script] == []
+        assert [operation.name for operation in OPERATIONS if " ".join(operation.cli) not in script] == []
 
 
 def test_the_scripts_are_correct_in_the_eyes_of_their_shells(shell: str, tmp_path: Path) -> None:

@@ -28,9 +28,9 @@ from covey.kernel.operations.offline import OfflineOperations
 from covey.mesh.offline import OFFLINE as MESH_OFFLINE
 from covey.node.settings import SETTINGS
 from covey.node.subsystems import SUBSYSTEMS
-from murli.conformance import assert_conforms
 from tests.covey.conftest import COMMAND, Covey
 from tests.covey.subsystems import serving
+from tests.forking.tools import assert_program_conforms
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "covey"
@@ -41,16 +41,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     "node": {"node", "contract", "kernel", "fleet", "attention", "beats", "keeper", "mcp", "mesh"},
     "contract": {"contract"},
     "kernel": {"contract", "kernel"},
+    "consent": {"agents", "consent", "contract", "hosts", "kernel"},
     "hosts": {"hosts", "kernel"},
-    "agents": {"agents", "contract", "hosts", "kernel"},
+    "policy": {"contract", "kernel", "policy"},
+    "agents": {"agents", "contract", "hosts", "kernel", "policy"},
     "tmux": {"contract", "hosts", "kernel", "tmux"},
-    "fleet": {"agents", "contract", "fleet", "hosts", "kernel", "tmux"},
+    "fleet": {"agents", "consent", "contract", "fleet", "hosts", "kernel", "policy", "tmux"},
     "attention": {"contract", "kernel", "attention"},
-    "beats": {"agents", "contract", "kernel", "beats"},
-    "keeper": {"adapter", "agents", "contract", "hosts", "kernel", "keeper", "tmux"},
+    "beats": {"agents", "contract", "kernel", "beats", "policy"},
+    "keeper": {"adapter", "agents", "contract", "hosts", "kernel", "keeper", "policy", "tmux"},
     "mcp": {"contract", "kernel", "mcp"},
-    "mesh": {"agents", "contract", "kernel", "mesh"},
-    "cli": {"agents", "contract", "kernel", "cli", "node", "fleet", "beats", "mcp", "mesh"},
+    "mesh": {"agents", "consent", "contract", "kernel", "mesh"},
+    "cli": {"agents", "consent", "contract", "kernel", "cli", "node", "fleet", "beats", "mcp", "mesh", "policy"},
 }
 """By package or top module; `covey` itself (the version) may be imported by all. One that is missing fails the test."""
 
@@ -140,7 +142,7 @@ def test_asking_the_daemon_loads_nothing_heavy() -> None:
 
 @pytest.mark.first
 def test_the_installed_command_passes_the_conformance_kit() -> None:
-    report = assert_conforms([COMMAND])
+    report = assert_program_conforms(Path(COMMAND))
     assert report.counts["passed"] > 40
 
 

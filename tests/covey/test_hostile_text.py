@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -16,15 +17,27 @@ from pathlib import Path
 import pytest
 
 from tests.covey.conftest import COMMAND, Covey
+from tests.covey.fleet.approvals.conftest import Asking, claude_asks
 from tests.covey.fleet.living import Fleet, living
 from tests.covey.fleet.room import until
 
-HOSTILE = "a\x1b]52;c;aGk=\x07b\x1b[2Jc\x9b31md\u202ee\u2066f\x90gh\r\nforged i\u200fj\x08k" + "long" * 500
-"""A clipboard write, a cleared screen, C1, direction overrides, DEL, a second line, a backspace, and more than fits."""
+HOSTILE = (
+    "a\x1b]52;c;aGk=\x07b\x1b[2Jc\x9b31md\u202ee\u2066f\x90gh\r\nforged i\u200fj\x08kl\u3164\u200bm" + "long" * 500
+)
+"""A clipboard write, a cleared screen, C1, direction overrides, DEL, a second line, a backspace, letters that
+do not show, and more than fits."""
 NAME = "a\x1b]52;c;aGk=\x07b\x9b2J\u202ec"
 """The same, as far as names of files may have it."""
+RULE_FOR_ALL = {
+    "type": "addRules",
+    "behavior": "allow",
+    "destination": HOSTILE,
+    "rules": [{"toolName": HOSTILE, "ruleContent": HOSTILE}],
+}
 OWN_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 ACTING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+UNSEEN = re.compile(r"[\u200b\u3164]")
+"""Letters that do not show; only texts for people have none of them."""
 SECONDS = 60
 
 
@@ -78,10 +91,6 @@ def fleet(covey: Covey) -> Iterator[Fleet]:
         pane = made.tmux(
             "new-session",
             "-d",
-            "-s",
-            NAME,
-            "-n",
-            NAME,
             "-P",
             "-F",
             "#{pane_id}",
@@ -89,6 +98,10 @@ def fleet(covey: Covey) -> Iterator[Fleet]:
             str(workspace),
             str(covey.folder / "cursor-agent"),
         )
+        for rename in ("rename-session", "rename-window"):
+            made.tmux(rename, "-t", pane, f"{NAME[:1]} harmless")
+            with contextlib.suppress(AssertionError):  # tmux 3.7 and newer take no such name
+                made.tmux(rename, "-t", pane, NAME)
         made.up()
         made.row(pane)
         said = {
@@ -106,6 +119,9 @@ def fleet(covey: Covey) -> Iterator[Fleet]:
             {"X-Covey-Pid": pid, "X-Covey-Pane": pane, "X-Covey-Id": "1-1"},
         )
         assert status == 200, body
+        hostile = {"command": HOSTILE, "dangerouslyDisableSandbox": True, HOSTILE: HOSTILE}
+        asks = claude_asks(tool_name=HOSTILE, cwd=HOSTILE, tool_input=hostile, permission_suggestions=[RULE_FOR_ALL])
+        Asking(made, "claude").asked(asks)
         refused = covey.run(
             "target", "add", "far", "--kind", "ssh", "--ssh-target", "far", PATH=f"{ssh(covey)}:{os.environ['PATH']}"
         )
@@ -144,6 +160,8 @@ VERBS = (
     ["beats", "history"],
     ["beats", "cost"],
     ["needs"],
+    ["approvals"],
+    ["approvals", "--all"],
     ["attention", "test", "--yes"],
     ["doctor"],
     ["replay", "--since", "1h"],
@@ -167,6 +185,12 @@ def test_no_verb_lets_anything_through_that_acts_on_a_terminal(fleet: Fleet) -> 
             found = ACTING.search(OWN_COLOURS.sub("", text))
             assert found is None, (verb, form, text[max(found.start() - 60, 0) : found.end() + 60])
             assert "\r\nforged" not in text, (verb, form)
+            assert form or verb[0] not in {"approvals", "needs", "ps", "logs", "why"} or not UNSEEN.search(text), verb
+    asked = OWN_COLOURS.sub("", shown(covey, "approvals")).splitlines()
+    assert sum(line.startswith("▲") and not line.startswith("▲ cursor") for line in asked) == 1
+    assert any("• dangerouslyDisableSandbox: true" in line for line in asked)
+    assert any(line.startswith(r"  │ a\x1b]52;c;aGk=\x07b\x1b[2Jc\x9b31md\u202ee\u2066f\x90gh") for line in asked)
+    assert any(line.startswith(r"  │ forged i\u200fj\x08k") for line in asked)
     for verb in (["events", "-f", "--since", "0"], ["logs", "-f"]):
         text = shown(covey, *verb, enough=b"long")
         assert ACTING.search(OWN_COLOURS.sub("", text)) is None, verb

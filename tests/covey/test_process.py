@@ -9,11 +9,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from covey.beats.run_folder import RunFolder
 from tests.covey.fleet.room import until
 
 if TYPE_CHECKING:
     from tests.covey.conftest import Covey
+
+pytestmark = pytest.mark.usefixtures("no_forks")
 
 
 def test_up_status_down_on_a_fresh_home(covey: Covey) -> None:

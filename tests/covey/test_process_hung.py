@@ -21,6 +21,8 @@ from murli import EXIT_TIMEOUT
 from tests.covey.conftest import Covey
 from tests.covey.fleet.room import until
 
+pytestmark = pytest.mark.usefixtures("no_forks")
+
 HUNG_DAEMON = """
 import asyncio, contextlib, sys, time
 from covey.kernel.daemon_process import run
@@ -49,6 +51,7 @@ import sys
 from covey.cli import main
 from covey.cli.verbs import process
 from covey.kernel import client
+
 client.SILENCE_S = 2.0
 client.Client.__init__.__kwdefaults__["timeout"] = 2.0
 process.READY_S, process.ANSWER_S, process.STOP_S, process.TERM_S = 3.0, 2.0, 3.0, 1.0

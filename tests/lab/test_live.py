@@ -26,7 +26,7 @@ from lab.install import lab_folder, program_of
 from murli import EXIT_CANCELLED
 
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 
 
 @pytest.mark.parametrize("name", agents.NAMES)

@@ -45,6 +45,7 @@ def test_a_machine_without_debians_packages_says_so_and_lists_what_it_has(
     monkeypatch.setenv("COVEY_LAB_DIR", str(tmp_path / "lab"))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(tmux_versions, "SUITES", ("trixie",))
+    monkeypatch.setattr(tmux_versions, "installed_suite", lambda: "bookworm")
     release = tmp_path / "lab/tmux/sid"
     release.mkdir(parents=True)
     (release / "tmux").write_text("#!/bin/sh\necho tmux 9.9\n")

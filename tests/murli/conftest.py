@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import pty
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -18,11 +16,11 @@ from typing import IO, Any
 
 import pytest
 
+from tests.forking.fork_server import SMALL, ForkServer
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FRAMEWORKS = ("argparse", "click", "typer")
-TIME_LIMIT = 100
-SMALL = 4096
-"""A text that a pipe takes before anybody reads it."""
+TIME_LIMIT = 120
 
 
 @dataclass(frozen=True)
@@ -102,27 +100,6 @@ class Tool:
         return Ran(code, seen.replace(b"\r\n", b"\n"), b"")
 
 
-class ForkServer:
-    """Starts processes of one program from one that has imported its libraries (see fork_server.py)."""
-
-    def __init__(self, program: Path) -> None:
-        self._socket, theirs = socket.socketpair()
-        self._socket.settimeout(TIME_LIMIT)
-        command = [sys.executable, str(Path(__file__).with_name("fork_server.py")), str(program)]
-        with theirs:
-            self._process = subprocess.Popen(command, stdin=theirs.fileno(), env=kept_environment())
-
-    def run(self, words: tuple[str | bytes, ...], folder: Path, environment: dict[str, str], streams: list[int]) -> int:
-        """Have the program run with these streams, and return its exit code."""
-        request = {"words": [os.fsdecode(word) for word in words], "folder": str(folder), "environment": environment}
-        socket.send_fds(self._socket, [json.dumps(request).encode()], streams)
-        return int(self._socket.makefile("rb").readline())
-
-    def close(self) -> None:
-        self._socket.close()
-        self._process.wait(TIME_LIMIT)
-
-
 class ForkedTool(Tool):
     """One of the demo tools, whose processes a fork server starts."""
 
@@ -135,17 +112,8 @@ class ForkedTool(Tool):
     ) -> Ran:
         if stdout != subprocess.PIPE or len(stdin) > SMALL or any(name.startswith("PYTHON") for name in extra):
             return super().run(*words, stdin=stdin, stdout=stdout, **extra)
-        (given, put), (out, to_out), (err, to_err) = os.pipe(), os.pipe(), os.pipe()
-        os.write(put, stdin)
-        os.close(put)
-        with ThreadPoolExecutor(2) as readers, os.fdopen(out, "rb") as output, os.fdopen(err, "rb") as errors:
-            read = readers.submit(output.read), readers.submit(errors.read)
-            try:
-                code = self._server.run(words, self.folder, self.environment(**extra), [given, to_out, to_err])
-            finally:
-                for stream in (given, to_out, to_err):
-                    os.close(stream)
-            return Ran(code, read[0].result(), read[1].result())
+        code, out, err = self._server.capture(words, self.folder, self.environment(**extra), stdin)
+        return Ran(code, out, err)
 
 
 @pytest.fixture(scope="session")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
-from murli.conformance import assert_conforms
-from tests.murli.conftest import EXAMPLES
+from tests.forking.tools import assert_program_conforms
+from tests.murli.conftest import program_of
 
 
-@pytest.mark.first
 def test_the_demo_tool_conforms_in_every_respect() -> None:
-    report = assert_conforms([sys.executable, str(EXAMPLES / "roost_argparse.py")])
+    report = assert_program_conforms(program_of("argparse"))
     assert report.counts["skipped"] == 0
     assert report.counts["passed"] >= 59
 
@@ -21,6 +18,6 @@ def test_the_demo_tool_conforms_in_every_respect() -> None:
 def test_the_others_conform_where_a_framework_makes_a_difference(framework: str) -> None:
     """test_adapters_agree.py has the rest: all three print the same bytes."""
     only = ["describe", "error", "schema", "tty", "pipe", "input", "argument"]
-    report = assert_conforms([sys.executable, str(EXAMPLES / f"roost_{framework}.py")], only=only)
+    report = assert_program_conforms(program_of(framework), only)
     assert report.counts["skipped"] == 0
     assert report.counts["passed"] >= 20

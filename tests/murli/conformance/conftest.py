@@ -8,16 +8,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.forking.tools import ToolServers
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
 
 TOOLS = Path(__file__).parent / "tools"
+OPTIONS = ("-S", "-E")
+"""Without site-packages, which the tools do not need and which takes time."""
 
 
 @pytest.fixture(scope="session")
-def tool() -> Callable[[str], list[str]]:
-    """The command that starts one of the tools; without site-packages, which they do not need and which takes time."""
-    return lambda name: [sys.executable, "-S", "-E", str(TOOLS / f"{name}.py")]
+def fork_servers() -> Iterator[ToolServers]:
+    servers = ToolServers(TOOLS / "good.py", *OPTIONS)
+    yield servers
+    servers.close()
+
+
+@pytest.fixture
+def tool(fork_servers: ToolServers) -> Iterator[Callable[[str], list[str]]]:
+    """The command that starts one of the tools, which the kit then starts by a fork."""
+    with fork_servers.serving():
+        yield lambda name: [sys.executable, *OPTIONS, str(TOOLS / f"{name}.py")]
 
 
 @pytest.fixture

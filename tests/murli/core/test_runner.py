@@ -714,6 +714,13 @@ def test_a_reader_that_has_gone_ends_an_unbuffered_command_quietly() -> None:
     assert on_pipe(raw, io.TextIOWrapper(raw, encoding="utf-8", write_through=True), answer) == (9, b"")
 
 
+@pytest.mark.parametrize("buffered", [4, 1 << 20], ids=["a page larger than the buffer", "a page that fits"])
+def test_a_reader_that_has_gone_ends_a_help_page_quietly(buffered: int) -> None:
+    raw = broken_pipe()
+    stdout = io.TextIOWrapper(io.BufferedWriter(raw, buffered), encoding="utf-8", write_through=True)
+    assert on_pipe(raw, stdout, answer, "--help") == (9, b"")
+
+
 def test_a_full_disk_is_an_output_error() -> None:
     raw = io.FileIO("/dev/full", "w")
     code, stderr = on_pipe(raw, io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8"), answer)

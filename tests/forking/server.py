@@ -1,7 +1,8 @@
 """Run a Python program again and again, each time in a process forked from one that has run it once.
 
-`fork_server.py <program>` with a socket as standard input. Typer alone takes a third of a second to import, which
-hundreds of tests of the same tool need not pay. Everything else is the program's own, its end included.
+`server.py <program>` with a socket as standard input. Typer alone takes a third of a second to import, which
+hundreds of tests of the same tool need not pay. Everything else is the program's own, its end included. A request may
+name another program, which finds what the first one has imported.
 """
 
 from __future__ import annotations
@@ -20,25 +21,32 @@ from typing import Any
 STREAMS = 3
 
 
-def wait_for_request(program: str) -> None:
-    """Answer each request with the exit code of its process; return in that process."""
+def wait_for_request(program: str) -> str:
+    """Answer each request with the pid of its process and with its exit code; return the program in that process."""
     server = socket.socket(fileno=os.dup(0))
     while True:
         message, streams, _, _ = socket.recv_fds(server, 1 << 20, STREAMS)
         if not message:
             os._exit(0)
+        while not message.endswith(b"\n"):
+            message += server.recv(1 << 20)
         child = os.fork()
         if child == 0:
             server.close()
-            become(program, json.loads(message), streams)
-            return
+            request = json.loads(message)
+            chosen = str(request.get("program", program))
+            become(chosen, request, streams)
+            return chosen
         for stream in streams:
             os.close(stream)
+        server.sendall(b"%d\n" % child)
         server.sendall(b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 def become(program: str, request: dict[str, Any], streams: list[int]) -> None:
     """Have this process look as if it had been started for the request."""
+    if request.get("session"):
+        os.setsid()
     for number, given in enumerate(streams):
         os.dup2(given, number)
         os.close(given)
@@ -65,5 +73,4 @@ if __name__ == "__main__":
     with contextlib.suppress(SystemExit), Path(os.devnull).open("w") as ignored, contextlib.redirect_stdout(ignored):
         runpy.run_path(PROGRAM, run_name="__main__")
     gc.freeze()
-    wait_for_request(PROGRAM)
-    runpy.run_path(PROGRAM, run_name="__main__")
+    runpy.run_path(wait_for_request(PROGRAM), run_name="__main__")
