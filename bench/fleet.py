@@ -32,6 +32,7 @@ from libtmux import Server
 from covey.contract.fleet import OPERATIONS
 from covey.hosts.processes import ProcessTable
 from covey.kernel.client import Client
+from lab.at_terminal import typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -194,7 +195,7 @@ class Fleet:
         adapters = self.folder / "home" / "adapters"
         adapters.mkdir(parents=True)
         (adapters / "bench.toml").write_text(ADAPTER)
-        self.run(COVEY, "config", "set", "fleet.sockets", json.dumps(self.sockets))
+        self.run(*typed([COVEY, "config", "set", "fleet.sockets", json.dumps(self.sockets)]))
         self.run(COVEY, "up")
         try:
             end = time.monotonic() + LIMIT_S
