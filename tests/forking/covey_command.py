@@ -6,20 +6,19 @@ the daemon.
 
 from __future__ import annotations
 
-import atexit
 import importlib
 import os
 import pkgutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import covey
 from covey.cli import main
+from tests.forking.ending import end_as
 
 DAEMON = [sys.executable, "-m", "covey.node"]
 OTHER_PROCESSES = ("covey.mcp", "covey.mesh")
@@ -38,16 +37,8 @@ class ForkedDaemon:
         self.returncode: int | None = None
         self.pid = os.fork()
         if self.pid == 0:
-            code = 70
-            try:
-                become_daemon([os.open(os.devnull, os.O_RDONLY), stdout, stderr], pass_fds, cwd)
-                code = importlib.import_module("covey.node.__main__").detached(arguments)
-                threading._shutdown()  # type: ignore[attr-defined] # as the interpreter does in the end
-                atexit._run_exitfuncs()
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)
+            become_daemon([os.open(os.devnull, os.O_RDONLY), stdout, stderr], pass_fds, cwd)
+            end_as(lambda: importlib.import_module("covey.node.__main__").detached(arguments))
 
     def poll(self) -> int | None:
         if self.returncode is None:

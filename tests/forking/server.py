@@ -18,6 +18,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.forking.ending import end_as
+
+del sys.path[0]
+
 STREAMS = 3
 
 
@@ -66,6 +71,11 @@ def become(program: str, request: dict[str, Any], streams: list[int]) -> None:
         setattr(sys, f"__{name}__", stream)
 
 
+def exec_main(program: str) -> None:
+    """Run a program as `__main__`."""
+    runpy.run_path(program, run_name="__main__")
+
+
 if __name__ == "__main__":
     PROGRAM = sys.argv[1]
     sys.path[0] = str(Path(PROGRAM).parent)
@@ -73,4 +83,4 @@ if __name__ == "__main__":
     with contextlib.suppress(SystemExit), Path(os.devnull).open("w") as ignored, contextlib.redirect_stdout(ignored):
         runpy.run_path(PROGRAM, run_name="__main__")
     gc.freeze()
-    runpy.run_path(wait_for_request(PROGRAM), run_name="__main__")
+    end_as(lambda: exec_main(wait_for_request(PROGRAM)))
