@@ -22,7 +22,7 @@ from hypothesis import settings
 
 from lab.at_terminal import decides, requesting, typed
 from tests.covey.declared import checked_events, undeclared_in
-from tests.forking.fork_server import SMALL, ForkServers
+from tests.forking.fork_server import SERVER, SMALL, TERMINATOR, ForkServers
 
 COMMAND = str(Path(sys.executable).parent / "covey")
 ROOT = Path(__file__).parents[2]
@@ -73,9 +73,9 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 @functools.cache
-def forking(program: Path) -> ForkServers:
+def forking(program: Path, script: str) -> ForkServers:
     """Return the fork servers of a program, which are closed when this process ends."""
-    servers = ForkServers(program, PYTHONPATH=str(ROOT))
+    servers = ForkServers(program, script=script, PYTHONPATH=str(ROOT))
     atexit.register(servers.close)
     return servers
 
@@ -110,11 +110,12 @@ class Covey:
     def run(self, *words: str, stdin: str = "", **extra: str) -> Ran:
         """Run the command behind pipes, in a fork unless its start is tested; a person's decision is on a terminal."""
         decision = decides(words)
-        apart = decision or any(name.startswith(OF_INTERPRETER) for name in extra)
+        apart = any(name.startswith(OF_INTERPRETER) for name in extra)
         if self.forked and len(stdin) <= SMALL // 4 and not apart:
             program, *before = self.forked
-            servers, environment = forking(Path(program)), self.environment(**extra)
-            code, out, err = servers.capture([*before, *words], self.folder, environment, stdin.encode())
+            servers, environment = forking(Path(program), TERMINATOR if decision else SERVER), self.environment(**extra)
+            given = stdin.encode()
+            code, out, err = servers.capture([*before, *words], self.folder, environment, given, terminal=decision)
             return Ran(code, out.decode(), err.decode())
         command = [*self.command, *words]
         ended = subprocess.run(

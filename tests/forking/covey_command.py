@@ -1,4 +1,5 @@
-"""The `covey` command for a fork server, which has imported all of Covey. A daemon that it starts is a fork, too.
+"""The `covey` command for a fork server, which has imported all of Covey. A daemon that it starts is a fork, too,
+and so are that daemon's children.
 
 Half of the time that the tests compute would go into imports: of the command, which starts two thousand times, and of
 the daemon.
@@ -18,7 +19,8 @@ from typing import Any
 
 import covey
 from covey.cli import main
-from tests.forking.ending import end_as
+from tests.forking import spawner
+from tests.forking.becoming import end_as
 
 DAEMON = [sys.executable, "-m", "covey.node"]
 OTHER_PROCESSES = ("covey.mcp", "covey.mesh")
@@ -67,7 +69,7 @@ def become_daemon(streams: list[int], kept: list[int], folder: str) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
-        if descriptor >= STANDARD_STREAMS and descriptor not in kept:
+        if descriptor >= STANDARD_STREAMS and descriptor not in (*kept, spawner.running[0].fileno()):
             try:
                 os.close(descriptor)
             except OSError:
@@ -75,6 +77,7 @@ def become_daemon(streams: list[int], kept: list[int], folder: str) -> None:
     sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - for the life of the process
     sys.stderr = open(2, "w", closefd=False, buffering=1)  # noqa: SIM115 - as above
     subprocess.Popen = IN_BACKGROUND  # type: ignore[misc]
+    os.posix_spawn = spawner.running[0].posix_spawn  # type: ignore[assignment]
 
 
 def started(command: list[str], *arguments: Any, **options: Any) -> Any:
@@ -89,6 +92,7 @@ if __name__ == "__main__":
             if not module.name.endswith("__main__") and not module.name.startswith(OTHER_PROCESSES):
                 importlib.import_module(module.name)
         importlib.import_module("covey.node.__main__")
+        spawner.running.append(spawner.Spawner())
     subprocess.Popen = started  # type: ignore[assignment, misc]
     time.tzset()
     main()

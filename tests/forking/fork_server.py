@@ -15,15 +15,17 @@ from pathlib import Path
 TIME_LIMIT = 120
 SMALL = 4096
 """A text that a pipe takes before anybody reads it."""
+SERVER, TERMINATOR = "server.py", "terminator"
+"""Scripts of servers: the second one makes terminals of a person's."""
 KEPT = ("PATH", "PYTHONPATH", "LANG", "PYTHONDONTWRITEBYTECODE")
 
 
 class ForkServer:
     """Starts processes of one program from one that has imported its libraries (see server.py)."""
 
-    def __init__(self, program: Path, *options: str, **extra: str) -> None:
+    def __init__(self, program: Path, *options: str, script: str = SERVER, **extra: str) -> None:
         self._socket, theirs = socket.socketpair()
-        command = [sys.executable, *options, str(Path(__file__).with_name("server.py")), str(program)]
+        command = [sys.executable, *options, str(Path(__file__).with_name(script)), str(program)]
         with theirs:
             kept = {name: value for name, value in os.environ.items() if name in KEPT}
             environment = {**kept, "HOME": "/nonexistent", **extra}
@@ -42,7 +44,12 @@ class ForkServer:
         return self._number(limit_s)
 
     def capture(
-        self, words: Sequence[str | bytes], folder: Path, environment: dict[str, str], stdin: bytes = b""
+        self,
+        words: Sequence[str | bytes],
+        folder: Path,
+        environment: dict[str, str],
+        stdin: bytes = b"",
+        **request: object,
     ) -> tuple[int, bytes, bytes]:
         """Have the program run behind pipes; return its exit code and what it printed. Takes a short standard input."""
         (given, put), (out, to_out), (err, to_err) = os.pipe(), os.pipe(), os.pipe()
@@ -51,7 +58,7 @@ class ForkServer:
         with ThreadPoolExecutor(2) as readers, os.fdopen(out, "rb") as output, os.fdopen(err, "rb") as errors:
             read = readers.submit(output.read), readers.submit(errors.read)
             try:
-                self.start(words, [given, to_out, to_err], folder=str(folder), environment=environment)
+                self.start(words, [given, to_out, to_err], folder=str(folder), environment=environment, **request)
             finally:
                 for stream in (given, to_out, to_err):
                     os.close(stream)
@@ -76,9 +83,10 @@ class ForkServer:
 class ForkServers:
     """As many fork servers of one program as processes of it run at the same time, asked for by any thread."""
 
-    def __init__(self, program: Path, *options: str, **extra: str) -> None:
+    def __init__(self, program: Path, *options: str, script: str = SERVER, **extra: str) -> None:
         self.options = options
         self._program = program
+        self._script = script
         self._extra = extra
         self._idle: list[ForkServer] = []
         self._all: list[ForkServer] = []
@@ -89,7 +97,7 @@ class ForkServers:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-        server = ForkServer(self._program, *self.options, **self._extra)
+        server = ForkServer(self._program, *self.options, script=self._script, **self._extra)
         with self._lock:
             self._all.append(server)
         return server
@@ -99,11 +107,16 @@ class ForkServers:
             self._idle.append(server)
 
     def capture(
-        self, words: Sequence[str | bytes], folder: Path, environment: dict[str, str], stdin: bytes = b""
+        self,
+        words: Sequence[str | bytes],
+        folder: Path,
+        environment: dict[str, str],
+        stdin: bytes = b"",
+        **request: object,
     ) -> tuple[int, bytes, bytes]:
         """Have the program run behind pipes; return its exit code and what it printed. Takes a short standard input."""
         server = self.take()
-        captured = server.capture(words, folder, environment, stdin)
+        captured = server.capture(words, folder, environment, stdin, **request)
         self.give_back(server)
         return captured
 

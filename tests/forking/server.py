@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import io
 import json
 import os
 import runpy
 import socket
 import sys
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from tests.forking.ending import end_as
+from tests.forking.becoming import become, end_as
 
 del sys.path[0]
 
@@ -46,29 +44,6 @@ def wait_for_request(program: str) -> str:
             os.close(stream)
         server.sendall(b"%d\n" % child)
         server.sendall(b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-
-
-def become(program: str, request: dict[str, Any], streams: list[int]) -> None:
-    """Have this process look as if it had been started for the request."""
-    if request.get("session"):
-        os.setsid()
-    for number, given in enumerate(streams):
-        os.dup2(given, number)
-        os.close(given)
-    os.chdir(request["folder"])
-    os.environ.clear()
-    os.environ.update(request["environment"])
-    sys.argv = [program, *request["words"]]
-    for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
-        made = getattr(sys, name)
-        stream = io.TextIOWrapper(
-            open(number, f"{mode}b", closefd=False),  # noqa: SIM115 - for the life of the process
-            encoding=made.encoding,
-            errors=made.errors,
-            line_buffering=name == "stderr" or os.isatty(number),
-        )
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
 
 
 def exec_main(program: str) -> None:
