@@ -13,16 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TERMINAL = Path(__file__).parent / "terminator"
-REQUEST = """
-import http.client, socket, sys
-path, method, target, body = sys.argv[1:]
-asking = http.client.HTTPConnection("covey")
-asking.sock = socket.socket(socket.AF_UNIX)
-asking.sock.connect(path)
-asking.request(method, target, body, {"Content-Type": "application/json"})
-answer = asking.getresponse()
-print(answer.status, answer.read().decode())
-"""
+REQUEST = Path(__file__).with_name("request.py")
 BY_WORDS = {operation.cli: operation for operation in OPERATIONS if operation.cli}
 
 
@@ -36,7 +27,7 @@ def requesting(socket: str, method: str, path: str, params: Mapping[str, Any]) -
 
     It prints the status, a space and the body of the answer.
     """
-    return typed([sys.executable, "-I", "-S", "-c", REQUEST, socket, method, path, json.dumps(params)])
+    return typed([sys.executable, "-I", "-S", str(REQUEST), socket, method, path, json.dumps(params)])
 
 
 def decides(words: Sequence[str]) -> bool:

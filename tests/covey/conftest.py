@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from lab.at_terminal import decides, requesting, typed
+from lab import at_terminal
+from lab.at_terminal import decides, typed
 from tests.covey.declared import checked_events, undeclared_in
 from tests.forking.fork_server import SERVER, SMALL, TERMINATOR, ForkServers
 
@@ -144,11 +145,14 @@ class Covey:
 
     def decide(self, method: str, target: str, /, **params: Any) -> tuple[int, Any]:
         """Make one request from a person's terminal: the status, and what was answered."""
-        asked = requesting(str(self.node / "sock"), method, target, params)
-        ended = subprocess.run(
-            asked, env=self.environment(), capture_output=True, text=True, timeout=TIME_LIMIT, check=True
+        words = [str(self.node / "sock"), method, target, json.dumps(params)]
+        servers = forking(Path(FORKED_COMMAND), TERMINATOR)
+        code, out, err = servers.capture(
+            words, self.folder, self.environment(), terminal=True, program=str(at_terminal.REQUEST)
         )
-        status, _, body = ended.stdout.partition(" ")
+        if code:
+            raise subprocess.CalledProcessError(code, words, out, err)
+        status, _, body = out.decode().partition(" ")
         return int(status), json.loads(body)
 
     @property

@@ -90,6 +90,7 @@ def test_a_newcomer_without_any_agent_sees_the_main_job(folder: Path) -> None:
     assert left_behind(folder) == []
 
 
+@pytest.mark.once
 @pytest.mark.skipif(
     not program_of(Claude).exists(), reason="the lab has not installed Claude Code: ./run lab install claude"
 )

@@ -28,13 +28,14 @@ SOCKET_PATH_BYTES, SSH_SUFFIX_BYTES = 104, 18
 """The shortest limit of a Unix socket's path among our platforms, and what ssh appends while it makes one."""
 # Run on the other machine: what is started there ends soon after its sshd, which may have been killed. A shell that
 # waits for a tmux server that hangs does not end by itself. The shell knows the process that it becomes, and its
-# parent; if it may not ask about the parent, it does nothing.
-GUARD = """(
-  kill -0 $PPID || exit
+# parent. It asks before it starts anything: a parent that has ended by then is told from one that may not be asked.
+GUARD = """if kill -0 $PPID 2>/dev/null; then
   while sleep 3 && kill -0 $$; do
     kill -0 $PPID || { kill $$; sleep 1; kill -9 $$; exit; }
-  done
-) </dev/null >/dev/null 2>&1 &
+  done </dev/null >/dev/null 2>&1 &
+elif parent=$(ps -o ppid= -p $$ 2>/dev/null) && [ $parent -ne $PPID ]; then
+  exit
+fi
 exec "$@\""""
 ALIAS = re.compile(r"[A-Za-z0-9_\[][^\s\x00-\x1f\x7f]*")
 

@@ -17,8 +17,8 @@ from covey.beats.run_folder import marked_processes
 from tests.covey.beats.pretended import Pretended, logged, until
 from tests.covey.conftest import Covey
 
-PARTS, KILLS = 10, 10
-"""A hundred kills in all. A busy machine needs ten seconds for one."""
+PARTS, KILLS = 3, 10
+"""Thirty kills in all. A busy machine needs ten seconds for one."""
 
 
 @pytest.fixture
