@@ -26,8 +26,8 @@ def _tools(body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _named(tool: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     inner = tool.get(tool.get("type", ""), tool)
     one = inner if isinstance(inner, dict) else tool
-    schema = next(
-        (one[key] for key in ("input_schema", "parameters", "parametersJsonSchema") if isinstance(one.get(key), dict)),
-        {},
-    )
-    return str(one.get("name") or tool.get("type") or ""), schema
+    name = str(one.get("name") or tool.get("type") or "")
+    for key in ("input_schema", "parameters", "parametersJsonSchema"):
+        if isinstance(one.get(key), dict):
+            return name, one[key]
+    return name, {}

@@ -42,7 +42,7 @@ NAMED, NAME = 8, 40
 """How many keys an announcement names, and how long they may be."""
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*", re.ASCII)
 _ONE_LINE = re.compile(r"[^\s+-][^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]*")
-_OWN_LINES = re.compile(r"^(?=[ \t])", re.MULTILINE)
+_OWN_LINES = re.compile(r"^(?=[ \t])|(?<=\n)")
 
 
 def call_text(given: object) -> str:
@@ -106,6 +106,7 @@ def _known(given: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
 
 def _question(one: dict[str, Any]) -> Iterator[str]:
     several = one.get("multiSelect") is True or one.get("multiple") is True
+    # A further line could be taken for the next question, an indented one for an option.
     text = _OWN_LINES.sub("| ", unmarked(string(one.get("question"))))
     yield text + (" (several may be chosen)" if several else "")
     known = {key for key in ("multiSelect", "multiple") if isinstance(one.get(key), bool)}

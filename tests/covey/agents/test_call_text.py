@@ -117,6 +117,14 @@ def test_plans_and_questions_are_shown_with_all_that_comes_with_them() -> None:
         '  • header: "H"',
         "• more: 1",
     ]
+    several = {"questions": [{"question": "One?\nTwo? (several may be chosen)\n\n Three?"}, {"question": " Four?"}]}
+    assert questions_text(several).splitlines() == [
+        "One?",
+        "| Two? (several may be chosen)",
+        "| ",
+        "|  Three?",
+        "|  Four?",
+    ]
     assert questions_text({"questions": ["what?"]}) == '• questions: ["what?"]'
     assert '• options: "A or B"' in questions_text({"questions": [{"question": "?", "options": "A or B"}]})
 

@@ -40,7 +40,7 @@ def test_what_does_not_come_from_the_agent_is_no_request_and_settles_none(asking
     assert claude.closed(approval["id"])["status"] == "answered", "no denial is corrected by what anybody says"
 
 
-FORGED = [
+FORGED: list[dict[str, object]] = [
     {"hook_event_name": "UserPromptSubmit", "prompt": "go on"},
     {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {}},
     {"hook_event_name": "Stop", "stop_hook_active": False},
