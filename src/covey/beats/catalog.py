@@ -116,11 +116,12 @@ class BeatCatalog:
             return False
         contents = {file.path: self._content(file) for file in seen if file.stamp}
         drafts = [_draft(file, contents[file.path][1] if file.stamp else None) for file in seen]
-        before = self.entries
-        self.entries = tuple(self._entry(draft, name) for draft, name in zip(drafts, _names(drafts), strict=True))
+        entries = tuple(self._entry(draft, name) for draft, name in zip(drafts, _names(drafts), strict=True))
         if self._agreements is not None:
-            self._agreements.see(heads_of(self.entries))
-            self.entries = tuple(_checked(entry, self._agreements) for entry in self.entries)
+            self._agreements.see(heads_of(entries))
+            entries = tuple(_checked(entry, self._agreements) for entry in entries)
+        before = self.entries
+        self.entries = entries
         self.beats = {entry.beat.name: entry.beat for entry in self.entries if entry.beat}
         self._seen = [contents[file.path][0] if file.stamp else file for file in seen]
         self._contents = contents
