@@ -166,7 +166,7 @@ async def test_a_conversation_that_an_unverified_hook_names_gives_way_to_one_tha
 
     def hook(event: str, session: str, **how: bool) -> str:
         """Deliver one, and return the conversation whose files are followed then."""
-        sources.on_hook({"hook_event_name": event, "session_id": session}, clock.time(), **how)
+        sources.on_hook({"hook_event_name": event, "session_id": session}, clock.time(), "", **how)
         return sources._session
 
     try:
