@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from covey import __version__
 from covey.agents.registry import INTEGRATIONS
 from covey.kernel.home import Home
-from lab import agents, drift, figures, live, show
+from lab import agents, drift, figures, live, own_home, show
 from lab import report as tables
 from lab.acts import add_acts
 from lab.bench import JOBS, Play, bench, play_all
@@ -459,4 +459,5 @@ def report_progress(result: Run | PlayError, count: int, total: int) -> None:
 
 
 if __name__ == "__main__":
+    own_home.enter()
     run(parser(), version=__version__)

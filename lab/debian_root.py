@@ -43,6 +43,7 @@ PLACES = re.compile(
 """Variables that say where packages come from and whom to trust; the root gets no others of this machine."""
 OWN = {"PIP_CACHE_DIR": "pip", "NPM_CONFIG_CACHE": "npm", "COVEY_LAB_DIR": "lab"}
 DEVICES = {"null": "1 3", "zero": "1 5", "full": "1 7", "random": "1 8", "urandom": "1 9", "tty": "5 0"}
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 APT_SETTINGS = re.compile(r"Acquire::(https?::|Check-Valid-Until )")
 
 
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"run: {error}\n")
         return 2
     # Also where they are ignored, as in the background: the demo and the suite would inherit that.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in INTERRUPTS:
         signal.signal(number, interrupted)
     cache = cache_folder()
     try:
@@ -284,27 +285,58 @@ def enter(root: Path, folder: str, command: list[str], binds: Sequence[Bind], en
 
 def in_namespaces(command: list[str], environment: Mapping[str, str], output: IO[bytes] | None = None) -> int:
     """Run a command whose mounts and descendants end with it, and return its exit code."""
-    # A session of its own: an interrupt of the terminal reaches only this program, which ends the namespaces.
-    child = subprocess.Popen(
-        ["unshare", "--mount", "--pid", "--fork", "--kill-child", *command],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output and subprocess.STDOUT,
-        start_new_session=True,
-    )
+    child = None
     try:
+        with interrupts_later():  # else one could come when the child runs and nobody knows of it yet
+            # A session of its own: an interrupt of the terminal reaches only this program, which ends the namespaces.
+            child = subprocess.Popen(
+                ["unshare", "--mount", "--pid", "--fork", "--kill-child", *command],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output and subprocess.STDOUT,
+                start_new_session=True,
+            )
         return child.wait()
     finally:
-        if child.poll() is None:
-            first = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
-            handles = [os.pidfd_open(int(pid)) for pid in first]
-            child.kill()
-            child.wait()
-            for handle in handles:  # the namespace's process 1: it ends when the kernel has ended all others
-                signal.pidfd_send_signal(handle, signal.SIGKILL)
-                select.select([handle], [], [])
-                os.close(handle)
+        if child is not None and child.poll() is None:
+            with interrupts_later():
+                end_namespaces(child)
+
+
+@contextlib.contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Within it, signals that ask this program to end wait until it is left; then their handlers run."""
+    arrived: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        del frame
+        arrived.append(number)
+
+    before = {number: signal.signal(number, note) for number in INTERRUPTS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for late in arrived:
+            signal.raise_signal(late)
+
+
+def end_namespaces(child: subprocess.Popen[bytes]) -> None:
+    """Kill `unshare`, and return when everything in its namespaces has ended."""
+    # A process that is stopped starts no other: what it has started by then is all that there will be.
+    os.kill(child.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    first = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+    handles = [os.pidfd_open(int(pid)) for pid in first]
+    child.kill()
+    child.wait()
+    for handle in handles:  # the namespace's process 1: it ends when the kernel has ended all others
+        with contextlib.suppress(ProcessLookupError):  # it ended with its parent, and was collected
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+        select.select([handle], [], [])
+        os.close(handle)
 
 
 def first_process(

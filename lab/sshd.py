@@ -17,7 +17,7 @@ LIMIT_S = 90.0
 class Sshd:
     """A real sshd on loopback with a key of its own, and the ssh configuration that reaches it by an alias.
 
-    `variables` are set for all logins.
+    `variables` are set for all logins. Their home is a folder of their own, so that shells read no file of a person.
     """
 
     def __init__(self, folder: Path, alias: str = "loop", **variables: str) -> None:
@@ -30,10 +30,17 @@ class Sshd:
                 ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True, timeout=LIMIT_S
             )
         shutil.copy(folder / "user.pub", folder / "authorized")
-        exported = {"PATH": os.environ["PATH"], **variables}  # in one line: of two SetEnv lines sshd takes the first
+        self.home = folder / "home"
+        self.home.mkdir()
+        exported = {
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            **variables,
+        }  # in one line: of two SetEnv lines sshd takes the first
         (folder / "sshd_config").write_text(
             f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n"
-            "PidFile none\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
+            "PidFile none\nPermitUserRC no\nStrictModes no\n"
+            "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\n"
             f"SetEnv {' '.join(f'{name}={value}' for name, value in exported.items())}\n"
         )
         (folder / "ssh_config").write_text(

@@ -1,5 +1,7 @@
 """Runs tests that are `async def`, begins with those that take long, and gives each the signals that a terminal gives.
 
+All of them have a home folder that is not the person's (`lab/own_home.py`).
+
 A suite that was started with `nohup ./run test &` ignores SIGINT and SIGHUP, every child inherits that, and tests that
 interrupt a program would wait for ever.
 """
@@ -13,10 +15,12 @@ import signal
 
 import pytest
 
+from lab import own_home
 from tests.not_run import pytest_terminal_summary as pytest_terminal_summary  # noqa: PLC0414 - a hook for pytest
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+own_home.enter()  # before any test is imported: some ask for the home then
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -143,6 +143,7 @@ def test_a_folder_is_put_on_the_schedule_once_and_a_daemon_has_it_at_once(covey:
     (covey.home / "config.toml").write_text('# mine\n[log]\nlevel = "info"\n')
     assert covey.run("up").code == 0
     first = covey.run("beats", "add").result
+    assert first.pop("agreed")[0]["file"] == f"{covey.folder}/HEARTBEAT.md"
     assert first == {"workspace": str(covey.folder), "config": f"{covey.home}/config.toml", "added": True}
     assert [item["workspace"] for item in covey.run("beats", "list").result["items"]] == [str(covey.folder)]
     assert covey.run("beats", "add").result["added"] is False

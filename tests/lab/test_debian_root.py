@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -97,19 +98,52 @@ def test_run_hands_the_arguments_over(tmp_path: Path) -> None:
     )
 
 
+INTERRUPTED = """
+import os, signal, subprocess, sys
+from lab import debian_root as d
+
+class Started(subprocess.Popen):
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        if sys.argv[2] == "starting":  # it runs, and whoever has started it does not know yet
+            open(sys.argv[3], "rb").close()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+subprocess.Popen = Started
+signal.signal(signal.SIGTERM, d.interrupted)
+try:
+    d.in_namespaces(["bash", "-c", sys.argv[1]], {"PATH": "/usr/bin:/bin:/usr/sbin"})
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+
+
 @pytest.mark.skipif(bool(NO_NAMESPACES), reason="no namespace of processes can be made here")
-def test_an_interrupt_ends_everything_that_runs_in_the_namespaces(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", ["starting", "running"])
+def test_an_interrupt_ends_everything_that_runs_in_the_namespaces(tmp_path: Path, moment: str) -> None:
     alive = tmp_path / "alive"
     os.mkfifo(alive)
     # A process that keeps the FIFO open for writing, has a session of its own, and ignores what it is asked.
     script = f"trap '' TERM INT HUP; setsid sleep 600 >{alive} & wait"
-    program = (
-        "import signal, sys; from lab import debian_root as d; signal.signal(signal.SIGTERM, d.interrupted)\n"
-        "try: d.in_namespaces(['bash', '-c', sys.argv[1]], {'PATH': '/usr/bin:/bin:/usr/sbin'})\n"
-        "except KeyboardInterrupt: sys.exit(7)\n"
-    )
-    running = subprocess.Popen([sys.executable, "-c", program, script], cwd=debian_root.REPOSITORY)
-    with alive.open("rb", buffering=0) as reader:  # which waits for the writer
-        running.terminate()
+    # Opened without waiting for a writer: if what has to be tested fails, there may never be one.
+    reader = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        command = [sys.executable, "-c", INTERRUPTED, script, moment, str(alive)]
+        running = subprocess.Popen(command, cwd=debian_root.REPOSITORY)
+        if moment == "running":
+            while not _has_writer(reader):
+                assert running.poll() is None
+                time.sleep(0.01)
+            running.terminate()
         assert running.wait(60) == 7
-        assert reader.read(1) == b""
+        assert not _has_writer(reader)
+    finally:
+        os.close(reader)
+
+
+def _has_writer(reader: int) -> bool:
+    """Return whether a process has the other end of a FIFO open, into which nothing is written."""
+    try:
+        return os.read(reader, 1) != b""
+    except BlockingIOError:
+        return True

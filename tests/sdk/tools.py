@@ -14,7 +14,7 @@ from sdk.generate.__main__ import SDK
 
 TYPESCRIPT_PLAYER = "play.mjs"
 LIMIT_S = 300
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "covey-sdk"
+CACHE = Path(os.environ["COVEY_SDK_CACHE"])
 
 
 def run(*command: str, folder: Path, limit_s: float = LIMIT_S) -> str:

@@ -9,7 +9,8 @@ of the input, on a line that begins with `• `:
         | A=1
         | B=2
 
-No line of the known part begins so: a mark of its own is spelt out there. The lines of a long value are indented. A
+No line of the known part begins so, or with anything else that is drawn like it: a line there begins with a letter, a
+digit or a sign of ASCII, and any other sign at its beginning is spelt out. The lines of a long value are indented. A
 known part that is long is announced by a first line that begins with `•• ` and names what is below it. Nothing is left
 out, whatever the types, and what hides or deceives is spelt out (`kernel/visible_text`).
 """
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.agents.json_values import json_list, json_object, string
 from covey.agents.summaries import PATHS
-from covey.kernel.visible_text import visible
+from covey.kernel.visible_text import unmarked, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,9 +41,8 @@ DEEPEST = 6
 NAMED, NAME = 8, 40
 """How many keys an announcement names, and how long they may be."""
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*", re.ASCII)
-_LIKE_A_MARK = re.compile(r"^([ \t]*)([•∙·●◦‣\u2043⦁・])", re.MULTILINE)
-_ONE_LINE = re.compile(r"[^\s•+-][^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]*")
-_OWN_LINES = re.compile(r"^(?=[ \t])", re.MULTILINE)
+_ONE_LINE = re.compile(r"[^\s+-][^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]*")
+_OWN_LINES = re.compile(r"^(?=[ \t])|(?<=\n)")
 
 
 def call_text(given: object) -> str:
@@ -58,7 +58,7 @@ def plan_text(given: object) -> str:
     plan = string(given.get("plan"))
     if not plan.strip():
         return _text("the plan on its screen", given)
-    return _text(_unmarked(plan), {name: value for name, value in given.items() if name != "plan"})
+    return _text(unmarked(plan), {name: value for name, value in given.items() if name != "plan"})
 
 
 def questions_text(given: object) -> str:
@@ -89,9 +89,9 @@ def _known(given: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
     for key in ("command", "diff"):
         text = string(given.get(key)).strip("\n")
         if text.strip():
-            return _unmarked(text), frozenset({key})
+            return unmarked(text), frozenset({key})
     path = next((key for key in PATHS if _ONE_LINE.fullmatch(string(given.get(key)))), "")
-    name, named = ([string(given.get(path))], {path}) if path else ([], set[str]())
+    name, named = ([unmarked(string(given.get(path)))], {path}) if path else ([], set[str]())
     changed = frozenset({"old_string", "new_string"}) & given.keys()
     if any(given[key] for key in changed) and all(isinstance(given[key], str) for key in changed):
         lines = [*_signed("-", given.get("old_string")), *_signed("+", given.get("new_string"))]
@@ -101,12 +101,13 @@ def _known(given: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
     if name:
         return name[0], frozenset(named)
     url = string(given.get("url"))
-    return (url, frozenset({"url"})) if _ONE_LINE.fullmatch(url) else ("", frozenset())
+    return (unmarked(url), frozenset({"url"})) if _ONE_LINE.fullmatch(url) else ("", frozenset())
 
 
 def _question(one: dict[str, Any]) -> Iterator[str]:
     several = one.get("multiSelect") is True or one.get("multiple") is True
-    text = _OWN_LINES.sub("| ", _unmarked(string(one.get("question"))))
+    # A further line could be taken for the next question, an indented one for an option.
+    text = _OWN_LINES.sub("| ", unmarked(string(one.get("question"))))
     yield text + (" (several may be chosen)" if several else "")
     known = {key for key in ("multiSelect", "multiple") if isinstance(one.get(key), bool)}
     if isinstance(one.get("question"), str):
@@ -188,11 +189,6 @@ def _json(value: object, indent: int | None = None) -> str:
 def _signed(sign: str, text: object) -> list[str]:
     """Return the lines of a text, each behind a sign; the line break at its end begins no line."""
     return [f"{sign} {line}" for line in string(text).removesuffix("\n").split("\n")] if text else []
-
-
-def _unmarked(text: str) -> str:
-    """Return a text in which no line begins with a mark, or what looks like one."""
-    return _LIKE_A_MARK.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
 
 
 def _spelt_breaks(text: str) -> str:

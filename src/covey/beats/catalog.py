@@ -22,9 +22,10 @@ from covey.kernel.config.file import Problem
 from covey.kernel.regular_file import read_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from covey.agents.headless.agent import HeadlessAgent
+    from covey.beats.agreements import Agreements
 
 
 class CatalogEntry(Struct, frozen=True, kw_only=True):
@@ -36,6 +37,10 @@ class CatalogEntry(Struct, frozen=True, kw_only=True):
     beat: Beat | None = None
     body: str = ""
     """The instructions: the file without its head."""
+    part: str = ""
+    """The name of its folder below heartbeats/; empty for the workspace's own file."""
+    agreed_to: dict[str, Any] | None = None
+    """The options of its head that a person has to agree to, as they are written; None if there is nothing to read."""
     description: str = ""
     problems: tuple[Problem, ...] = ()
     missing: bool = False
@@ -53,6 +58,7 @@ class _Draft(Struct, kw_only=True):
     file: HeartbeatFile
     body: str = ""
     fields: dict[str, Any]
+    agreed_to: dict[str, Any] | None = None
     lines: dict[str, int]
     problems: list[Problem]
     explicit: str = ""
@@ -72,11 +78,22 @@ class BeatCatalog:
     name.
     """
 
-    def __init__(self, home: str, agents: Mapping[str, HeadlessAgent], clock: Callable[[], float] = time.time) -> None:
-        """`home` is the folder that `~` means, `clock` the one by which files are stamped."""
+    def __init__(
+        self,
+        home: str,
+        agents: Mapping[str, HeadlessAgent],
+        clock: Callable[[], float] = time.time,
+        *,
+        agreements: Agreements | None = None,
+    ) -> None:
+        """`home` is the folder that `~` means, `clock` the one by which files are stamped.
+
+        With `agreements`, a beat whose options nobody has agreed to has a problem.
+        """
         self._home = home
         self._agents = agents
         self._clock = clock
+        self._agreements = agreements
         self._contents: dict[str, tuple[HeartbeatFile, Frontmatter]] = {}
         self._seen: list[HeartbeatFile] = []
         self.entries: tuple[CatalogEntry, ...] = ()
@@ -94,12 +111,17 @@ class BeatCatalog:
     def reload(self, workspaces: Sequence[Mapping[str, Any]]) -> bool:
         """Read the files that have changed. Returns whether any entry is different now."""
         seen = list(find_heartbeat_files(workspaces, self._home, self._clock()))
-        if seen == self._seen and all(file.settled for file in seen):
+        is_same = self._agreements is None or not self._agreements.reload()
+        if is_same and seen == self._seen and all(file.settled for file in seen):
             return False
         contents = {file.path: self._content(file) for file in seen if file.stamp}
         drafts = [_draft(file, contents[file.path][1] if file.stamp else None) for file in seen]
+        entries = tuple(self._entry(draft, name) for draft, name in zip(drafts, _names(drafts), strict=True))
+        if self._agreements is not None:
+            self._agreements.see(heads_of(entries))
+            entries = tuple(_checked(entry, self._agreements) for entry in entries)
         before = self.entries
-        self.entries = tuple(self._entry(draft, name) for draft, name in zip(drafts, _names(drafts), strict=True))
+        self.entries = entries
         self.beats = {entry.beat.name: entry.beat for entry in self.entries if entry.beat}
         self._seen = [contents[file.path][0] if file.stamp else file for file in seen]
         self._contents = contents
@@ -140,10 +162,34 @@ class BeatCatalog:
             file=file.path,
             beat=None if problems else beat,
             body=draft.body,
+            part=file.part,
+            agreed_to=draft.agreed_to,
             description=description,
             problems=tuple(problems),
             missing=file.missing,
         )
+
+
+def _checked(entry: CatalogEntry, agreements: Agreements) -> CatalogEntry:
+    """Return an entry that can run, or the entry with the problem that nobody has agreed to its options."""
+    if entry.beat is None:
+        return entry
+    objection = agreements.objection(entry.workspace, entry.part, entry.agreed_to or {})
+    return replace(entry, beat=None, problems=(Problem("", 0, objection),)) if objection else entry
+
+
+def heads_of(entries: Iterable[CatalogEntry]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the options that a person has to agree to, by workspace and file.
+
+    A workspace that is not there is left out; one without a file is empty.
+    """
+    heads: dict[str, dict[str, dict[str, Any]]] = {}
+    for entry in entries:
+        if Path(entry.workspace).is_dir():
+            known = heads.setdefault(entry.workspace, {})
+            if entry.agreed_to is not None:
+                known[entry.part] = entry.agreed_to
+    return heads
 
 
 def _draft(file: HeartbeatFile, front: Frontmatter | None) -> _Draft:
@@ -171,7 +217,15 @@ def _draft(file: HeartbeatFile, front: Frontmatter | None) -> _Draft:
     explicit = fields.pop("name", "")
     if explicit and file.part and "name" not in head:
         explicit += f"/{file.part}"  # the configuration's name is that of the workspace
-    return _Draft(file=file, body=front.body, fields=fields, lines=front.lines, problems=problems, explicit=explicit)
+    return _Draft(
+        file=file,
+        body=front.body,
+        fields=fields,
+        agreed_to=options.agreed_to(head),
+        lines=front.lines,
+        problems=problems,
+        explicit=explicit,
+    )
 
 
 def _problem(lines: Mapping[str, int], name: str, sentence: str) -> Problem:

@@ -16,7 +16,7 @@ def findings(part: dict[str, Any]) -> Sequence[Finding]:
         return []
     counts, found = part["by_state"], []
     if broken := counts.get("broken"):
-        detail = f"{broken} cannot run: its file or its configuration is wrong"
+        detail = f"{broken} cannot run: its file or its configuration is wrong, or was changed and not agreed to"
         found.append(Finding("beats", "beats", FAIL, detail, "covey beats list"))
     if parked := counts.get("parked"):
         reasons = ", ".join(dict.fromkeys(reason.partition(":")[0] for reason in part.get("reasons", [])))

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats import options
+from covey.beats.catalog import BeatCatalog
 from covey.beats.heartbeat_files import LARGEST_FILE, expand_path
-from covey.beats.workspaces import add_workspaces
+from covey.beats.workspaces import add_workspaces, agree
 from covey.kernel.quoting import quoted
 from murli import not_found, user_error
 
@@ -70,6 +72,8 @@ def import_file(home: Home, source: str, user_home: str) -> dict[str, Any]:
             field="path",
         )
     added, present = add_workspaces(home, murmur.tables, user_home)
+    new = [table for table in murmur.tables if table["path"] in added]
+    agree(home, BeatCatalog.load(new, user_home, AGENTS).entries)
     return {
         "source": source,
         "file": home.node.config_file,

@@ -17,6 +17,7 @@ import msgspec
 
 from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats import answers
+from covey.beats.agreements import Agreements
 from covey.beats.budgets import Budgets
 from covey.beats.catalog import BeatCatalog
 from covey.beats.ledger import MIGRATIONS
@@ -127,7 +128,8 @@ def _with_beats(
     home: Home, settings: Settings, answer: Callable[[StoredBeats, Config], Coroutine[Any, Any, dict[str, Any]]]
 ) -> dict[str, Any]:
     config = Config.load(home.node, settings)
-    catalog = BeatCatalog.load(config.get("beats.workspace"), str(Path.home()), AGENTS)
+    catalog = BeatCatalog(str(Path.home()), AGENTS, agreements=Agreements(home.path, read_only=True))
+    catalog.reload(config.get("beats.workspace"))
     with open_queries(home) as queries:
         beats = StoredBeats(catalog, queries, config.get)
 

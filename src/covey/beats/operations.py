@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.agents.registry import HEADLESS as AGENTS
 from covey.beats import answers, doctor
+from covey.beats.agreements import Agreements
 from covey.beats.beat_events import BeatEvents
 from covey.beats.catalog import BeatCatalog
 from covey.beats.heartbeat_log import HeartbeatLog
@@ -48,7 +49,7 @@ async def opened(context: Context) -> AsyncIterator[Opened]:
     async with (
         BeatEvents(context.events, context.clock, context.metrics) as events,
         BeatScheduler(
-            catalog=BeatCatalog(home, AGENTS),
+            catalog=BeatCatalog(home, AGENTS, agreements=Agreements(context.seat.home)),
             ledger=Ledger(context.store, context.events),
             events=events,
             clock=context.clock,

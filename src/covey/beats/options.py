@@ -9,7 +9,7 @@ import difflib
 import re
 import zoneinfo
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cronsim import CronSim, CronSimError
 
@@ -32,6 +32,17 @@ _SIZES = {"": 1, "k": 1000, "m": 1_000_000}
 _MIDNIGHT = 24 * 60
 
 
+class Option(NamedTuple):
+    """An option: the field of a `Beat` that it sets, and how it is read."""
+
+    field: str
+    read: Callable[[Any], Any]
+    consent: bool = False
+    """Whether a value may permit more than another: one in a file counts once a person has agreed to it."""
+    no_consent: str = ""
+    """Why every value permits the same. Either this or `consent` is given."""
+
+
 def as_texts(value: Any) -> Any:
     """Return a value of TOML or JSON as YAML has it: numbers are texts."""
     if isinstance(value, dict):
@@ -47,8 +58,8 @@ def canonical(table: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str,
     problems: list[tuple[str, str]] = []
     for written, value in table.items():
         name = _ALIASES.get(written, written)
-        if name not in READERS:
-            problems.append((written, f"{written} is not an option of a beat{nearest(written, READERS)}"))
+        if name not in OPTIONS:
+            problems.append((written, f"{written} is not an option of a beat{nearest(written, OPTIONS)}"))
         elif name in known:
             problems.append(
                 (written, f"{written} is there twice: as maxTurns and max_turns, or as lastRun and last_run")
@@ -80,14 +91,19 @@ def read(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, st
     fields: dict[str, Any] = {}
     problems: list[tuple[str, str]] = []
     for name, value in options.items():
-        field, reader = READERS[name]
+        option = OPTIONS[name]
         try:
-            fields[field] = reader(value)
+            fields[option.field] = option.read(value)
         except ValueError as error:
             problems.append((name, f"{name}: {error}"))
     if "interval" in options and "cron" in options:
         problems.append(("cron", "a beat has an interval or a cron expression, not both: take one out"))
     return fields, problems
+
+
+def agreed_to(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those options that a person has to agree to."""
+    return {name: value for name, value in options.items() if OPTIONS[name].consent}
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:
@@ -280,23 +296,23 @@ _PROBE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "when": ("when", _one_of("fails", "changed")),
     "timeout": ("timeout_s", _timeout),
 }
-READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "name": ("name", _name),
-    "description": ("description", _text),
-    "interval": ("schedule", _interval),
-    "cron": ("schedule", _cron),
-    "tz": ("tz", _tz),
-    "timeout": ("timeout_s", _timeout),
-    "maxTurns": ("max_turns", _turns),
-    "agent": ("agent", _text),
-    "model": ("model", _model),
-    "permissions": ("deny", _deny),
-    "budget": ("budget", _budget),
-    "probe": ("probe", _probe),
-    "overlap": ("overlap", _one_of("skip", "queue", "parallel")),
-    "quiet": ("quiet", _quiet),
-    "notify": ("notify", _notify),
-    "lastRun": ("last_run", _moment),
+OPTIONS: dict[str, Option] = {
+    "name": Option("name", _name, consent=True),  # a beat could take the name of another, which a person resumes by it
+    "description": Option("description", _text, no_consent="it is for people and changes nothing"),
+    "interval": Option("schedule", _interval, consent=True),
+    "cron": Option("schedule", _cron, consent=True),
+    "tz": Option("tz", _tz, consent=True),  # a different zone is a new day for a budget
+    "timeout": Option("timeout_s", _timeout, consent=True),
+    "maxTurns": Option("max_turns", _turns, consent=True),
+    "agent": Option("agent", _text, consent=True),
+    "model": Option("model", _model, consent=True),
+    "permissions": Option("deny", _deny, consent=True),
+    "budget": Option("budget", _budget, consent=True),
+    "probe": Option("probe", _probe, consent=True),
+    "overlap": Option("overlap", _one_of("skip", "queue", "parallel"), consent=True),
+    "quiet": Option("quiet", _quiet, consent=True),
+    "notify": Option("notify", _notify, consent=True),
+    "lastRun": Option("last_run", _moment, no_consent="a beat that was on the schedule has a record of its last run"),
 }
-"""Every option: the field that it sets, and how it is read."""
+"""Every option."""
 _ALIASES = {"max_turns": "maxTurns", "last_run": "lastRun"}

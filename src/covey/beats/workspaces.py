@@ -6,32 +6,50 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from covey.agents.registry import HEADLESS as AGENTS
-from covey.beats.catalog import BeatCatalog
+from covey.beats.agreements import Agreements
+from covey.beats.catalog import BeatCatalog, heads_of
 from covey.beats.heartbeat_files import expand_path
 from covey.kernel.config import toml_text
 from covey.kernel.config.file import flat, locked, parse_text, read_text, replace_text
 from covey.kernel.quoting import quoted
-from murli import user_error
+from murli import tool_error, user_error
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from covey.beats.catalog import CatalogEntry
     from covey.kernel.home import Home
 
 KEY = ("beats", "workspace")
 
 
-def check_workspace(workspaces: list[dict[str, Any]], path: str, user_home: str) -> None:
-    """Raise `AgentError` with file and line if a beat of the folder `path` could not run beside the configured ones."""
+def check_workspace(workspaces: list[dict[str, Any]], path: str, user_home: str) -> list[CatalogEntry]:
+    """Return the beats of the folder `path`, as they would be beside the configured ones.
+
+    Raises `AgentError` with file and line if one of them could not run.
+    """
     is_configured = any(
         os.path.realpath(found) == path
         for table in workspaces
         if (found := expand_path(str(table.get("path", "")), user_home))
     )
     catalog = BeatCatalog.load(workspaces if is_configured else [*workspaces, {"path": path}], user_home, AGENTS)
-    problems = [
-        line for entry in catalog.entries if os.path.realpath(entry.workspace) == path for line in entry.problem_lines
-    ]
-    if problems:
+    entries = [entry for entry in catalog.entries if os.path.realpath(entry.workspace) == path]
+    if problems := [line for entry in entries for line in entry.problem_lines]:
         raise user_error("; ".join(problems), f"Mend it, then: covey beats add {quoted(path)}", field="path")
+    return entries
+
+
+def agree(home: Home, entries: Sequence[CatalogEntry]) -> None:
+    """Keep what the heads of these beats say as what a person has agreed to. Raises `AgentError`."""
+    home.node.prepare()
+    try:
+        Agreements(home.path).agree(heads_of(entries))
+    except OSError as error:
+        raise tool_error(
+            f"what you agree to cannot be kept in {home.path}: {error.strerror or error}",
+            f"Look at it: ls -ld {quoted(home.path)}",
+        ) from None
 
 
 def add_workspaces(home: Home, tables: list[dict[str, Any]], user_home: str) -> tuple[list[str], list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from covey.cli.cells import clean, cut, hanging, hint, width
+from covey.cli.cells import clean, cut, hanging, hint, visible_line, width
 from covey.cli.render_runs import SIGNS, labelled, outcome, price, since, what
 from covey.cli.table import GAP, table
 from covey.cli.text import BLUE, DIM, RED, YELLOW, Paint, age, duration, many, short
@@ -192,15 +192,18 @@ def begun(result: dict[str, Any], paint: Paint) -> str:
     """After `covey init`: the file, and what comes next."""
     lines = hanging("Wrote", short(clean(result["file"])), paint.columns)
     lines += ["  Say in it what to look after, then try it: covey beat"]
-    if not result["scheduled"]:
-        lines += ["  To run it on its schedule: covey beats add"]
+    runs = "  To agree to its options, so that it runs" if result["scheduled"] else "  To run it on its schedule"
+    lines += [f"{runs}: covey beats add"]
     return "\n".join(lines)
 
 
 def added(result: dict[str, Any], paint: Paint) -> str:
-    """After `covey beats add`: the folder, and what comes next."""
+    """After `covey beats add`: the folder, what was agreed to, and what comes next."""
     label = "On the schedule:" if result["added"] else "On the schedule already:"
     lines = hanging(label, short(clean(result["workspace"])), paint.columns)
+    for one in result["agreed"]:
+        options = " · ".join(map(visible_line, one["options"])) or "no options of its own"
+        lines += hanging(f"  {visible_line(one['name'])} may run with:", options, paint.columns)
     lines += hint("covey up", "starts the daemon, which runs it, if it does not run yet", paint.columns)
     return "\n".join([*lines, *hint("covey beats list", "shows when it runs next", paint.columns)])
 

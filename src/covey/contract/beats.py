@@ -79,7 +79,7 @@ OPERATIONS = (
         local="it writes a file into a folder of yours",
         description="Creates HEARTBEAT.md in the folder: a head that says when it runs, and instructions to be "
         "replaced by yours. An existing file is left alone (exit code 7). `scheduled` says whether the folder is in "
-        "config.toml already; if not, `covey beats add` adds it.",
+        "config.toml already; `covey beats add` adds it, and agrees to the options of the file.",
         when_to_use="Call it once in a folder that is to be looked after on a schedule.",
         examples=[("covey init api", "A HEARTBEAT.md for the folder api", 5)],
         parameters=[
@@ -231,14 +231,22 @@ OPERATIONS = (
         cli=["beats", "add"],
         local="it reads a folder of yours and adds to config.toml",
         description="Adds a [[beats.workspace]] with the folder to config.toml, unless it is there already. A beat "
-        "that could not run (an option that is misspelt, no schedule) is refused, with the file and the line. A "
-        "running daemon has it at once. To take it off the schedule, remove those lines.",
-        when_to_use="Call it once for a folder whose HEARTBEAT.md is to run by itself.",
+        "that could not run (an option that is misspelt, no schedule) is refused, with the file and the line. What "
+        "the heads of its files say is agreed to: a beat whose head says something else later, such as a different "
+        "probe or budget, is broken until this is called again. A running daemon has it at once. To take it off the "
+        "schedule, remove those lines.",
+        when_to_use="Call it once for a folder whose HEARTBEAT.md is to run by itself, and after its options changed.",
         examples=[("covey beats add api", "The folder api from now on", 7)],
         parameters=[
             Parameter("path", "The workspace; this folder if left out.", positional=True, default=".", path=True)
         ],
-        result=shape("AddedWorkspace", workspace="string", config="string", added="boolean"),
+        result=shape(
+            "AddedWorkspace",
+            workspace="string",
+            config="string",
+            added="boolean",
+            agreed=array(shape("AgreedBeat", name="string", file="string", options=array("string"))),
+        ),
         mutating=True,
         idempotent=True,
         guard=False,

@@ -82,9 +82,9 @@ AGENT_ENDED = EventKind(
 AGENT_SIGNAL = EventKind(
     "agent.signal",
     "A source said something about an agent. Without a claim it has nothing to say any more. What is not `applied` "
-    "came too late to count.",
+    "came too late to count, or is `only_claimed`: an unverified hook, while a request of the agent was held.",
     subject="runtime_id",
-    data=shape(**SIGNAL["properties"], applied="boolean"),
+    data=shape(**SIGNAL["properties"], applied="boolean", only_claimed=Omittable("boolean")),
 )
 TARGET_ADDED = EventKind(
     "target.added",

@@ -94,6 +94,7 @@ class AgentSources:
         self._rest: asyncio.Task[None] | None = None
         self._rests = BackOff(FIRST_REST_S, LONGEST_REST_S, jitter=False)
         self._session = ""
+        self._is_session_verified = False
         self._pauses = Pauses()
         self._tasks = tasks
         self._files: dict[tuple[str, str], asyncio.Task[None]] = {}
@@ -125,15 +126,20 @@ class AgentSources:
         if self._rest is not None:
             self._rest.cancel()
 
-    def on_hook(self, payload: object, at: float, delivery_id: str = "") -> list[Notice]:
-        """Return what one of the agent's hooks says, under the id of its delivery if it has one."""
+    def on_hook(
+        self, payload: object, at: float, delivery_id: str = "", *, verified: bool = True, only_claimed: bool = False
+    ) -> list[Notice]:
+        """Return what one of the agent's hooks says, under the id of its delivery if it has one.
+
+        What is `only_claimed` names no conversation whose files are followed.
+        """
         notices = self._hooks.normalise(payload, at) if self._hooks else []
         if reply := reply_in(payload):
             self.last_reply = (at, reply)
         if delivery_id:
             notices = [replace(notice, dedupe_key=f"{delivery_id}/{number}") for number, notice in enumerate(notices)]
-        for notice in notices:
-            self._follow_session(notice)
+        for notice in () if only_claimed else notices:
+            self._follow_session(notice, verified=verified)
         return notices
 
     def on_suspended(self, now: float, *, suspended: bool) -> None:
@@ -303,12 +309,17 @@ class AgentSources:
         self._pauses.look_closely()
         self._report(self, source, claim, f"{source} {now}", now)
 
-    def _follow_session(self, notice: Notice) -> None:
-        """Follow the files of the conversation that a notice names, if it is the first one or has just begun."""
-        if notice.session_id and (notice.kind == SESSION_STARTED or not self._session):
-            self._use_session(notice.session_id)
+    def _follow_session(self, notice: Notice, *, verified: bool = True) -> None:
+        """Follow the files of the conversation that a notice names, if it is the first one or has just begun.
 
-    def _use_session(self, session: str) -> None:
+        One that is followed because an unverified hook named it gives way to what a verified one names.
+        """
+        is_known = self._session and (self._is_session_verified or not verified)
+        if notice.session_id and (notice.kind == SESSION_STARTED or not is_known):
+            self._use_session(notice.session_id, verified=verified)
+
+    def _use_session(self, session: str, *, verified: bool = True) -> None:
+        self._is_session_verified = verified or (session == self._session and self._is_session_verified)
         if session != self._session:
             self._session = session
             self._follow_files()

@@ -1,7 +1,8 @@
 """Texts of others, so that nothing in them acts on a terminal, hides, or looks like something else.
 
 There are two strengths: `visible` for what a person decides on, where nothing is left out and everything that could
-deceive is spelt out; `shown` for what a person only reads. Names, paths and commands are texts of others too.
+deceive is spelt out; `shown` for what a person only reads. Names, paths and commands are texts of others too. Where
+lines of ours are among those of a text, `unmarked` keeps the two apart.
 
 In `visible`, letters of a person's own script stay, and so do emoji. What is spelt out, such as `\\u0456`:
 controls, marks of direction and width, blanks other than the space, fillers, tags, variation selectors, private and
@@ -68,6 +69,10 @@ _SELDOM = frozenset({"COPTIC", "CHEROKEE", "LISU", "DESERET", "OSAGE", "GOTHIC",
 _ODD_LATIN = frozenset("\u0251\u0261\u0269")
 """Second forms of a, g and i."""
 
+_DOT_LETTERS = frozenset("\u02d1\u0660\u06f0\u119e\u1427\u2d42\u2d48\u2d57\u318d\ua78f")
+"""Letters and digits that are drawn as a dot."""
+_BEGINNING = r"^([ \t]*)([^\x00-\x7f])"
+
 # What a character is, as one letter, so that texts can be searched for runs of them.
 _BREAK, _ASCII_SIGN, _DIGIT, _LATIN, _WIDE, _LETTER, _MARK, _SIGN = "n", " ", "0", "a", "w", "l", "m", "."
 _SPELT = "x"
@@ -118,6 +123,29 @@ def visible(text: str) -> str:
 def visible_line(text: str) -> str:
     """Return a text as `visible` does, on one line: a line break is spelt out too."""
     return visible(text).replace("\n", "\\x0a")
+
+
+def unmarked(text: str) -> str:
+    """Return a text in which no line begins with a sign other than those of ASCII: such a sign is spelt out.
+
+    So a line that begins with a bullet, a bar or an arrow is one of ours, whatever else looks like these. Lines may be
+    indented.
+    """
+    if text.isascii():
+        return text
+    import re  # most texts do not need it, and it is slow to import
+
+    return re.sub(
+        _BEGINNING,
+        lambda found: found[0] if _is_word(found[2]) else f"{found[1]}{_spelt(found[2])}",
+        text,
+        flags=re.MULTILINE,
+    )
+
+
+def _is_word(letter: str) -> bool:
+    """Return whether a character is a letter or a digit that looks like one."""
+    return unicodedata.category(letter)[0] in "LN" and letter not in _DOT_LETTERS
 
 
 def shown(text: str) -> str:

@@ -15,8 +15,9 @@ from covey.policy.tool_call import FILE, MCP, OTHER, PATCH, SHELL, Kind, ToolCal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-Form = Literal["text", "number", "flag", "off", "texts", "json"]
-"""What a value has to be. `off` is a flag that widens what the call may do: set, the call is not understood."""
+Form = Literal["text", "number", "flag", "off", "texts", "places", "json"]
+"""What a value has to be. `places` are a text or a list of texts. `off` is what widens the call: unless it is false or
+empty, the call is not understood."""
 DEEPEST = 64
 """Lists and objects inside each other; a deeper input is not understood."""
 MOST_TEXTS = 2000
@@ -49,13 +50,20 @@ class Tools:
     """The tools of one agent, by the names that its hooks use."""
 
     def __init__(
-        self, declared: Mapping[str, Tool], *, mcp_prefix: str = "", asked_as: Mapping[str, str] | None = None
+        self,
+        declared: Mapping[str, Tool],
+        *,
+        mcp_prefix: str = "",
+        asked_as: Mapping[str, str] | None = None,
+        never: Mapping[str, str] | None = None,
     ) -> None:
         """`mcp_prefix`: how the names of tools begin that come from an MCP server, if the agent marks them so.
 
-        `asked_as`: what the agent calls a tool when it asks for permission, where that is a different name.
+        `asked_as`: what the agent calls a tool when it asks for permission, where that is a different name. `never`:
+        tools that no rule can allow, because their input does not tell what they do, and how it does not.
         """
         self.declared = declared
+        self.never = never or {}
         self.asked_as = asked_as or {}
         self._mcp_prefix = mcp_prefix
 
@@ -82,7 +90,7 @@ class Tools:
             return call
         tool = self.declared.get(name)
         if tool is None:
-            return _not_read(call, f"{name[:60]} is not a tool that Covey knows")
+            return _not_read(call, self.never.get(name) or f"{name[:60]} is not a tool that Covey knows")
         return _read(tool, given, call)
 
 
@@ -93,10 +101,13 @@ def _read(tool: Tool, given: dict[str, object], call: ToolCall) -> ToolCall:
     if tool.kind == PATCH:
         patch = Patch(command)
         wrong = wrong or patch.objection
-    paths = [path for key in tool.paths if (path := _text(given, key))]
-    if tool.deep and not any(_text(given, key) for key in tool.paths):
+    paths = [path for key in tool.paths for path in _places(given, key)]
+    if tool.deep and not paths:
         paths.append(".")
-    if len({posixpath.normpath(path) for path in paths}) > 1:
+    if not all(paths):
+        wrong = wrong or "one of its files has no name"
+    several = any(tool.keys[key] == "places" for key in tool.paths)
+    if not several and len({posixpath.normpath(path) for path in paths}) > 1:
         wrong = wrong or "it names several files where one is meant"
     return ToolCall(
         kind=call.kind,
@@ -115,7 +126,7 @@ def _objection(tool: Tool, given: dict[str, object]) -> str:
         form = tool.keys.get(key) if isinstance(key, str) else None
         if form is None:
             return f"its input has {key[:60]!r}, which Covey does not know"
-        if form == "off" and value is True:
+        if form == "off" and value:
             return f"{key} widens what it may do"
         if value is not None and not _has_form(value, form):
             return f"{key} is not what it has to be ({_WORDS[form]})"
@@ -140,8 +151,9 @@ _WORDS: Mapping[Form, str] = {
     "text": "a text",
     "number": "a number",
     "flag": "true or false",
-    "off": "true or false",
+    "off": "false",
     "texts": "a list of texts",
+    "places": "a text or a list of texts",
     "json": "JSON",
 }
 
@@ -151,14 +163,24 @@ def _has_form(value: object, form: Form) -> bool:
         return isinstance(value, str)
     if form == "number":
         return isinstance(value, _NUMBERS) and not isinstance(value, bool)
-    if form in {"flag", "off"}:
+    if form == "flag":
         return isinstance(value, bool)
-    return form == "json" or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+    if form in {"json", "off"} or (form == "places" and isinstance(value, str)):
+        return True
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def _text(given: Mapping[str, object], key: str) -> str:
     value = given.get(key) if key else None
     return value if isinstance(value, str) else ""
+
+
+def _places(given: Mapping[str, object], key: str) -> list[str]:
+    """Return the files under a key, which is a text or a list of texts."""
+    value = given.get(key)
+    if isinstance(value, list):
+        return [one for one in value if isinstance(one, str)]
+    return [value] if isinstance(value, str) and value else []
 
 
 def _not_read(call: ToolCall, why: str) -> ToolCall:

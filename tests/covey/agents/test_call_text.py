@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.agents.call_text import ANNOUNCED, MARK, call_text, plan_text, questions_text, without_announcement
-from covey.kernel.visible_text import visible
+from covey.kernel.visible_text import unmarked, visible
 
 
 @pytest.mark.parametrize(
@@ -57,6 +60,37 @@ def test_no_line_of_the_known_part_looks_like_a_key_or_an_announcement() -> None
     assert call_text({"text": "a" * 200 + "\n• z"}).splitlines()[-1] == "    | • z"
 
 
+def signs() -> list[str]:
+    """Return every character that is not ASCII and is no letter or digit, and letters that are drawn as a dot."""
+    every = (chr(code) for code in range(0x80, sys.maxunicode + 1))
+    found = [one for one in every if unicodedata.category(one) not in {"Cn", "Co", "Cs"} and not one.isalnum()]
+    return [*(one for one in found if unicodedata.category(one)[0] not in "LN"), *"\u318d\ua78f\u1427\u0660\u06f0"]
+
+
+@pytest.mark.parametrize("key", ["command", "diff", "plan", "question"])
+@pytest.mark.parametrize("indent", ["", "    ", "\t"])
+def test_no_line_of_a_text_can_begin_with_a_sign_that_imitates_a_mark(key: str, indent: str) -> None:
+    read: Callable[[object], str] = {"plan": plan_text, "question": questions_text}.get(key, call_text)
+    text = "".join(f"x\n{indent}{sign} sudo: false\n" for sign in signs())
+    lines = read({"questions": [{"question": text}]} if key == "question" else {key: text}).split("\n")
+    forged = [line for line in lines if line.endswith(" sudo: false")]
+    assert len(forged) == len(signs())
+    assert [line for line in forged if not line.isascii()] == []
+
+
+@pytest.mark.parametrize("key", ["file_path", "path", "notebook_path", "url"])
+def test_neither_can_a_path_or_an_address(key: str) -> None:
+    for sign in signs():
+        line = call_text({key: f"{sign} sudo: false"})
+        assert line.isascii() or line.startswith(f'{MARK}{key}: "'), f"U+{ord(sign):04X}"
+
+
+def test_a_line_may_begin_with_a_letter_of_any_script() -> None:
+    for text in ("日本語を書く", "Привет всем", "سلام", "한국어", "éa", "१२३"):
+        assert unmarked(text) == text
+        assert unmarked(f"x\n  {text}") == f"x\n  {text}"
+
+
 def test_a_long_command_is_announced_with_what_is_below_it() -> None:
     text = call_text({"command": "x\n" * 300 + "y", "sudo": True, "k" * 99: 1, **{f"k{n}": n for n in range(20)}})
     first = text.splitlines()[0]
@@ -82,6 +116,14 @@ def test_plans_and_questions_are_shown_with_all_that_comes_with_them() -> None:
         '     • preview: "rm"',
         '  • header: "H"',
         "• more: 1",
+    ]
+    several = {"questions": [{"question": "One?\nTwo? (several may be chosen)\n\n Three?"}, {"question": " Four?"}]}
+    assert questions_text(several).splitlines() == [
+        "One?",
+        "| Two? (several may be chosen)",
+        "| ",
+        "|  Three?",
+        "|  Four?",
     ]
     assert questions_text({"questions": ["what?"]}) == '• questions: ["what?"]'
     assert '• options: "A or B"' in questions_text({"questions": [{"question": "?", "options": "A or B"}]})

@@ -147,6 +147,45 @@ def test_a_search_reaches_what_is_below_its_folder() -> None:
         assert effect(inside, "claude", "Glob", {"pattern": pattern, "path": "src"}) == "ask"
 
 
+def test_a_search_of_copilot_reaches_what_is_below_each_of_its_folders() -> None:
+    rules = [
+        {"name": "src", "effect": "allow", "path": "src/**"},
+        {"name": "lib", "effect": "allow", "path": "lib/**"},
+        {"name": "no", "effect": "deny", "path": "~/.ssh/"},
+    ]
+    for tool in ("grep", "Grep", "glob", "Glob"):
+        for paths, expected in [
+            ("src", "allow"),
+            (["src", "lib"], "allow"),
+            (["src", "/etc"], "ask"),
+            (["src", "~/.ssh"], "deny"),
+            (["src", ""], "ask"),
+            (["src", 5], "ask"),
+            ([], "ask"),
+            ({"0": "src"}, "ask"),
+        ]:
+            assert effect(rules, "copilot", tool, {"pattern": "*.py", "paths": paths}) == expected, (tool, paths)
+        assert effect(rules, "copilot", tool, {"pattern": "x"}) == "ask", "the whole folder"
+    assert effect(rules, "copilot", "grep", {"pattern": "x", "paths": "src", "glob": "../*"}) == "ask"
+    assert effect(rules, "copilot", "glob", {"pattern": "/etc/*", "paths": "src"}) == "ask"
+
+
+def test_what_monitors_a_command_is_a_shell() -> None:
+    rules = [{"name": "log", "effect": "allow", "command": "tail *"}]
+    assert effect(rules, "claude", "Monitor", {"command": "tail -f log", "timeout_ms": 5}) == "allow"
+    assert effect(rules, "claude", "Monitor", {"command": "rm -r x"}) == "ask"
+    assert effect(ALLOW_ALL, "claude", "Monitor", {"ws": {"url": "wss://host"}}) == "ask"
+    assert effect(ALLOW_ALL, "claude", "Monitor", {"command": "ls", "ws": {"url": "wss://host"}}) == "ask"
+
+
+@pytest.mark.parametrize("agent", [*TOOLS])
+def test_a_tool_whose_input_does_not_tell_what_it_does_is_allowed_by_no_rule(agent: str) -> None:
+    assert not TOOLS[agent].never.keys() & TOOLS[agent].declared.keys()
+    for tool, why in TOOLS[agent].never.items():
+        assert TOOLS[agent].read(tool, {}).unread == why
+        assert effect([*ALLOW_ALL, {"name": "it", "effect": "allow", "tool": tool}], agent, tool, {}) == "ask"
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -165,7 +165,7 @@ def test_config_toml_takes_every_option_and_no_other() -> None:
     setting = SETTINGS["beats.workspace"]
     assert isinstance(setting, Tables)
     assert set(setting.columns) == {"path"} | {
-        written for name in options.READERS for written in options.spellings(name)
+        written for name in options.OPTIONS for written in options.spellings(name)
     }
 
 
@@ -177,7 +177,7 @@ TREES = st.recursive(
 PLAUSIBLE = st.text(alphabet="0123456789*/-,LW#:smhdkM$ .", max_size=20)
 
 
-@given(st.dictionaries(st.sampled_from([*options.READERS]), PLAUSIBLE | TREES, max_size=6))
+@given(st.dictionaries(st.sampled_from([*options.OPTIONS]), PLAUSIBLE | TREES, max_size=6))
 def test_whatever_is_written_becomes_a_beat_or_a_sentence(table: dict[str, Any]) -> None:
     fields, problems = options.read(table)
     if not problems:

@@ -176,17 +176,21 @@ def test_costs_are_told_with_their_budgets() -> None:
     ]
 
 
-def test_after_init_the_next_steps_are_told_and_only_those_that_are_left() -> None:
+def test_after_init_the_next_steps_are_told() -> None:
     result = {"workspace": "/src/api", "file": "/src/api/HEARTBEAT.md", "config": "/c/config.toml", "scheduled": False}
     text = render_beats.begun(result, NARROW)
     assert text.split("\n")[0] == "Wrote /src/api/HEARTBEAT.md"
     assert text.endswith("covey beats add")
-    assert "beats add" not in render_beats.begun({**result, "scheduled": True}, NARROW)
+    assert text.split("\n")[2] == "  To run it on its schedule: covey beats add"
+    agree = render_beats.begun({**result, "scheduled": True}, NARROW).split("\n")[2]
+    assert agree == "  To agree to its options, so that it runs: covey beats add"
 
 
 def test_a_folder_that_was_on_the_schedule_is_said_to_have_been() -> None:
-    result = {"workspace": "/src/api", "config": "/c/config.toml", "added": True}
-    assert render_beats.added(result, NARROW).split("\n")[0] == "On the schedule: /src/api"
+    agreed = [{"name": "api", "file": "/src/api/HEARTBEAT.md", "options": ["interval: 1h", "probe: a\nb"]}]
+    result = {"workspace": "/src/api", "config": "/c/config.toml", "added": True, "agreed": agreed}
+    lines = render_beats.added(result, NARROW).split("\n")
+    assert lines[:2] == ["On the schedule: /src/api", r"  api may run with: interval: 1h · probe: a\x0ab"]
     assert render_beats.added({**result, "added": False}, NARROW).startswith("On the schedule already: ")
 
 

@@ -156,3 +156,26 @@ async def test_a_screen_that_takes_too_long_to_read_is_not_understood_and_read_a
         desk.draw("[ask] rm -rf build/")
         await desk.wait(FIRST_REST_S)
         assert desk.verdict.state == "waiting_approval"
+
+
+async def test_a_conversation_that_an_unverified_hook_names_gives_way_to_one_that_a_verified_hook_names() -> None:
+    clock = ManualClock()
+    claude = load(TOY.parent).adapters["claude"]
+    runtime = replace(sample_runtime(clock.time()), agent="claude")
+    sources = AgentSources(runtime, claude, lambda *_: None, clock, Tasks(clock, Metrics()))
+
+    def hook(event: str, session: str, **how: bool) -> str:
+        """Deliver one, and return the conversation whose files are followed then."""
+        sources.on_hook({"hook_event_name": event, "session_id": session}, clock.time(), "", **how)
+        return sources._session
+
+    try:
+        assert hook("SessionStart", "forged", verified=False) == "forged"
+        assert hook("UserPromptSubmit", "own") == "own"
+        assert hook("UserPromptSubmit", "helper") == "own"
+        assert hook("UserPromptSubmit", "forged", verified=False) == "own"
+        assert hook("SessionStart", "forged", verified=False, only_claimed=True) == "own"
+        assert hook("SessionStart", "spooled", verified=False) == "spooled"
+        assert hook("Stop", "own") == "own"
+    finally:
+        sources.stop()

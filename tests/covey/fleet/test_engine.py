@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from covey.fleet.state.engine import APPLIED, DUPLICATE, LATE, REMEMBERED, UNBOUND, Engine, Signal
+from covey.fleet.state.engine import APPLIED, CLAIMED, DUPLICATE, LATE, REMEMBERED, UNBOUND, Engine, Signal
 from covey.fleet.state.judge import Rules
 from covey.fleet.state.model import STATES, SURE, Claim, State
 
@@ -54,6 +54,17 @@ def test_a_signal_changes_the_state_and_its_version_once() -> None:
     assert (verdict.state, changed, it.version("r")) == ("running", True, 2)
     assert it.evaluate("r", NOW)[1] is False
     assert it.version("r") == 2
+
+
+def test_a_signal_that_is_only_claimed_changes_nothing_and_takes_no_other_ones_place() -> None:
+    it = engine()
+    assert it.apply(signal(1, "waiting_approval")) == APPLIED
+    it.evaluate("r", NOW)
+    assert it.apply(replace(signal(3), only_claimed=True)) == CLAIMED
+    assert it.evaluate("r", NOW)[0].state == "waiting_approval"
+    assert [it.apply(signal(2)), it.apply(signal(3, "idle"))] == [APPLIED, APPLIED], (
+        "neither its time nor its key counts"
+    )
 
 
 def test_a_signal_that_comes_twice_counts_once() -> None:

@@ -81,6 +81,16 @@ async def test_words_arrive_unchanged_and_all_share_one_connection(sshd: Sshd) -
     assert list((sshd.folder / "c").iterdir()) == []
 
 
+async def test_a_login_has_a_home_of_its_own(sshd: Sshd) -> None:
+    there = ssh(sshd)
+    try:
+        code, out, complaints = await run(there, ["sh", "-c", 'echo ~; echo "$HOME"'], deadline_s=30)
+        assert (code, out.split(), complaints) == (0, [str(sshd.home)] * 2, "")
+        assert sshd.home != Path.home()
+    finally:
+        await there.aclose()
+
+
 @pytest.mark.parametrize("script", ["echo $$; exec sleep 1000", "trap '' TERM; echo $$; while :; do sleep 1; done"])
 async def test_what_runs_there_ends_when_its_connection_was_killed(sshd: Sshd, script: str) -> None:
     there = ssh(sshd)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from covey.policy.tool_call import SHELL, WEB
+from covey.policy.tool_call import FILE, SHELL, WEB
 from covey.policy.tools import Tool, Tools, file_tool, other_tool
 
 if TYPE_CHECKING:
@@ -46,6 +46,36 @@ _SHELL = Tool(
 _CREATE = file_tool("path", file_text="text")
 _EDIT = file_tool("path", old_str="text", new_str="text")
 _VIEW = file_tool("path", view_range="json", forceReadLargeFiles="flag")
+_GREP = Tool(
+    FILE,
+    {
+        "pattern": "text",
+        "paths": "places",
+        "output_mode": "text",
+        "glob": "text",
+        "type": "text",
+        "-i": "flag",
+        "-n": "flag",
+        "-A": "number",
+        "-B": "number",
+        "-C": "number",
+        "head_limit": "number",
+        "multiline": "flag",
+    },
+    needs=("pattern",),
+    paths=("paths",),
+    inside=("glob",),
+    deep=True,
+)
+_GLOB = Tool(
+    FILE,
+    {"pattern": "text", "paths": "places"},
+    needs=("pattern",),
+    paths=("paths",),
+    inside=("pattern",),
+    deep=True,
+)
+_SQL = "its statements can open files that its input does not name as such"
 _TASK = other_tool(
     description="text",
     prompt="text",
@@ -65,6 +95,10 @@ TOOLS = Tools(
         "create": _CREATE,
         "Write": _CREATE,
         "Edit": _EDIT,
+        "grep": _GREP,
+        "Grep": _GREP,
+        "glob": _GLOB,
+        "Glob": _GLOB,
         "view": _VIEW,
         "Read": _VIEW,
         "web_fetch": other_tool(WEB, url="text", max_length="number", start_index="number", raw="flag"),
@@ -74,5 +108,13 @@ TOOLS = Tools(
         "skill": other_tool(skill="text"),
         "ask_user": other_tool(message="text", requestedSchema="json", question="text", choices="texts"),
         "AskUserQuestion": other_tool(message="text", requestedSchema="json", question="text", choices="texts"),
-    }
+        "read_bash": other_tool(shellId="text", delay="number"),
+        "stop_bash": other_tool(shellId="text"),
+        "list_bash": other_tool(),
+        "list_agents": other_tool(include_completed="flag", scope="text"),
+        "read_agent": other_tool(agent_id="text", wait="flag", timeout="number", since_turn="number"),
+        "write_agent": other_tool(agent_id="text", agent_ids="texts", scope="text", message="text"),
+        "fetch_copilot_cli_documentation": other_tool(),
+    },
+    never={"sql": _SQL, "session_store_sql": _SQL},
 )

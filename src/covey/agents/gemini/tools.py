@@ -56,5 +56,9 @@ TOOLS = Tools(
         "ask_user": other_tool(questions="json"),
         "invoke_agent": other_tool(agent_name="text", prompt="text", wait_for_previous="flag"),
         "activate_skill": other_tool(name="text"),
+        "enter_plan_mode": other_tool(reason="text"),
+        "update_topic": other_tool(title="text", summary="text", strategic_intent="text", wait_for_previous="flag"),
+        "list_background_processes": other_tool(wait_for_previous="flag"),
+        "read_background_output": other_tool(pid="number", lines="number", delay_ms="number", wait_for_previous="flag"),
     }
 )

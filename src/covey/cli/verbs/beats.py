@@ -34,9 +34,10 @@ def init(home: Home, operation: Operation, params: dict[str, Any]) -> int:
 
 
 def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
-    """Put a folder on the schedule; a daemon that runs has it at once."""
+    """Put a folder on the schedule, and agree to its options; a daemon that runs has it at once."""
+    from covey.beats.agreements import described
     from covey.beats.heartbeat_files import FILE, FOLDER
-    from covey.beats.workspaces import add_workspaces, check_workspace
+    from covey.beats.workspaces import add_workspaces, agree, check_workspace
 
     _refuse_empty(params)
     workspace = os.path.realpath(params["path"])
@@ -46,10 +47,15 @@ def add(home: Home, operation: Operation, params: dict[str, Any]) -> int:
         raise not_found(
             f"there is no HEARTBEAT.md in {workspace}", f"Begin with: covey init {quoted(workspace)}", field="path"
         )
-    check_workspace(_workspaces(home), workspace, os.path.expanduser("~"))
-    added, _ = add_workspaces(home, [{"path": workspace}], os.path.expanduser("~"))
+    found = check_workspace(_workspaces(home), workspace, os.path.expanduser("~"))
+    agree(home, found)  # first: a daemon that saw the workspace before would agree to what the files say then
+    added: list[str] = []
+    if not _is_scheduled(home, workspace):
+        added, _ = add_workspaces(home, [{"path": workspace}], os.path.expanduser("~"))
     _reload(home)
-    return _answer(operation, {"workspace": workspace, "config": home.node.config_file, "added": bool(added)})
+    agreed = [{"name": one.name, "file": one.file, "options": described(one.agreed_to or {})} for one in found]
+    result = {"workspace": workspace, "config": home.node.config_file, "added": bool(added), "agreed": agreed}
+    return _answer(operation, result)
 
 
 def import_murmur(home: Home, operation: Operation, params: dict[str, Any]) -> int:

@@ -248,6 +248,10 @@ class Holding:
 
     # The agents meanwhile.
 
+    def is_asking(self, runtime_id: str) -> bool:
+        """Return whether a request of an agent is held."""
+        return any(held.approval.runtime_id == runtime_id for held in self._held.values())
+
     def on_delivery(self, runtime_id: str, delivery: HookDelivery) -> None:
         """Withdraw the request of a call whose end a hook reports: the person at the terminal has allowed it."""
         if delivery.agent not in APPROVALS:

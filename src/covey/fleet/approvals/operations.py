@@ -66,6 +66,7 @@ class ApprovalOperations:
         )
         self.presence.on_here = self._holding.let_go_hidden
         ingest.on_accepted = self._holding.on_delivery
+        ingest.is_asking = self._holding.is_asking
 
     @contextlib.asynccontextmanager
     async def running(self, tasks: Tasks) -> AsyncIterator[None]:

@@ -73,6 +73,8 @@ class HookIngest:
         self._wake = asyncio.Event()
         self.on_accepted: Callable[[str, HookDelivery], None] = lambda _runtime_id, _delivery: None
         """Called with each delivery that is passed to its owner, and whose sender is verified."""
+        self.is_asking: Callable[[str], bool] = lambda _runtime_id: False
+        """Returns whether a request of a runtime is held: nobody but a verified sender may say that it goes on."""
         self._reported: set[str] = set()
         """Agents whose malformed deliveries were logged; empty stands for all unknown agents."""
 
@@ -191,10 +193,15 @@ class HookIngest:
             return None
         if not agent.knows_event(delivery.payload):
             self._fleet.drift.hook_not_known(agent.runtime, self._fleet.states.now())
-        notices = agent.on_hook(delivery.payload, delivery.at, delivery.id)
-        durable = self._fleet.states.apply_notices(agent, HOOK, notices) or self._accepted.nothing_to_write
+        verified = delivery.verified
+        only_claimed = not verified and self.is_asking(agent.runtime.runtime_id)
+        notices = agent.on_hook(
+            delivery.payload, delivery.at, delivery.id, verified=verified, only_claimed=only_claimed
+        )
+        durable = self._fleet.states.apply_notices(agent, HOOK, notices, only_claimed=only_claimed)
+        durable = durable or self._accepted.nothing_to_write
         self._accepted.add(delivery, durable)
-        if delivery.verified:  # others say what an agent does, and settle nothing that it asks
+        if verified:  # others say what an agent does, and settle nothing that it asks
             self.on_accepted(agent.runtime.runtime_id, delivery)
         return durable
 

@@ -153,7 +153,9 @@ class RemoteFeed:
         found = (
             (event, local[event.subject])
             for event in events
-            if event.subject in local and event.data["source"] not in VISIBLE_REMOTELY
+            if event.subject in local
+            and event.data["source"] not in VISIBLE_REMOTELY
+            and not event.data.get("only_claimed")
         )
         return [
             _message(ReportLine(cursor=event.cursor, report=_report_of_signal(runtime, event.data)))

@@ -1,8 +1,8 @@
 """The state engine: signals in, verdicts out.
 
 It does no IO and knows no clock but the times it is given, so the same signals give the same states. Whether a signal
-is applied is decided in this order: one of a runtime that does not live is dropped, then a duplicate, then one that is
-older than the source's cursor. Only then does the judge weigh the claims.
+is applied is decided in this order: one of a runtime that does not live is dropped, then one that is only claimed, then
+a duplicate, then one that is older than the source's cursor. Only then does the judge weigh the claims.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from covey.fleet.state.judge import Rules, horizon, judge
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from covey.fleet.state.model import Verdict
 
 APPLIED, DUPLICATE, LATE, UNBOUND = "applied", "duplicate", "late", "dropped_unbound"
+CLAIMED = "only_claimed"
 SET_BACK_S = 1.0
 """A claim or cursor that is further ahead of now was stamped by a clock that has been set back since."""
 REMEMBERED = 10_000
@@ -39,6 +40,8 @@ class Signal(Struct, frozen=True, kw_only=True):
     ingested_at: float
     source_seq: int | None = None
     claim: Claim | None = None
+    only_claimed: bool | UnsetType = UNSET
+    """Whether it is not known who says it, while the runtime asks for something: then it changes no state."""
 
 
 class _RuntimeRecord:
@@ -106,10 +109,12 @@ class Engine:
         return runtime_id in self._records
 
     def apply(self, signal: Signal) -> str:
-        """Apply a signal. Returns APPLIED, or why it was not: DUPLICATE, LATE or UNBOUND."""
+        """Apply a signal. Returns APPLIED, or why it was not: UNBOUND, CLAIMED, DUPLICATE or LATE."""
         record = self._records.get(signal.runtime_id)
         if record is None:
             return UNBOUND
+        if signal.only_claimed:
+            return CLAIMED
         key = (signal.source, signal.dedupe_key)
         if key in record.seen:
             return DUPLICATE

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from covey.contract.fleet_events import AGENT_SIGNAL, AGENT_STARTED
@@ -86,28 +87,46 @@ class LiveStates:
 
     # From claims to states.
 
-    def apply_notices(self, agent: AgentSources, source: str, notices: Iterable[Notice]) -> asyncio.Future[bool] | None:
-        """Apply what an agent said.
+    def apply_notices(
+        self, agent: AgentSources, source: str, notices: Iterable[Notice], *, only_claimed: bool = False
+    ) -> asyncio.Future[bool] | None:
+        """Apply what an agent said; what is `only_claimed` is recorded and changes no state.
 
         Returns whether it is in the journal, as soon as that is known; None if nothing of it is recorded.
         """
         durable = None
         for notice in notices:
             if (claim := notice.claim(source)) is not None:
-                durable = self.apply_claim(agent, source, claim, notice_key(source, notice), notice.at) or durable
+                key = notice_key(source, notice)
+                durable = self.apply_claim(agent, source, claim, key, notice.at, only_claimed=only_claimed) or durable
         return durable
 
     def apply_claim(
-        self, agent: AgentSources, source: str, claim: Claim | None, key: str, at: float
+        self,
+        agent: AgentSources,
+        source: str,
+        claim: Claim | None,
+        key: str,
+        at: float,
+        *,
+        only_claimed: bool = False,
     ) -> asyncio.Future[bool] | None:
         """Apply the claim of a source that was read with the agent's adapter, and whatever doubts that adapter has."""
         self._drift.claimed(agent.runtime, source, claim, agent.followed_files, self.now())
         if claim is not None and agent.adapter.caveat:
             claim = replace(claim, caveat=agent.adapter.caveat)
-        return self.apply(agent.runtime.runtime_id, source, claim, key, at)
+        return self.apply(agent.runtime.runtime_id, source, claim, key, at, only_claimed=only_claimed)
 
     def apply(
-        self, runtime_id: str, source: str, claim: Claim | None, key: str, at: float, seq: int | None = None
+        self,
+        runtime_id: str,
+        source: str,
+        claim: Claim | None,
+        key: str,
+        at: float,
+        seq: int | None = None,
+        *,
+        only_claimed: bool = False,
     ) -> asyncio.Future[bool] | None:
         """Apply a claim; None withdraws the last claim of the source. The same `key` is applied once.
 
@@ -126,6 +145,7 @@ class LiveStates:
             ingested_at=now,
             source_seq=seq,
             claim=claim,
+            only_claimed=only_claimed or UNSET,
         )
         durable = self._publish(self._states.apply(signal, self._view(runtime_id)))
         if durable is not None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from covey.contract.attention_events import ATTENTION_ASKED, ATTENTION_SETTLED
 from covey.contract.fleet_events import AGENT_ENDED, AGENT_SIGNAL, AGENT_STARTED, AGENT_STATE
 from covey.fleet.state.attention import NO_REQUEST, Settling, asked, key_of, same_question
-from covey.fleet.state.engine import APPLIED, LATE, Engine
+from covey.fleet.state.engine import APPLIED, CLAIMED, LATE, Engine
 from covey.fleet.state.model import Verdict
 from covey.fleet.state.rows import UNREACHABLE, row_of
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from covey.tmux.listing import Pane
 
 HOOK = "hook"
-"""The source whose signals are recorded even when they come too late to count: no other source repeats them."""
+"""The source whose signals are recorded even when they do not count: no other source repeats them."""
 TICK_S = 0.001
 """What is due at a moment is certainly visible one millisecond after it."""
 
@@ -94,10 +94,11 @@ class States:
     def apply(self, signal: Signal, view: RuntimeView | None) -> list[StateEvent]:
         """Apply a signal. Returns it as an event, then the events that follow; nothing if it is not to be recorded.
 
-        A hook that comes after a newer one was applied does not change the state. It did happen, so it is recorded.
+        A hook that comes after a newer one was applied, or whose sender is not known while the runtime asks for
+        something, does not change the state. It was delivered, so it is recorded.
         """
         outcome = self._engine.apply(signal)
-        if outcome != APPLIED and not (outcome == LATE and signal.source == HOOK):
+        if outcome != APPLIED and not (outcome in {CLAIMED, LATE} and signal.source == HOOK):
             return []
         data = {**to_builtins(signal), "applied": outcome == APPLIED}
         events = [StateEvent(AGENT_SIGNAL, signal.runtime_id, data, signal.ingested_at)]

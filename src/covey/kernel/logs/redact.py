@@ -237,6 +237,8 @@ class _Shapes:
     def __init__(self) -> None:
         import re
 
+        from covey.kernel.logs.known_secrets import KNOWN
+
         self.name = re.compile(r"""(?<![\w.\-])([\w.\-]++)(\\*+["']?[ \t]*+(?:=>|:=|[:=])[ \t]*+|[ \t]++)""", re.ASCII)
         self.quoted = re.compile(
             r"""\[redacted\]                                                                # hidden already
@@ -290,34 +292,11 @@ class _Shapes:
             re.VERBOSE,
         )
         self.signature = re.compile(r"([?&](?:sig|X-Amz-Signature|X-Goog-Signature)=)[A-Za-z0-9%+/=_\-]{16,}+")
-        self.known = re.compile(
-            r"""(?<![A-Za-z0-9])(?:
-                  sk-[A-Za-z0-9_\-]{16,}+ | [sr]k_(?:live|test)_[A-Za-z0-9]{10,}+            # Anthropic, OpenAI; Stripe
-                | whsec_[A-Za-z0-9+/=]{20,}+ | gsk_[A-Za-z0-9]{30,}+ | xai-[A-Za-z0-9]{40,}+ # Stripe; Groq; xAI
-                | pplx-[A-Za-z0-9]{30,}+ | r8_[A-Za-z0-9]{30,}+ | hf_[A-Za-z0-9]{30,}+       # Perplexity, Replicate
-                | gh[pousr]_[A-Za-z0-9]{16,}+ | github_pat_[A-Za-z0-9_]{20,}+
-                | gl(?:pat|oas|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|wt|ffct)-[A-Za-z0-9_\-]{16,}+  # GitLab
-                | AT(?:ATT3|BB|CTT3)[A-Za-z0-9_\-=]{20,}+                                    # Atlassian
-                | (?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])                                   # AWS
-                | AIza[A-Za-z0-9_\-]{35} | ya29\.[A-Za-z0-9_\-.]{16,}+                       # Google
-                | GOCSPX-[A-Za-z0-9_\-]{20,}+ | 1//0[A-Za-z0-9_\-]{30,}+
-                | [A-Za-z0-9_~.]{3}8Q~[A-Za-z0-9_~.\-]{31,34}                                # Azure
-                | xox[abeoprs]-[A-Za-z0-9\-]{10,}+ | xapp-[A-Za-z0-9\-]{10,}+                # Slack
-                | npm_[A-Za-z0-9]{30,}+ | pypi-[A-Za-z0-9_\-]{30,}+ | rubygems_[0-9a-f]{40,}+
-                | do[opr]_v1_[0-9a-f]{40,}+ | dckr_(?:pat|oat)_[A-Za-z0-9_\-]{20,}+          # DigitalOcean; Docker
-                | SG\.[A-Za-z0-9_\-]{16,}+\.[A-Za-z0-9_\-]{16,}+ | SK[0-9a-f]{32}(?![0-9a-f]) # SendGrid; Twilio
-                | key-[0-9a-f]{32}(?![0-9a-f]) | [0-9a-f]{32}-us[0-9]{1,2}(?![0-9])          # Mailgun; Mailchimp
-                | shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,}+ | sq0(?:atp|csp)-[A-Za-z0-9_\-]{20,}+ # Shopify; Square
-                | hv[sbr]\.[A-Za-z0-9_\-]{20,}+ | dapi[0-9a-f]{32} | lin_api_[A-Za-z0-9]{30,}+
-                | gl(?:sa|c)_[A-Za-z0-9_+/=]{30,}+ | sntry[su]_[A-Za-z0-9_+/=\-]{30,}+        # Grafana; Sentry
-                | sbp_[0-9a-f]{40} | pscale_(?:tkn|pw)_[A-Za-z0-9_.\-]{30,}+ | PMAK-[0-9a-f]{24}-[0-9a-f]{34}
-                | ntn_[A-Za-z0-9]{40,}+ | NRAK-[A-Z0-9]{27} | AGE-SECRET-KEY-1[A-Z0-9]{50,}+
-                | [MNO][A-Za-z0-9_\-]{23,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,}+        # Discord
-                | S[OAUCNX][A-Z2-7]{56}(?![A-Z2-7])                                          # NATS seeds
-                | [0-9]{8,10}:[A-Za-z0-9_\-]{35}(?![A-Za-z0-9_\-])                           # Telegram bots
-                | eyJ[A-Za-z0-9_\-]{8,}+\.[A-Za-z0-9_\-]{8,}+(?:\.[A-Za-z0-9_\-]*+)?         # JSON web tokens
-            )""",
-            re.VERBOSE,
+        self.known = re.compile(KNOWN, re.VERBOSE)
+        self.given_to_snyk = re.compile(
+            r"(\bsnyk(?:[ \t]++(?:auth|config[ \t]++set[ \t]++api=)|[a-z_\-]{0,16}(?:=|:[ \t]?))[ \t]*+[\"']?)"
+            r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+            re.IGNORECASE,
         )
 
 
@@ -337,6 +316,8 @@ def _hide_shapes(text: str) -> str:
     text = shapes.webhook.sub(rf"\1{REDACTED}", text)
     text = shapes.signature.sub(rf"\1{REDACTED}", text)
     text = shapes.known.sub(REDACTED, text)
+    if "snyk" in text.lower():
+        text = shapes.given_to_snyk.sub(rf"\1{REDACTED}", text)
     return _hide_options(text, shapes)
 
 

@@ -46,7 +46,7 @@ def test_a_request_is_listed_in_full_and_approved_once(asking: Agents) -> None:
     hook, approval = claude.asked(claude_asks(command))
     assert (approval["agent"], approval["tool"], approval["left_out"]) == ("claude", "Bash", 0)
     announced, *shown = approval["command"].splitlines()
-    assert announced == "•• 2 lines, 20,027 characters, and below them: description"
+    assert announced == "•• 2 lines, 20,032 characters, and below them: description"
     assert shown == [*command.replace("\u202e", "\\u202e").splitlines(), '• description: "Clean up"']
     assert (approval["folder"], approval["on_screen"], approval["suggestions"]) == ("/tmp/project", True, [RULE])
     assert approval["input"] == {"command": command, "description": "Clean up"}
