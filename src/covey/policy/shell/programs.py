@@ -9,8 +9,12 @@ nothing in the words can become a name later, and if nothing is written to the p
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from covey.policy.shell.outputs import GLOB
+from covey.policy.shell.remote import in_container, on_machine, statement
+from covey.policy.shell.scripts import INTERPRETER, SHELLS, interpreter, shell, sourced
+from covey.policy.shell.verdict import Verdict, is_literal, is_tame, program_name
 from covey.policy.wildcard import UNKNOWN
 
 if TYPE_CHECKING:
@@ -29,6 +33,8 @@ DATA = frozenset(
         "join", "tac", "rev", "base64", "md5sum", "sha1sum", "sha256sum", "shasum", "cksum", "xxd", "od", "hexdump",
         "strings", "uname", "whoami", "id", "hostname", "nproc", "uptime", "free", "lsof", "ss", "netstat", "ping",
         "dig", "host", "nslookup", "tree", "cal", "clear", "tput", "getconf", "locale", "groups", "ulimit", "umask",
+        "pkill", "killall", "bc", "sha512sum", "b2sum", "ip", "getent", "xmllint", "ffmpeg", "findmnt",
+        "tty", "stty", "logname", "arch", "lscpu", "vmstat", "iostat", "identify", "install", "rsync", "printenv",
         "gzip", "gunzip", "zcat", "bzip2", "xz", "unzip", "zip", "pytest", "mypy", "ruff", "black", "isort",
         "flake8", "pylint", "eslint", "prettier", "tsc", "jest", "vitest", "pip", "pip3", "brew", "dpkg", "truncate",
         "mktemp", "sync", "patch", "numfmt", "expand", "unexpand", "shuf", "split", "csplit", "iconv", "type",
@@ -46,6 +52,19 @@ NO_FILES = frozenset(
     ]
 )
 """Programs that open no file that an unknown word names, or none that is not in their own folder."""
+READERS = frozenset(
+    [
+        "ls", "cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "wc", "test", "[", "echo", "printf", "chmod", "file",
+        "stat", "which", "type", "cd", "pwd", "mkdir", "sleep", "kill", "pkill", "diff", "cmp", "read", "exit", "true",
+        "du", "basename", "dirname", "realpath", "readlink", "sha256sum", "md5sum",
+    ]
+)
+"""Programs that write no file that their words name."""
+WRITERS = frozenset(
+    ["cp", "mv", "ln", "install", "dd", "tee", "rsync", "curl", "wget", "tar", "unzip", "split", "csplit", "patch",
+     "touch", "gzip", "gunzip", "sed", "awk", "sort", "git", "cpio", "xxd", "base64"]
+)
+"""Programs that write files."""
 _DANGEROUS_OPTIONS = {
     "rg": re.compile(r"--pre|--hostname-bin"),
     "ag": re.compile(r"--pager"),
@@ -70,14 +89,13 @@ _DANGEROUS_OPTIONS = {
     "terraform": re.compile(r"apply|console"),
     "man": re.compile(r"-"),
     "ffprobe": re.compile(r"pipe"),
+    "ip": re.compile(r"netns|vrf|-b|-n"),
+    "install": re.compile(r"-[a-zA-Z]*s|--strip"),
+    "rsync": re.compile(r"-[a-zA-Z]*[eM]|--rsh|--rsync-path|--remote|.*:"),
+    "ffmpeg": re.compile(r"@"),
+    "xmllint": re.compile(r"--shell"),
 }  # fmt: skip
 """By these, a program of `DATA` may run a command after all. Compared with the beginning of words."""
-SHELLS = frozenset(
-    [
-        "sh", "bash", "dash", "zsh", "fish", "ksh", "ksh93", "mksh", "ash", "csh", "tcsh", "rbash", "yash", "elvish",
-        "nu", "xonsh", "pwsh", "busybox",
-    ]
-)
 _KEYWORDS = frozenset(
     [
         "eval", "source", ".", "trap", "alias", "hash", "enable", "bind", "complete", "compgen", "coproc", "fc",
@@ -86,20 +104,10 @@ _KEYWORDS = frozenset(
         "autoload", "zle", "emulate", "abbr", "bindkey", "sched", "ztie", "compdef", "at", "batch", "parallel",
         "watch", "entr", "script", "expect", "screen", "tmux", "vi", "vim", "nvim", "ex", "ed", "view", "emacs",
         "nano", "gdb", "lldb", "less", "more", "man", "open", "xdg-open", "osascript", "crontab", "logger", "m4",
-        "dc", "bc",
+        "dc",
     ]
 )
 """Words of shells, and programs, that run texts."""
-_INTERPRETER = re.compile(
-    r"(python|pypy|ipython|perl|ruby|irb|node|nodejs|php|lua|luajit|tclsh|deno|bun|rscript|awk|gawk|mawk|nawk)[\d.]*"
-)
-_INLINE = re.compile(r"-$|-[a-zA-Z]*[ceEpr]|--eval|--print|--exec|--require|--import|-M|-m$|eval$|repl$|/dev/")
-_MODULES = frozenset(
-    [
-        "pytest", "json.tool", "mypy", "ruff", "black", "pip", "venv", "http.server", "unittest", "compileall",
-        "build", "isort", "flake8", "coverage", "py_compile",
-    ]
-)
 _WRAPPERS: dict[str, tuple[str, str, int, tuple[str, ...]]] = {
     "sudo": ("EHnkSb", "ugCDRTh", 0, ()),
     "doas": ("n", "uC", 0, ()),
@@ -137,7 +145,7 @@ _GIT = frozenset(
         "status", "log", "diff", "show", "add", "commit", "branch", "checkout", "switch", "restore", "stash",
         "fetch", "pull", "push", "merge", "rebase", "reset", "rev-parse", "ls-files", "blame", "tag", "remote",
         "clone", "init", "describe", "cherry-pick", "revert", "rm", "mv", "clean", "grep", "shortlog", "rev-list",
-        "cat-file", "worktree", "apply", "merge-base", "ls-tree", "for-each-ref", "symbolic-ref", "diff-tree",
+        "cat-file", "worktree", "apply", "am", "count-objects", "rev-parse", "var", "stripspace", "version", "merge-base", "ls-tree", "for-each-ref", "symbolic-ref", "diff-tree",
         "name-rev", "reflog", "show-ref", "config", "ls-remote", "check-ignore", "archive",
     ]
 )
@@ -186,35 +194,8 @@ _SUB_DANGER = {
     "cargo": re.compile(r"--config|-Z"),
     "go": re.compile(r"-?-exec|-?-toolexec|-?-vettool|-w"),
 }
-_LATER = re.compile(r"[$`\\*?\[\]{}()]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # fmt: on
-
-
-class Verdict(NamedTuple):
-    """What a program does with its words. `why`: what is not certain about it; empty if all is."""
-
-    why: str = ""
-    runs_words: bool = False
-    """Some of the words may be a command: each of them can be its first."""
-    certainly: bool = False
-    """It is made for that."""
-    inner: tuple[tuple[Word, ...], ...] = ()
-    texts: tuple[Word, ...] = ()
-    """Words that a shell reads."""
-    sets: tuple[str, ...] = ()
-    """Variables that may have any value afterwards."""
-    opens_files: bool = True
-
-
-def program_name(word: str) -> str:
-    """Return the name of a program without its folder, as file systems without upper case know it."""
-    return word.rpartition("/")[2].casefold()
-
-
-def is_literal(word: Word) -> bool:
-    """Return whether a word is what it says, also for a program that reads it as a shell does."""
-    return word.known and not _LATER.search(word.text)
 
 
 def judge(own: Sequence[Word], *, piped: bool) -> Verdict:
@@ -226,18 +207,33 @@ def judge(own: Sequence[Word], *, piped: bool) -> Verdict:
     if special is not None:
         return special(own, piped)
     if name in SHELLS:
-        return _shell(own)
+        return shell(own)
     if name in _WRAPPERS and (verdict := _wrapper(name, own)):
+        return verdict
+    if name in ("docker", "podman", "kubectl", "docker-compose") and (verdict := in_container(own)):
+        return verdict
+    if name == "ssh":
+        return on_machine(own)
+    if verdict := statement(own, piped=piped):
         return verdict
     if name in _SUBCOMMANDS and (verdict := _with_subcommand(name, own)):
         return verdict
-    if _INTERPRETER.fullmatch(name):
-        return _interpreter(name, own, piped=piped)
+    if name in ("source", "."):
+        return sourced(own)
+    if name.endswith("awk"):
+        return _awk(own)
+    if INTERPRETER.fullmatch(name):
+        return interpreter(name, own)
     if name in _KEYWORDS:
         return Verdict(f"{name} runs what it reads", runs_words=True, certainly=name in _RUN_WORDS)
     if name in DATA:
-        return _data(name, own)
+        return _data(name, own)._replace(writes=(piped and name in FROM_INPUT) or name in ("split", "csplit"))
     return _other(name, own, piped=piped)
+
+
+def judge_script(own: Sequence[Word], *, piped: bool) -> Verdict:
+    """Return what a program in a file does, which is not known whatever its name is."""
+    return _other(program_name(own[0].text), own, piped=piped)
 
 
 def folders(own: Sequence[Word]) -> Iterator[Word | None]:
@@ -258,16 +254,24 @@ def folders(own: Sequence[Word]) -> Iterator[Word | None]:
             yield word._replace(path=word.path[found.end() :], variable="")
 
 
-def lists_files(own: Sequence[Word]) -> bool:
-    """Return whether a command writes nothing but names of files in its folder and below."""
+def listed_files(own: Sequence[Word]) -> str:
+    """Return the path that stands for the names of files that a command writes; empty if it may write other lines."""
     name, words = own[0].text, [word.text for word in own[1:]]
-    if any(UNKNOWN in word.path or re.match(r"[/~]|\.\.", word.path) or "/.." in word.path for word in own):
-        return False
+    if any(UNKNOWN in word.path or "/.." in word.path or word.path.startswith("..") for word in own):
+        return ""
     if name == "find":
-        return not any(re.match(r"-(print0?f|exec|ok|fprint|ls|delete|L|follow)", word) for word in words)
+        if any(re.match(r"-(print0?f|exec|ok|fprint|ls|delete|L|follow)", word) for word in words):
+            return ""
+        end = next((at for at, word in enumerate(words) if word.startswith(("-", "!", "(", UNKNOWN))), len(words))
+        roots = [word.path for word in own[1 : end + 1]] or ["."]
+        return f"{roots[0].rstrip('/')}/{GLOB * 2}" if len(roots) == 1 and is_tame(own[1]) else ""
+    if any(re.match(r"[/~]", word.path) for word in own):
+        return ""
     if name == "git":
-        return words[:1] == ["ls-files"] or (words[:1] == ["diff"] and "--name-only" in words)
-    return name in ("grep", "rg") and any(re.fullmatch(r"-[rnEiFRw]*l|--files", word) for word in words)
+        is_list = words[:1] == ["ls-files"] or (words[:1] == ["diff"] and "--name-only" in words)
+    else:
+        is_list = name in ("grep", "rg") and any(re.fullmatch(r"-[rnEiFRw]*l|--files", word) for word in words)
+    return f"./{GLOB * 2}" if is_list else ""
 
 
 def chooses_lines(own: Sequence[Word]) -> bool:
@@ -283,7 +287,7 @@ def _other(name: str, own: Sequence[Word], *, piped: bool) -> Verdict:
     why = ""
     if piped:
         why = f"{name} is not known, and may run what is written to it"
-    elif not all(is_literal(word) for word in own):
+    elif not all(map(is_tame, own)):
         why = f"{name} is not known, and may run its words"
     elif any(_runs_texts(program_name(word.text)) for word in own[1:]):
         why = f"{name} may start a shell or an interpreter"
@@ -296,7 +300,7 @@ def _runs_texts(name: str) -> bool:
         or name
         in _KEYWORDS
         - {"-", ".", "if", "for", "do", "and", "or", "not", "open", "view", "parallel", "watch", "end", "select"}
-        or bool(_INTERPRETER.fullmatch(name))
+        or bool(INTERPRETER.fullmatch(name))
         or name in ("xargs", "env")
     )
 
@@ -314,6 +318,8 @@ def _data(name: str, own: Sequence[Word]) -> Verdict:
 
 
 _SETS = frozenset(["read", "mapfile", "readarray", "export"])
+FROM_INPUT = frozenset(["patch", "tar", "cpio", "split", "csplit", "unzip", "gunzip", "gzip", "bzip2", "xz"])
+"""Programs that write files whose names they are not given, from what is written to them."""
 
 
 def _is_glob(word: Word) -> bool:
@@ -323,21 +329,6 @@ def _is_glob(word: Word) -> bool:
 def _may_be_option(word: Word) -> bool:
     """Return whether a word may be an option, or several words, as far as it is known."""
     return not _is_glob(word) and (not word.single or word.text.startswith(UNKNOWN))
-
-
-def _shell(own: Sequence[Word]) -> Verdict:
-    """Return what a shell does: it is certain with `-c` and a text only."""
-    for at, word in enumerate(own[1:], 1):
-        if re.fullmatch(r"-[elux]*c", word.text) and at + 1 < len(own):
-            rest = own[at + 2 :]
-            if program_name(own[0].text) not in ("sh", "bash", "dash", "zsh", "fish", "ksh") or not all(
-                is_literal(one) for one in rest
-            ):
-                break
-            return Verdict(runs_words=True, certainly=True, texts=(own[at + 1],))
-        if not re.fullmatch(r"-[elux]+", word.text):
-            break
-    return Verdict("a shell takes what it runs from somewhere else", runs_words=True, certainly=True)
 
 
 def _wrapper(name: str, own: Sequence[Word]) -> Verdict | None:
@@ -402,25 +393,6 @@ _LONG_OPTIONS = frozenset(
         "--line-buffered",
     ]
 )
-
-
-def _interpreter(name: str, own: Sequence[Word], *, piped: bool) -> Verdict:
-    if name.endswith("awk"):
-        return _awk(own)
-    words = own[1:]
-    if len(words) > 1 and words[0].text == "-m" and words[1].text in _MODULES:
-        return Verdict()
-    if len(words) == 1 and words[0].text in ("--version", "-V", "-v"):
-        return Verdict()
-    if not words or (words[0].text.startswith("-") and _INLINE.match(words[0].text)):
-        return Verdict(f"{name} runs a program that is not read")
-    if any(word.text.startswith("-") and not word.known for word in words) or not words[0].known:
-        return Verdict(f"{name} runs a program that is not read")
-    if words[0].text.startswith("-"):
-        return Verdict(f"{name} runs a program that is not read")
-    if name not in ("deno", "bun"):
-        return _other(name, own, piped=piped)
-    return _other(name, own, piped=True)
 
 
 def _awk(own: Sequence[Word]) -> Verdict:
@@ -528,9 +500,7 @@ def _git(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: FBT001 - as all 
             and "@" not in word.text
         ):
             return Verdict("git config may change what git runs")
-    if sub == "push" and any(word.text == "-u" for word in own):
-        return Verdict(opens_files=False)
-    return Verdict(opens_files=False)
+    return Verdict(opens_files=False, writes=sub in ("apply", "am"))
 
 
 def _set(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 - as all of `_SPECIAL`

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from covey.policy.shell import programs
-from covey.policy.shell.programs import Verdict
 from covey.policy.shell.syntax import HIDDEN, deadline, parse, unusual_characters
-from covey.policy.shell.words import GLOB, Word, WordReader
+from covey.policy.shell.outputs import GLOB
+from covey.policy.shell.values import Values
+from covey.policy.shell.verdict import Verdict, program_name
+from covey.policy.shell.words import Word, WordReader
 from covey.policy.wildcard import UNKNOWN
 
 if TYPE_CHECKING:
@@ -42,37 +44,27 @@ _SIGNS = {
 _REDIRECTIONS = {">", ">>", "<", ">&", "<&", "&>", "&>>", ">|", ">&-", "<&-"}
 _DELIMITER = re.compile(r"(['\"]?)(\w+)\1")
 _DECIDES = re.compile(
-    r"(IFS|ENV|HOME|CDPATH|PATH|SHELL\w*|BASH\w*|LD_\w+|DYLD_\w+|PS\d|PROMPT\w*|ZDOTDIR|f?path|NULLCMD|READNULLCMD)"
+    r"(IFS|ENV|HOME|CDPATH|SHELL\w*|BASH\w*|LD_\w+|DYLD_\w+|PS\d|PROMPT\w*|ZDOTDIR|f?path|NULLCMD|READNULLCMD)"
 )
 """Variables by which a shell finds or starts programs."""
 _STARTS = re.compile(
     r"\w*(PAGER|EDITOR|VISUAL|BROWSER|COMMAND|OPTS|OPTIONS|SHELL|RUNNER|WRAPPER)\w*|\w+OPT|(GIT|LESS|PYTHON|PERL|RUBY|NODE|MAKE|RUSTC)\w*"
 )
 """Variables from which other programs take commands."""
-_HARMLESS = {
-    "",
-    "0",
-    "1",
-    "cat",
-    "less",
-    "more",
-    "true",
-    "false",
-    ":",
-    "never",
-    "always",
-    "vi",
-    "vim",
-    "nano",
-    "-R",
-    "-FRX",
-}
-"""Values of such a variable that make nothing run but what they say."""
+_HARMLESS = re.compile(
+    r"\w+=(?:|[01]|cat|less|more|true|false|:|never|always|vim?|nano|-R|-FRX)|"
+    r"(?:PYTHONPATH|NODE_PATH|NODE_ENV|GIT_(?:AUTHOR|COMMITTER)_\w+|PYTHON(?:WARNINGS|HASHSEED|IOENCODING|UTF8))="
+    r"[^\0$`]*|NODE_OPTIONS=--max[-_]old[-_]space[-_]size=\d+|(?:MAKE|NINJA)FLAGS=-j\d*",
+    re.DOTALL,
+)
+"""Such variables with values that make nothing run but what they say, or files of the text's own folder."""
 _EVALUATES = re.compile(
     r"\(\(|\[\[|(?:^|[\s;&|(!])\[\s|\$\[|\$\{\w+[:\[]|"
     r"\b(?:test|read|mapfile|readarray|declare|typeset|local|export|let|printf|set|unset|trap|PS4|getopts|wait)\b"
 )
 """What evaluates the text of a word in some shell: arithmetic, tests and what sets variables."""
+_PACKED = (".gz", ".tgz", ".bz2", ".xz", ".zip", ".zst", ".lz4", ".tar", ".b64")
+_NOWHERE = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "1", "2"])
 _COPIES = frozenset(["cp", "mv", "ln", "install", "dd", "tee", "rsync"])
 
 
@@ -96,6 +88,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     paths: frozenset[str]
     folders: frozenset[str]
     why: str
+    globbed: frozenset[str] = frozenset()
+    """Names with wildcards that a program may take for the name of another."""
 
     @property
     def certain(self) -> bool:
@@ -123,13 +117,16 @@ class _Reader:
         self._written: list[Word] = []
         self._arguments: list[Word] = []
         self._unknown: dict[str, set[tuple[int, ...]]] = {}
-        self._values: dict[str, set[str]] = {}
+        self._values = Values()
+        self._globbed: set[str] = set()
         self._folders: list[str] = [""]
         self._why = ""
         self._depth = 0
         self._loops = 0
-        self._listed = False
+        self._listed = ""
         self._is_late = False
+        self._searches_elsewhere = False
+        self._writes_elsewhere = False
         self._end = deadline()
 
     def doubt(self, why: str) -> None:
@@ -147,24 +144,39 @@ class _Reader:
     def reading(self) -> Reading:
         """Return what was found."""
         self._look_for_written_programs()
-        paths = {path for word in self._words for path in self._filled(word)}
+        if changed := self._values.changed():
+            self.doubt(f"the value of {changed} is changed behind a command with it")
         return Reading(
-            commands=tuple(self._commands), paths=frozenset(paths), folders=frozenset(self._folders), why=self._why
+            commands=tuple(self._commands),
+            paths=frozenset(path for word in self._words for path in self._filled(word)),
+            folders=frozenset(self._folders),
+            globbed=frozenset(self._globbed),
+            why=self._why,
         )
 
     def _look_for_written_programs(self) -> None:
         """Doubt programs that the text may write before it runs them."""
         for name, places in self._unknown.items():
-            if any(programs.program_name(word.path) == name and word.at not in places for word in self._arguments):
+            if any(_is_written(name, program_name(word.path)) for word in self._arguments if word.at not in places):
                 self.doubt(f"{name} may be written before it is run")
-        copied = any(
-            programs.program_name(one.words[0]) in _COPIES and any(UNKNOWN in word for word in one.words[1:])
-            for one in self._commands
-        )
-        if self._unknown and copied:
+        named = [(program_name(one.words[0]), one.words[1:]) for one in self._commands]
+        if self._unknown and any(name in _COPIES and any(UNKNOWN in word for word in words) for name, words in named):
             self.doubt("it copies a file whose name is known only when it runs, and runs a program")
-        if self._unknown and any(not word.known and not word.variable for word in self._written):
+        if self._unknown and (
+            self._writes_elsewhere or any(not word.known and not word.variable for word in self._written)
+        ):
             self.doubt("it writes a file whose name is known only when it runs, and runs a program")
+        written = {program_name(word.text) for word in self._written}
+        if self._unknown and any(
+            name in programs.FROM_INPUT and written & set(map(program_name, words)) for name, words in named
+        ):
+            self.doubt("it unpacks a file that it writes, and runs a program")
+        if self._searches_elsewhere and (
+            self._writes_elsewhere
+            or any(word.text not in _NOWHERE for word in self._written)
+            or any(name in programs.WRITERS for name, _ in named)
+        ):
+            self.doubt("it sets PATH, and writes files")
 
     def read(self, text: str, above: tuple[int, ...], *, piped: bool) -> None:
         """Read a text, which may be a word of another."""
@@ -180,7 +192,7 @@ class _Reader:
         self._depth += 1
         words = WordReader(
             lambda inner: self._substitution(inner, words, piped=piped),
-            _lists_files,
+            _listed_files,
             self.doubt,
             self._keep_late,
             above,
@@ -197,7 +209,7 @@ class _Reader:
         if kind == "command":
             self._command(node, words, piped=piped)
         elif kind in ("variable_assignment", "declaration_command", "unset_command", "variable_assignments"):
-            self._assignment(node, words, alone=True)
+            self._assignment(node, words)
         elif kind in _INNER:
             self._inner(node, words, piped=piped)
         elif kind == "for_statement":
@@ -233,7 +245,7 @@ class _Reader:
             self._node(child, words, piped=fed)
             if child.type in ("|", "|&"):
                 fed = True
-                self._listed = _lists_files(node, before=child.start_byte)
+                self._listed = _listed_files(node, before=child.start_byte)
         self._listed = listed_before
         self._loops -= loops
 
@@ -285,7 +297,9 @@ class _Reader:
         for leaf in _operands(node):
             if leaf.type in ("&&", "||"):
                 after = True
-            elif leaf.type in ("<", ">", "(", ")", "|", "=~", "((", "&"):
+            elif leaf.type == "regex" and re.search(r"[()|&;<>`'\"\\]|\$.", _text(leaf)):
+                self.doubt("a test with this pattern is not read")
+            elif leaf.type in ("<", ">", "(", ")", "|", "((", "&"):
                 self.doubt("a test with this operator is not read")
             elif leaf.is_named:
                 word = words.word(leaf)
@@ -336,50 +350,66 @@ class _Reader:
         elif not delimiter[1] and re.search(r"[`\\]|\$\{", body):
             self.doubt("a here-document with expansions is not read")
 
-    def _assignment(self, node: Node, words: WordReader, *, alone: bool) -> None:
-        """Read assignments, each of which is the name, the sign and the value."""
+    def _assignment(self, node: Node, words: WordReader, *, of: str = "") -> None:
+        """Read assignments, each of which is the name, the sign and the value. `of`: for this command only."""
         if node.type != "variable_assignment":
             for child in node.children:
                 if child.type == "variable_assignment":
-                    self._assignment(child, words, alone=alone)
+                    self._assignment(child, words)
                 elif child.type == "variable_name":
                     self._value(_text(child), None)
                 elif child.is_named and not words.word(child).text.startswith("-"):
                     self.doubt("a declaration is not read")
             return
         name = _text(node.children[0])
-        value = words.word(node.children[2]) if len(node.children) > 2 else Word("", "", ())
-        if node.children[0].type != "variable_name" or node.children[1].type != "=":
+        if node.children[0].type != "variable_name" or node.children[1].type not in ("=", "+="):
             self.doubt("an assignment to a part is not read")
+        if node.children[1].type == "+=" or of:
+            self._value(name, None)
+        if node.children[-1].type == "array":
+            self._array(name, node.children[-1], words)
+            return
+        value = words.word(node.children[2]) if len(node.children) > 2 else Word("", "", ())
         self._value(name, value)
-        if _DECIDES.fullmatch(name):
+        if name == "PATH":
+            self._searches_elsewhere = True
+        elif name == "IFS" and of == "read" and value.known:
+            pass  # it is there for `read` only, which makes words of lines
+        elif _DECIDES.fullmatch(name):
             self.doubt(f"it sets {name}")
-        elif (UNKNOWN in value.path and not alone) or (_STARTS.fullmatch(name) and value.text not in _HARMLESS):
+        elif UNKNOWN in value.path and of:
             self.doubt(f"the value of {name} is known only when it runs")
+        elif _STARTS.fullmatch(name) and not _HARMLESS.fullmatch(f"{name}={value.text}"):
+            self.doubt(f"the value of {name} may make a program run another")
+
+    def _array(self, name: str, node: Node, words: WordReader) -> None:
+        """Read the words of an array. Where there are no arrays, brackets hold a command."""
+        own = [words.word(child) for child in node.named_children if child.type != "comment"]
+        for word in own:
+            self._value(name, word)
+        if any(child.type not in ("(", ")", "\n") and not child.is_named for child in node.children):
+            self.doubt("an array is not read")
+        if _DECIDES.fullmatch(name) or _STARTS.fullmatch(name):
+            self.doubt(f"it sets {name}")
+        if own:
+            self.run(own, piped=False, certain=False)
 
     def _value(self, name: str, value: Word | None) -> None:
         """Keep a value that a variable may have; None if that may be any."""
-        found = self._values.setdefault(name, set())
-        if value is None or value.variable:
-            found.add(UNKNOWN)
-        else:
-            found.add(value.path)
-            if UNKNOWN not in value.path:
-                self._words.append(value)
+        self._values.add(name, value)
+        if value is not None and UNKNOWN not in value.path:
+            self._words.append(value)
 
     def _filled(self, word: Word) -> Iterator[str]:
         """Yield what a path is with the values that the text gives to its variable."""
-        values = self._values.get(word.variable) if word.variable else None
-        if values and len(values) <= MOST_WORDS:
-            yield from values
-        else:
-            yield word.path
+        return self._values.paths(word)
 
     def _command(self, node: Node, words: WordReader, *, piped: bool) -> None:
         own: list[Word] = []
+        first = next((_text(child) for child in node.children if child.type == "command_name"), "")
         for child in node.children:
             if child.type == "variable_assignment" and not own:
-                self._assignment(child, words, alone=False)
+                self._assignment(child, words, of=first)
             elif child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
                 piped = piped or child.type != "file_redirect" or _sign(child) == "<"
                 self._node(child, words, piped=piped)
@@ -388,29 +418,34 @@ class _Reader:
                 self._node(child, words, piped=True)
             else:
                 own.append(words.word(child))
-        if own:
-            self.run(own, piped=piped, certain=True)
+        if not own:
+            return
+        possible = self._values.commands(own) if len(own[0].at) == 1 else [own]
+        for one in possible:
+            self.run(one, piped=piped, certain=len(possible) == 1)
 
-    def run(self, own: Sequence[Word], *, piped: bool, certain: bool) -> None:
+    def run(self, own: Sequence[Word], *, piped: bool, certain: bool, is_script: bool = False) -> None:
         """Keep a command, and those that its program runs."""
         own = list(own)
         self._keep(own, certain=certain)
         self._folders_of(own)
-        judged = programs.judge(own, piped=piped)
-        if programs.program_name(own[0].text) != "chmod":
-            self._arguments += own
+        judged = (programs.judge_script if is_script else programs.judge)(own, piped=piped)
+        name = program_name(own[0].text)
+        if name not in programs.READERS:
+            self._arguments += own[1:]
         self._words += own if judged.opens_files else [word for word in own if word.known]
         if judged.why:
             self.doubt(judged.why)
-        if judged.runs_words and not judged.inner:
-            self._unknown.setdefault(programs.program_name(own[0].text), set()).add(own[0].at)
+        if is_script or "/" in own[0].text or (judged.runs_words and not judged.inner and not judged.script):
+            self._unknown.setdefault(name, set()).add(own[0].at)
+        self._writes_elsewhere = self._writes_elsewhere or judged.writes
         for name in judged.sets:
             self._value(name, None)
             if _DECIDES.fullmatch(name) or _STARTS.fullmatch(name):
                 self.doubt(f"it sets {name}")
-        if judged.runs_words and (judged.why or not judged.inner):
+        if judged.runs_words and (judged.why or not (judged.inner or judged.script)):
             for at in range(1, min(len(own), MOST_WORDS)):
-                self._keep(own[at:], certain=certain and judged.certainly)
+                self._keep_possible(own[at:], certain=certain and judged.certainly)
             if len(own) > MOST_WORDS:
                 self.doubt("a command in a command has too many words")
         self._judged(own, judged, piped=piped, certain=certain)
@@ -422,9 +457,11 @@ class _Reader:
         self._depth += 1
         for inner in judged.inner:
             given = [
-                word._replace(path=f"./{GLOB}") if self._listed and word.text == UNKNOWN else word for word in inner
+                word._replace(path=self._listed) if self._listed and word.text == UNKNOWN else word for word in inner
             ]
             self.run(given, piped=piped, certain=certain)
+        if judged.script:
+            self.run(judged.script, piped=piped, certain=certain, is_script=True)
         texts = judged.texts
         if judged.runs_words and judged.why:
             texts = tuple(word for word in own[1:MOST_WORDS] if set(word.text) & set(" \t\n;&|("))
@@ -433,6 +470,16 @@ class _Reader:
                 self.doubt("a part of the text that a shell runs is known only when it runs")
             self.read(word.text.replace(UNKNOWN, HIDDEN), word.at, piped=piped)
         self._depth -= 1
+
+    def _keep_possible(self, own: Sequence[Word], *, certain: bool) -> None:
+        """Keep words that a program may run. A wildcard stands for one name, so it is compared with names only."""
+        path = own[0].path
+        if own[0].known or UNKNOWN in path or path == "0":
+            self._keep(own, certain=certain)
+        elif GLOB in path:
+            self._globbed.add(program_name(path))
+        else:
+            self._keep([own[0]._replace(text=path), *own[1:]], certain=certain)
 
     def _keep(self, own: Sequence[Word], *, certain: bool) -> None:
         self._commands[Command(tuple(word.text for word in own), certain, own[0].at)] = None
@@ -444,7 +491,7 @@ class _Reader:
                 self._go(path)
 
     def _go(self, path: str) -> None:
-        if UNKNOWN in path or GLOB in path or path.startswith("-") or len(self._folders) > MOST_WORDS:
+        if UNKNOWN in path or GLOB * 2 in path or path.startswith("-") or len(self._folders) > MOST_WORDS:
             self._folders.append(UNKNOWN)
         elif path.startswith(("/", "~")):
             self._folders.append(path)
@@ -455,17 +502,22 @@ class _Reader:
         self._folders = list(dict.fromkeys(self._folders))
 
 
-def _lists_files(node: Node, before: int | None = None) -> bool:
-    """Return whether what a node writes are names of files below the folder; of a pipeline, what is before a place."""
+def _listed_files(node: Node, before: int | None = None) -> str:
+    """Return the names of files that a node writes, as one path; of a pipeline, what is before a place. Else empty."""
     while node.type == "command_substitution" and node.named_child_count == 1:
         node = node.named_children[0]
     parts = node.named_children if node.type == "pipeline" else [node]
     parts = [part for part in parts if before is None or part.start_byte < before]
     if not 0 < len(parts) <= MOST_PARTS or any(part.type != "command" or _has_redirection(part) for part in parts):
-        return False
-    words = WordReader(lambda _: None, lambda _: False, lambda _: None, lambda: None, ())
+        return ""
+    words = WordReader(lambda _: None, lambda _: "", lambda _: None, lambda: None, ())
     first, *others = ([words.word(child) for child in part.named_children] for part in parts)
-    return programs.lists_files(first) and all(programs.chooses_lines(other) for other in others)
+    return programs.listed_files(first) if all(programs.chooses_lines(other) for other in others) else ""
+
+
+def _is_written(program: str, name: str) -> bool:
+    """Return whether a program may be in a file that a word names, also one that is packed."""
+    return program == name or (name.startswith(f"{program}.") and name.endswith(_PACKED))
 
 
 def _has_redirection(node: Node) -> bool:

@@ -1,0 +1,79 @@
+"""The values that a text gives to its variables."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from covey.policy.shell.verdict import is_tame
+from covey.policy.shell.words import GLOB
+from covey.policy.wildcard import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from covey.policy.shell.words import Word
+
+MOST_VALUES = 64
+"""Of one variable that are looked at one by one."""
+MOST_ALTERNATIVES = 16
+"""Of one command, by the values of its variables."""
+
+
+class Values:
+    """What each variable may be. A value that is not known is `UNKNOWN`."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, set[str]] = {}
+        self._used: dict[str, set[str]] = {}
+
+    def add(self, name: str, value: Word | None) -> None:
+        """Keep a value that a variable may have; None if that may be any."""
+        found = self._values.setdefault(name, set())
+        if value is None:
+            found.add(UNKNOWN)
+        elif value.variable:
+            found |= self._values.get(value.variable, {UNKNOWN})
+        else:
+            found.add(value.path)
+
+    def paths(self, word: Word) -> Iterator[str]:
+        """Yield what a path is with the values that the text gives to its variable."""
+        values = self._values.get(word.variable) if word.variable else None
+        if values and len(values) <= MOST_VALUES:
+            yield from values
+        else:
+            yield word.path
+
+    def commands(self, own: Sequence[Word]) -> list[list[Word]]:
+        """Return what a command may be with the values that the text has given to its variables so far.
+
+        A variable may also be without a value: then its word is not there, if it is in no quotes.
+        """
+        choices = [self._choices(word) for word in own]
+        count = 1
+        for one in choices:
+            count *= len(one)
+        if count == 1 or count > MOST_ALTERNATIVES:
+            return [list(own)]
+        for word, one in zip(own, choices, strict=True):
+            if len(one) > 1:
+                self._used.setdefault(word.variable, set()).update(self._values[word.variable])
+        found = [[word for word in words if word is not None] for words in itertools.product(*choices)]
+        return [words for words in found if words] or [list(own)]
+
+    def _choices(self, word: Word) -> list[Word | None]:
+        values = self._values.get(word.variable, set()) if word.variable else set()
+        known = [
+            word._replace(text=value.replace(GLOB, UNKNOWN), path=value, variable="", single=GLOB not in value)
+            for value in sorted(values)
+        ]
+        if not known or not all(one.path.strip() and is_tame(one) for one in known):
+            return [word]
+        if not word.single and any(set(one.path) & set(" \t\n") for one in known):
+            return [word]
+        return [*known, word._replace(text="", path="", variable="") if word.single else None]
+
+    def changed(self) -> str:
+        """Return a variable that was given another value behind a command that was read with its values."""
+        return next((name for name, values in self._used.items() if self._values[name] != values), "")

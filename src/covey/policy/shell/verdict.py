@@ -1,0 +1,54 @@
+"""What a program does with its words, and which words are what they say."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from covey.policy.shell.words import GLOB
+from covey.policy.wildcard import UNKNOWN
+
+if TYPE_CHECKING:
+    from covey.policy.shell.words import Word
+
+_LATER = re.compile(r"[$`\\*?\[\]{}()]")
+
+
+class Verdict(NamedTuple):
+    """What a program does with its words. `why`: what is not certain about it; empty if all is."""
+
+    why: str = ""
+    runs_words: bool = False
+    """Some of the words may be a command: each of them can be its first."""
+    certainly: bool = False
+    """It is made for that."""
+    inner: tuple[tuple[Word, ...], ...] = ()
+    texts: tuple[Word, ...] = ()
+    """Words that a shell reads."""
+    sets: tuple[str, ...] = ()
+    """Variables that may have any value afterwards."""
+    opens_files: bool = True
+    writes: bool = False
+    """It may write a file that is not named by one of its words."""
+    script: tuple[Word, ...] = ()
+    """A program in a file with its words, whatever the name of the file is."""
+
+
+def program_name(word: str) -> str:
+    """Return the name of a program without its folder, as file systems without upper case know it."""
+    return word.rpartition("/")[2].casefold()
+
+
+def is_literal(word: Word) -> bool:
+    """Return whether a word is what it says, also for a program that reads it as a shell does."""
+    return word.known and not _LATER.search(word.text)
+
+
+def is_tame(word: Word) -> bool:
+    """Return whether a word stays what it is for a program that reads it as a shell does.
+
+    It is a literal, a number, names of files, or below a folder that is known.
+    """
+    if word.known:
+        return is_literal(word)
+    return UNKNOWN not in word.path and word.path.strip() != "" and not _LATER.search(word.path)
