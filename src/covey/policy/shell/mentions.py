@@ -9,8 +9,8 @@ import re
 from typing import TYPE_CHECKING
 
 from covey.policy.shell.globbed import may_fit
-from covey.policy.shell.verdict import program_name
 from covey.policy.shell.outputs import GLOB
+from covey.policy.shell.verdict import program_name
 from covey.policy.wildcard import UNKNOWN, Wildcard, folded
 
 if TYPE_CHECKING:

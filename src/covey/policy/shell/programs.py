@@ -57,9 +57,11 @@ READERS = frozenset(
         "ls", "cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "wc", "test", "[", "echo", "printf", "chmod", "file",
         "stat", "which", "type", "cd", "pwd", "mkdir", "sleep", "kill", "pkill", "diff", "cmp", "read", "exit", "true",
         "du", "basename", "dirname", "realpath", "readlink", "sha256sum", "md5sum",
+        "systemctl", "service", "apt", "apt-get", "apk", "yum", "dnf", "brew", "pip", "pip3", "npm", "pnpm", "yarn", "gem",
+        "docker", "kubectl", "pgrep", "ps", "man", "lsof", "command", "source", ".", "export",
     ]
 )
-"""Programs that write no file that their words name."""
+"""Programs that write no file that their words name, or none that the text may have made."""
 WRITERS = frozenset(
     ["cp", "mv", "ln", "install", "dd", "tee", "rsync", "curl", "wget", "tar", "unzip", "split", "csplit", "patch",
      "touch", "gzip", "gunzip", "sed", "awk", "sort", "git", "cpio", "xxd", "base64"]

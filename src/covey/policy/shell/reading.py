@@ -4,7 +4,7 @@ What is modelled is a closed list, of kinds of nodes here and of programs in `pr
 is not certain. Nothing here raises, whatever the text is.
 """
 
-# ruff: noqa: C901, PLR2004, TC001 - one case for each kind of node; an assignment has three parts
+# ruff: noqa: C901, PLR2004 - one case for each kind of node; an assignment has three parts
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from covey.policy.shell import programs
-from covey.policy.shell.syntax import HIDDEN, deadline, parse, unusual_characters
 from covey.policy.shell.outputs import GLOB
+from covey.policy.shell.syntax import HIDDEN, deadline, parse, unusual_characters
 from covey.policy.shell.values import Values
-from covey.policy.shell.verdict import Verdict, program_name
+from covey.policy.shell.verdict import Verdict, names_with_wildcards, program_name
 from covey.policy.shell.words import Word, WordReader
 from covey.policy.wildcard import UNKNOWN
 
@@ -474,11 +474,10 @@ class _Reader:
     def _keep_possible(self, own: Sequence[Word], *, certain: bool) -> None:
         """Keep words that a program may run. A wildcard stands for one name, so it is compared with names only."""
         path = own[0].path
+        self._globbed.update(names_with_wildcards(own[0]))
         if own[0].known or UNKNOWN in path or path == "0":
             self._keep(own, certain=certain)
-        elif GLOB in path:
-            self._globbed.add(program_name(path))
-        else:
+        elif GLOB not in path:
             self._keep([own[0]._replace(text=path), *own[1:]], certain=certain)
 
     def _keep(self, own: Sequence[Word], *, certain: bool) -> None:

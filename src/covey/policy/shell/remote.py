@@ -37,7 +37,7 @@ def in_container(own: Sequence[Word]) -> Verdict | None:
     """Return what `docker exec` and its like run; None if this is not one of them."""
     words = [word.text for word in own]
     at = 1
-    while at < len(words) and words[at] in ("compose", "container") or _is_option(words, at):
+    while (at < len(words) and words[at] in ("compose", "container")) or _is_option(words, at):
         at += 2 if words[at] in ("-f", "--file", "-n", "--namespace", "--context", "-p") else 1
     if at >= len(words) or words[at] not in ("exec", "run"):
         return None
@@ -72,9 +72,9 @@ def on_machine(own: Sequence[Word]) -> Verdict:
     at = 1
     while at < len(own) and own[at].text.startswith("-"):
         text = own[at].text
-        if text == "-o" and at + 1 < len(own) and _SSH_OPTION.fullmatch(own[at + 1].text):
-            at += 2
-        elif _SSH_VALUED.fullmatch(text):
+        if (text == "-o" and at + 1 < len(own) and _SSH_OPTION.fullmatch(own[at + 1].text)) or _SSH_VALUED.fullmatch(
+            text
+        ):
             at += 2
         elif _SSH_FLAG.fullmatch(text):
             at += 1

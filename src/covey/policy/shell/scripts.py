@@ -5,8 +5,6 @@ A file is a program of its own, however it is started: `sh build.sh`, `source bu
 itself has written it, is (see `written_programs`).
 """
 
-# ruff: noqa: PLR0911 - one return for each way to start a program
-
 from __future__ import annotations
 
 import re

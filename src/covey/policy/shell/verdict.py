@@ -9,9 +9,13 @@ from covey.policy.shell.words import GLOB
 from covey.policy.wildcard import UNKNOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from covey.policy.shell.words import Word
 
 _LATER = re.compile(r"[$`\\*?\[\]{}()]")
+_SPLITS = re.compile(r"[$`\\()\s;&|<>'\"]")
+_WILD = re.compile(r"\[.*\]|\{.*\}|[*?\[\]{}]")
 
 
 class Verdict(NamedTuple):
@@ -47,8 +51,16 @@ def is_literal(word: Word) -> bool:
 def is_tame(word: Word) -> bool:
     """Return whether a word stays what it is for a program that reads it as a shell does.
 
-    It is a literal, a number, names of files, or below a folder that is known.
+    It is a literal, a number, a pattern for names, or below a folder that is known.
     """
     if word.known:
-        return is_literal(word)
+        return is_literal(word) or not _SPLITS.search(word.text)
     return UNKNOWN not in word.path and word.path.strip() != "" and not _LATER.search(word.path)
+
+
+def names_with_wildcards(word: Word) -> Iterator[str]:
+    """Yield the names, with wildcards, of the programs that a word may become."""
+    whole = _WILD.sub(GLOB, word.text if word.known else word.path)
+    if GLOB in whole:
+        for piece in (whole, whole.partition("=")[2], re.sub(r"^-\w", "", whole)):
+            yield program_name(piece)
