@@ -14,6 +14,7 @@ CLASSES = {
     "inline": "an interpreter is given a program in the text, which is not read",
     "written": "the text runs a program that it has written",
     "download": "a shell runs what a server sends",
+    "variable": "which file it opens depends on a variable that the text does not set",
     "named": "the text names the denied program or folder elsewhere",
 }
 """Why a question about an ordinary command is right."""

@@ -8,6 +8,7 @@ nothing in the words can become a name later, and if nothing is written to the p
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ DATA = frozenset(
         "strings", "uname", "whoami", "id", "hostname", "nproc", "uptime", "free", "lsof", "ss", "netstat", "ping",
         "dig", "host", "nslookup", "tree", "cal", "clear", "tput", "getconf", "locale", "groups", "ulimit", "umask",
         "pkill", "killall", "bc", "sha512sum", "b2sum", "ip", "getent", "xmllint", "ffmpeg", "findmnt",
-        "tty", "stty", "logname", "arch", "lscpu", "vmstat", "iostat", "identify", "install", "rsync", "printenv",
+        "tty", "stty", "gpg", "gpg2", "logname", "arch", "lscpu", "vmstat", "iostat", "identify", "install", "rsync", "printenv",
         "gzip", "gunzip", "zcat", "bzip2", "xz", "unzip", "zip", "pytest", "mypy", "ruff", "black", "isort",
         "flake8", "pylint", "eslint", "prettier", "tsc", "jest", "vitest", "pip", "pip3", "brew", "dpkg", "truncate",
         "mktemp", "sync", "patch", "numfmt", "expand", "unexpand", "shuf", "split", "csplit", "iconv", "type",
@@ -95,6 +96,8 @@ _DANGEROUS_OPTIONS = {
     "install": re.compile(r"-[a-zA-Z]*s|--strip"),
     "rsync": re.compile(r"-[a-zA-Z]*[eM]|--rsh|--rsync-path|--remote|.*:"),
     "ffmpeg": re.compile(r"@"),
+    "gpg": re.compile(r"--photo|--exec|--\w+-program|--options|--pinentry|--passwd|--edit|--keyserver"),
+    "gpg2": re.compile(r"--photo|--exec|--\w+-program|--options|--pinentry|--passwd|--edit|--keyserver"),
     "xmllint": re.compile(r"--shell"),
 }  # fmt: skip
 """By these, a program of `DATA` may run a command after all. Compared with the beginning of words."""
@@ -303,7 +306,6 @@ def _runs_texts(name: str) -> bool:
         in _KEYWORDS
         - {"-", ".", "if", "for", "do", "and", "or", "not", "open", "view", "parallel", "watch", "end", "select"}
         or bool(INTERPRETER.fullmatch(name))
-        or name in ("xargs", "env")
     )
 
 
@@ -316,7 +318,29 @@ def _data(name: str, own: Sequence[Word]) -> Verdict:
         return Verdict("printf makes characters of numbers")
     if name == "echo" and any(re.search(r"\\[0-7xuU]", word.text) for word in own[1:]):
         return Verdict("echo makes characters of numbers")
-    return Verdict(sets=sets or (("REPLY",) if name in _SETS else ()), opens_files=name not in NO_FILES)
+    return Verdict(
+        sets=sets or (("REPLY",) if name in _SETS else ()), opens_files=name not in NO_FILES, data=_values_of(name, own)
+    )
+
+
+def _values_of(name: str, own: Sequence[Word]) -> tuple[Word, ...]:
+    """Return the words that are values of options, and no names of files."""
+    options = _VALUE_OPTIONS.get(name)
+    if options is None:
+        return ()
+    return tuple(
+        word
+        for before, word in itertools.pairwise(own)
+        if options.fullmatch(before.text) and word.single and word.text[:1] not in ("@", UNKNOWN)
+    )
+
+
+_VALUE_OPTIONS = {
+    "curl": re.compile(r"-H|--header|-A|--user-agent|-u|--user|-X|--request|-w|--write-out|-d|--data|--data-raw|--url"),
+    "gh": re.compile(r"-t|--title|-b|--body|-f|--raw-field|-l|--label|-R|--repo|--json|-q|--jq|-B|--base|-H|--head"),
+    "jq": re.compile(r"--arg|--argjson"),
+}
+"""Options whose values are data, if they do not begin with what is not known or with `@`."""
 
 
 _SETS = frozenset(["read", "mapfile", "readarray", "export"])

@@ -63,6 +63,10 @@ _EVALUATES = re.compile(
     r"\b(?:test|read|mapfile|readarray|declare|typeset|local|export|let|printf|set|unset|trap|PS4|getopts|wait)\b"
 )
 """What evaluates the text of a word in some shell: arithmetic, tests and what sets variables."""
+_SIGNIFICANT = re.compile(r"[$`\\*?\[\](){}]")
+"""What may become a name when a text is read as a command. Quotes are only taken off."""
+_IN_A_FILE = re.compile(r"/dev/null|(?!/dev/|/proc/)[\w./~-]+")
+"""What is written to a program from there is no part of the text, unless the text has written it."""
 _PACKED = (".gz", ".tgz", ".bz2", ".xz", ".zip", ".zst", ".lz4", ".tar", ".b64")
 _NOWHERE = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "1", "2"])
 _COPIES = frozenset(["cp", "mv", "ln", "install", "dd", "tee", "rsync"])
@@ -122,9 +126,11 @@ class _Reader:
         self._folders: list[str] = [""]
         self._why = ""
         self._depth = 0
-        self._loops = 0
+        self._is_inner = False
         self._listed = ""
         self._is_late = False
+        self._fed_at_end: set[int] = set()
+        self._inputs: list[Word] = []
         self._searches_elsewhere = False
         self._writes_elsewhere = False
         self._end = deadline()
@@ -159,6 +165,10 @@ class _Reader:
         for name, places in self._unknown.items():
             if any(_is_written(name, program_name(word.path)) for word in self._arguments if word.at not in places):
                 self.doubt(f"{name} may be written before it is run")
+        if self._unknown:
+            changed = {program_name(word.path) for word in self._arguments}
+            if any(program_name(word.path) in changed for word in self._inputs):
+                self.doubt("it writes a file that is written to a program, which may run it")
         named = [(program_name(one.words[0]), one.words[1:]) for one in self._commands]
         if self._unknown and any(name in _COPIES and any(UNKNOWN in word for word in words) for name, words in named):
             self.doubt("it copies a file whose name is known only when it runs, and runs a program")
@@ -188,17 +198,19 @@ class _Reader:
             self.doubt(parsed.why)
         if parsed.root is None:
             return
-        before = self._depth
+        before, was_inner = self._depth, self._is_inner
         self._depth += 1
+        self._is_inner = bool(above)
         words = WordReader(
             lambda inner: self._substitution(inner, words, piped=piped),
             _listed_files,
             self.doubt,
             self._keep_late,
             above,
+            self._inside,
         )
         self._node(parsed.root, words, piped=piped)
-        self._depth = before
+        self._depth, self._is_inner = before, was_inner
 
     def _node(self, node: Node, words: WordReader, *, piped: bool) -> None:  # noqa: PLR0912 - one case for each kind
         if self._depth >= DEEPEST or len(self._commands) > MOST_COMMANDS:
@@ -237,17 +249,23 @@ class _Reader:
         if node.type == "compound_statement" and node.children and node.children[0].type == "((":
             self.doubt("arithmetic in (( )) is not read")
         loops = node.type == "while_statement"
-        self._loops += loops
-        fed = piped or any(child.type in ("heredoc_redirect", "herestring_redirect") for child in node.children)
-        fed = fed or any(child.type == "file_redirect" and _sign(child) == "<" for child in node.children)
+        self._values.loops += loops
+        fed = piped or any(map(_feeds, node.children))
+        parts = node.children[0] if node.children else node
+        if fed and not piped and node.type == "redirected_statement" and parts.type in ("list", "pipeline"):
+            self._fed_at_end.add(parts.id)  # what is redirected is the last command
+            self._node(parts, words, piped=piped)
         listed_before = self._listed
         for child in node.children:
-            self._node(child, words, piped=fed)
+            if child.id in self._fed_at_end:
+                continue
+            is_fed_at_end = node.id in self._fed_at_end and child == node.children[-1]
+            self._node(child, words, piped=fed or is_fed_at_end)
             if child.type in ("|", "|&"):
-                fed = True
+                fed = piped or child.prev_sibling is None or not _writes_plain_text(child.prev_sibling)
                 self._listed = _listed_files(node, before=child.start_byte)
         self._listed = listed_before
-        self._loops -= loops
+        self._values.loops -= loops
 
     def _substitution(self, node: Node, words: WordReader, *, piped: bool) -> None:
         written = (node.text or b"").decode(errors="replace")
@@ -264,7 +282,7 @@ class _Reader:
         if node.children[0].type != "for":
             self.doubt(f"{node.children[0].type} is not read")
         name = ""
-        self._loops += 1
+        self._values.loops += 1
         for child in node.children:
             if child.type == "variable_name" and not name:
                 name = _text(child)
@@ -272,7 +290,7 @@ class _Reader:
                 self._node(child, words, piped=piped)
             elif child.is_named and child.type != "comment":
                 self._value(name, words.word(child))
-        self._loops -= 1
+        self._values.loops -= 1
         if _DECIDES.fullmatch(name) or _STARTS.fullmatch(name):
             self.doubt(f"it sets {name}")
 
@@ -317,9 +335,13 @@ class _Reader:
             if child.type == "file_descriptor":
                 continue
             if child.is_named:
-                self._words.append(words.word(child))
-                self._written.append(self._words[-1])
-                self._arguments.append(self._words[-1])
+                word = words.word(child)
+                self._words.append(word)
+                if _sign(node) == "<":
+                    self._inputs.append(word)
+                else:
+                    self._written.append(word)
+                    self._arguments.append(word)
             elif child.type not in _REDIRECTIONS and child.type != "<<<":
                 self.doubt(f"the redirection {child.type} is not read")
 
@@ -394,6 +416,12 @@ class _Reader:
         if own:
             self.run(own, piped=False, certain=False)
 
+    def _inside(self, name: str, *, quoted: bool, shortened: bool, first: bool) -> str:
+        """Return what a variable stands for in a path. What a shell inside of the text is given is not known there."""
+        if self._is_inner:
+            return UNKNOWN
+        return self._values.inside(name, quoted=quoted, shortened=shortened, first=first)
+
     def _value(self, name: str, value: Word | None) -> None:
         """Keep a value that a variable may have; None if that may be any."""
         self._values.add(name, value)
@@ -411,7 +439,7 @@ class _Reader:
             if child.type == "variable_assignment" and not own:
                 self._assignment(child, words, of=first)
             elif child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
-                piped = piped or child.type != "file_redirect" or _sign(child) == "<"
+                piped = piped or _feeds(child)
                 self._node(child, words, piped=piped)
             elif child.type == "subshell":
                 self.doubt("brackets in a command are not read")
@@ -420,7 +448,7 @@ class _Reader:
                 own.append(words.word(child))
         if not own:
             return
-        possible = self._values.commands(own) if len(own[0].at) == 1 else [own]
+        possible = [own] if self._is_inner else self._values.commands(own)
         for one in possible:
             self.run(one, piped=piped, certain=len(possible) == 1)
 
@@ -433,7 +461,8 @@ class _Reader:
         name = program_name(own[0].text)
         if name not in programs.READERS:
             self._arguments += own[1:]
-        self._words += own if judged.opens_files else [word for word in own if word.known]
+        data = set(judged.data) if judged.opens_files else set(own)
+        self._words += [word for word in own if word.known or word not in data]
         if judged.why:
             self.doubt(judged.why)
         if is_script or "/" in own[0].text or (judged.runs_words and not judged.inner and not judged.script):
@@ -496,7 +525,7 @@ class _Reader:
             self._folders.append(path)
         elif path not in (".", ""):
             self._folders += [f"{one}/{path}" if one else path for one in list(dict.fromkeys(self._folders))]
-            if self._loops:
+            if self._values.loops:
                 self._folders.append(UNKNOWN)
         self._folders = list(dict.fromkeys(self._folders))
 
@@ -517,6 +546,22 @@ def _listed_files(node: Node, before: int | None = None) -> str:
 def _is_written(program: str, name: str) -> bool:
     """Return whether a program may be in a file that a word names, also one that is packed."""
     return program == name or (name.startswith(f"{program}.") and name.endswith(_PACKED))
+
+
+def _feeds(node: Node) -> bool:
+    """Return whether a node writes something to a command that is not a text without a meaning for shells."""
+    if node.type == "file_redirect":
+        return _sign(node) == "<" and not _IN_A_FILE.fullmatch(_text(node.named_children[-1]))
+    if node.type == "heredoc_redirect":
+        return any(_SIGNIFICANT.search(_text(child)) for child in node.children if child.type == "heredoc_body")
+    return node.type == "herestring_redirect" and _SIGNIFICANT.search(_text(node)) is not None
+
+
+def _writes_plain_text(node: Node) -> bool:
+    """Return whether a command writes its words, and these have no meaning for shells but what they say."""
+    if node.type != "command" or _has_redirection(node) or _text(node.children[0]) != "echo":
+        return False
+    return not any(_SIGNIFICANT.search(_text(child).replace(r"\n", " ")) for child in node.named_children)
 
 
 def _has_redirection(node: Node) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from covey.policy.shell.verdict import is_tame
+from covey.policy.shell.verdict import WILD, is_tame
 from covey.policy.shell.words import GLOB
 from covey.policy.wildcard import UNKNOWN
 
@@ -26,6 +26,8 @@ class Values:
     def __init__(self) -> None:
         self._values: dict[str, set[str]] = {}
         self._used: dict[str, set[str]] = {}
+        self.loops = 0
+        """The number of loops around what is read: in these, a value may be one that the text gives further below."""
 
     def add(self, name: str, value: Word | None) -> None:
         """Keep a value that a variable may have; None if that may be any."""
@@ -35,7 +37,7 @@ class Values:
         elif value.variable:
             found |= self._values.get(value.variable, {UNKNOWN})
         else:
-            found.add(value.path)
+            found.add(WILD.sub(GLOB, value.path))
 
     def paths(self, word: Word) -> Iterator[str]:
         """Yield what a path is with the values that the text gives to its variable."""
@@ -44,6 +46,8 @@ class Values:
             yield from values
         else:
             yield word.path
+        if word.other:
+            yield word.other
 
     def commands(self, own: Sequence[Word]) -> list[list[Word]]:
         """Return what a command may be with the values that the text has given to its variables so far.
@@ -58,7 +62,7 @@ class Values:
             return [list(own)]
         for word, one in zip(own, choices, strict=True):
             if len(one) > 1:
-                self._used.setdefault(word.variable, set()).update(self._values[word.variable])
+                self._use(word.variable)
         found = [[word for word in words if word is not None] for words in itertools.product(*choices)]
         return [words for words in found if words] or [list(own)]
 
@@ -73,6 +77,29 @@ class Values:
         if not word.single and any(set(one.path) & set(" \t\n") for one in known):
             return [word]
         return [*known, word._replace(text="", path="", variable="") if word.single else None]
+
+    def inside(self, name: str, *, quoted: bool, shortened: bool, first: bool) -> str:
+        """Return what a variable stands for in a path, as one text; `UNKNOWN` if it may lead out of its folder.
+
+        `shortened`: as `${name%…}` is; `first`: at the beginning of the path.
+        """
+        values = self._values.get(name, {UNKNOWN})
+        if any(UNKNOWN in value or ".." in value or not value.strip() for value in values):
+            return UNKNOWN
+        if not quoted and any(set(value) & set(" \t\n") for value in values):
+            return UNKNOWN
+        if first and any(value.startswith("-") for value in values):
+            return UNKNOWN
+        self._use(name)
+        if first and len(values) == 1 and not shortened:
+            return next(iter(values))
+        if not any("/" in value or value.startswith("~") for value in values):
+            return GLOB
+        return UNKNOWN if first else GLOB * 2
+
+    def _use(self, name: str) -> None:
+        if self.loops:
+            self._used.setdefault(name, set()).update(self._values[name])
 
     def changed(self) -> str:
         """Return a variable that was given another value behind a command that was read with its values."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _LATER = re.compile(r"[$`\\*?\[\]{}()]")
 _SPLITS = re.compile(r"[$`\\()\s;&|<>'\"]")
-_WILD = re.compile(r"\[.*\]|\{.*\}|[*?\[\]{}]")
+WILD = re.compile(r"\[.*\]|\{.*\}|[*?\[\]{}]", re.DOTALL)
+"""What a shell may take for a pattern, when it reads a text that it has in a variable."""
 
 
 class Verdict(NamedTuple):
@@ -32,6 +33,8 @@ class Verdict(NamedTuple):
     sets: tuple[str, ...] = ()
     """Variables that may have any value afterwards."""
     opens_files: bool = True
+    data: tuple[Word, ...] = ()
+    """Words that are no files, as far as they are not known."""
     writes: bool = False
     """It may write a file that is not named by one of its words."""
     script: tuple[Word, ...] = ()
@@ -60,7 +63,7 @@ def is_tame(word: Word) -> bool:
 
 def names_with_wildcards(word: Word) -> Iterator[str]:
     """Yield the names, with wildcards, of the programs that a word may become."""
-    whole = _WILD.sub(GLOB, word.text if word.known else word.path)
+    whole = WILD.sub(GLOB, word.text if word.known else word.path)
     if GLOB in whole:
         for piece in (whole, whole.partition("=")[2], re.sub(r"^-\w", "", whole)):
             yield program_name(piece)

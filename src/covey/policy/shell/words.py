@@ -20,6 +20,7 @@ _PLACES = {"HOME": "~", "PWD": "."}
 _NUMBERS = {"$", "?", "#", "!", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID"}
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 _EXPANSIONS = {"#", "##", "%", "%%", ":-", "-", ":+", "+", ":?", "?", "/", "//", ":"}
+_SHORTENS = {"#", "##", "%", "%%"}
 _ARITHMETIC = re.compile(r"\$\(\([\w\s+\-*/%$<>=]*\)\)")
 _DOCUMENT = re.compile(r"\$\(\s*cat <<-?\s*(['\"])\w+\1\n")
 _REFUSED_IN_EXPANSION = re.compile(r"['\"`\\!@(]")
@@ -42,6 +43,8 @@ class Word(NamedTuple):
     single: bool = True
     variable: str = ""
     """The name of the variable that is the whole word."""
+    other: str = ""
+    """The path if the variable at its beginning has no value."""
 
     @property
     def known(self) -> bool:
@@ -53,7 +56,8 @@ class WordReader:
     """Makes words of nodes.
 
     `substitution` is called with each substitution, `doubt` with what is not modelled, `late` for a word that has a
-    substitution as its text. `lists` returns the path that stands for all files whose names a substitution writes;
+    substitution as its text. `inside` returns what a variable stands for in a path.
+    `lists` returns the path that stands for all files whose names a substitution writes;
     empty if it may write anything else.
     """
 
@@ -64,12 +68,15 @@ class WordReader:
         doubt: Callable[[str], None],
         late: Callable[[], None],
         above: tuple[int, ...],
+        inside: Callable[..., str] = lambda *_, **__: UNKNOWN,
     ) -> None:
         self._substitution = substitution
         self._lists = lists
         self._doubt = doubt
         self._late = late
         self._above = above
+        self._inside_path = inside
+        self._is_filled = False
         self._brace = GLOB
         self._open = ""
 
@@ -77,13 +84,15 @@ class WordReader:
         """Return the word of a node."""
         text: list[str] = []
         path: list[str] = []
-        outer = self._brace, self._open
+        outer = self._brace, self._open, self._is_filled
         self._brace = GLOB if _stays_in_its_folder(_text(node)) else UNKNOWN
         self._open = ""
+        self._is_filled = False
         single = self._part(node, text, path, quoted=False)
         if self._open and _text(node) != "[":
             self._doubt("it is not clear where its brackets end")
-        self._brace, self._open = outer
+        other = "".join(path[[bool(one) for one in path].index(True) + 1 :]) if self._is_filled else ""
+        self._brace, self._open, self._is_filled = outer
         if _SUBSTITUTION.search("".join(text)):
             self._late()
         inner = node
@@ -102,6 +111,7 @@ class WordReader:
             (*self._above, node.start_byte),
             single,
             _text(name) if is_variable else "",
+            other,
         )
 
     def _part(self, node: Node, text: list[str], path: list[str], *, quoted: bool) -> bool:
@@ -123,14 +133,14 @@ class WordReader:
             place = _PLACES.get(_text(node)[1:]) if not any(path) else None
             place = "0" if _text(node)[1:] in _NUMBERS else place
             text.append(UNKNOWN)
-            path.append(place or UNKNOWN)
+            self._fill(place, _text(node)[1:], path, quoted=quoted, shortened=False)
             return quoted
         if kind == "arithmetic_expansion" and _ARITHMETIC.fullmatch(_text(node)):
             text.append(UNKNOWN)
             path.append("0")
             return True
         if kind == "expansion":
-            self._expansion(node, path)
+            self._expansion(node, path, quoted=quoted)
             text.append(UNKNOWN)
             return quoted
         if kind in ("command_substitution", "process_substitution"):
@@ -256,7 +266,7 @@ class WordReader:
         text.append(_shown(decoded))
         path.append(_shown(decoded))
 
-    def _expansion(self, node: Node, path: list[str]) -> None:
+    def _expansion(self, node: Node, path: list[str], *, quoted: bool) -> None:
         name = next((_text(child) for child in node.named_children if child.type == "variable_name"), "")
         whole = _text(node).replace("[@]", "")
         signs = {child.type for child in node.children if not child.is_named} - {"${", "}"}
@@ -267,7 +277,18 @@ class WordReader:
                 self._substitution(child)
         is_plain = not signs and node.named_child_count == 1
         place = _PLACES.get(name) if is_plain and not any(path) else None
-        path.append("0" if _LENGTH.fullmatch(_text(node)) else place or UNKNOWN)
+        if _LENGTH.fullmatch(_text(node)):
+            place = "0"
+        elif is_plain or (signs <= _SHORTENS and "[" not in _text(node)):
+            self._fill(place, name, path, quoted=quoted, shortened=not is_plain)
+            return
+        path.append(place or UNKNOWN)
+
+    def _fill(self, place: str | None, name: str, path: list[str], *, quoted: bool, shortened: bool) -> None:
+        """Add what a variable stands for."""
+        first = not any(path)
+        path.append(place or self._inside_path(name, quoted=quoted, shortened=shortened, first=first))
+        self._is_filled = self._is_filled or (place is None and first and path[-1] != UNKNOWN)
 
 
 def _text(node: Node) -> str:
