@@ -32,7 +32,7 @@ BEFORE = (
     "for c in m; do :; done", "for b in r x; do :; done", "z=", "a='r''m'", 'a="$b$c"', 'declare a=r""m',
     "x=(r''m x)", "x=(-R r$z''m)", "x=(/bin/r?)", "x=r''m", "x='-R r'm", "x=; x+=r", "x=r; x+=m", "for x in /bin/r?; do :; done", "for x in a r''m; do :; done",
     "IFS= read -r x <<< r\\m", "IFS=, read -r b c <<< r,m", "read -ra x <<< r\\m", "x=$(nproc)", "x=$(mktemp)", "export PATH=.:$PATH", "PATH=$PWD:$PATH",
-    "x=a; x=r''m", "(x=r''m)", "false && x=ls", "x=ls | cat", "x=ls &", "l=ls; l=$(echo r)m", "cd \"$(mktemp -d)\"", "cp /bin/r? s", "ln -s /bin/r? s", "ln -sf /bin/rm ls",
+    "x=a; x=r''m", "(x=r''m)", "false && x=ls", "x=ls | cat", "x=ls &", "l=ls; l=$(echo r)m", 'cd "$(mktemp -d)"', "cp /bin/r? s", "ln -s /bin/r? s", "ln -sf /bin/rm ls",
     "a=(rm x)", "printf -v a 'r\\155'", "let z=1", "unset a", "c=m",
 )  # fmt: skip
 AROUND = (
@@ -67,12 +67,12 @@ AROUND = (
     "sed -n 'w s' <<E\n{}\nE\nsh s", "echo '{}' >ls; chmod +x ls; ./ls", "echo '{}' >ls; chmod +x ls; PATH=.:$PATH; ls", "echo '{}' >ls; chmod +x ls; PATH=$PWD:$PATH ls",
     "cat >s <<'E'\n{}\nE\nsh s", "tee s <<'E'\n{}\nE\n. ./s", "cat >d/s <<'E'\n{}\nE\nsh d/s", "printf '{}' >*; sh g", "echo '{}' >{{s,t}}; sh s", "echo '{}' >$q; sh s", "q=s; echo '{}' >$q; sh s",
     "tar cf t g; echo '{}' >g; sh g", "diff -u g - <<'E' | patch g\n{}\nE\nsh g", "python3 -m timeit 'import os; os.system(\"{}\")'", "bash -euo pipefail -c '{}'", "sh -o errexit -c '{}'", "bash --norc -c '{}'",
-    "x='{}'; setarch -R $x", "x=({}); setarch -R \"${{x[@]}}\"", "x=({}); \"${{x[@]}}\"", "x=({})", "for x in {}; do setarch -R $x; done", "for x in {}; do $x; done", "for x in '{}'; do setarch -R $x y; done",
+    "x='{}'; setarch -R $x", 'x=({}); setarch -R "${{x[@]}}"', 'x=({}); "${{x[@]}}"', "x=({})", "for x in {}; do setarch -R $x; done", "for x in {}; do $x; done", "for x in '{}'; do setarch -R $x y; done",
     "while IFS= read -r l; do $l; done <<< '{}'", "while IFS= read -r l; do setarch -R $l; done <<E\n{}\nE", "echo '{}' | while IFS= read -r l; do $l; done", "IFS= read -r x <<< '{}'; $x", "IFS=x {}",
     "echo '{}' | while read -r a b; do $a $b; done", "read -ra x <<< '{}'; \"${{x[@]}}\"", "find /bin -name 'r?' | xargs -I% % {}", "find . -name 's*' | xargs sh", "find /bin -name r? | xargs -n1 setarch -R",
-    "[[ a =~ ^a$ ]] && {}", "[[ a =~ a;{} ]]", "[[ x =~ ^[a-z]+$ ]]; {}", "[[ x =~ ^{} ]]", "[[ a =~ ^a$ && -n x ]] && {}", "[[ a =~ \"a\" ]] && {}", "grep \"^x$\" g; {}", "echo \"a$\"; {}", "echo \"x$|\"; {} #\"",
-    "echo \"a$\" \"; {} #\"", "echo \"a$)\"; {}", "echo \"a$ {}\"", "echo [a; {}; echo ]", "echo [$({})]", "echo {{a,$({})}}", "echo {{a,'b'}}; {}", "a=[; {}", "nice -n $(nproc) {}", "kill -$(nproc) 1; {}",
-    "PATH=/bin {}", "PATH=/bin:$PATH; {}", "PYTHONPATH=. {}", "NODE_ENV=x {}", "sleep 0 $(date +%s); {}", "timeout $(nproc) {}", "env -i PATH=/bin {}", "cd \"$(pwd)\" && {}", "x=$(which ls) && {}",
+    "[[ a =~ ^a$ ]] && {}", "[[ a =~ a;{} ]]", "[[ x =~ ^[a-z]+$ ]]; {}", "[[ x =~ ^{} ]]", "[[ a =~ ^a$ && -n x ]] && {}", '[[ a =~ "a" ]] && {}', 'grep "^x$" g; {}', 'echo "a$"; {}', 'echo "x$|"; {} #"',
+    'echo "a$" "; {} #"', 'echo "a$)"; {}', 'echo "a$ {}"', "echo [a; {}; echo ]", "echo [$({})]", "echo {{a,$({})}}", "echo {{a,'b'}}; {}", "a=[; {}", "nice -n $(nproc) {}", "kill -$(nproc) 1; {}",
+    "PATH=/bin {}", "PATH=/bin:$PATH; {}", "PYTHONPATH=. {}", "NODE_ENV=x {}", "sleep 0 $(date +%s); {}", "timeout $(nproc) {}", "env -i PATH=/bin {}", 'cd "$(pwd)" && {}', "x=$(which ls) && {}",
     "{}&", "{};", ";{}", "ls;;{}", "ls|& {}", "ls &> o {}", "ls >& o; {}", "echo a\\\n; {}", "echo a \\\n{}", "ls \\\n&& {}", "ls #\\\n{}",
     "echo a#b; {}", "echo \\#; {}", "echo ''#; {}", "echo $#; {}", "echo ${{#}}; {}", "echo $$; {}", "echo $$'a\\'; {}; #'", "echo {{; {}",
     "echo }}; {}", "echo ] [; {}", "echo a=b; {}", "a=b; {}", "select i in 1; do {}; done <g", "for((i=0;i<1;i++)); do {}; done",
@@ -94,19 +94,19 @@ SECRETS = (
     "~/.ssh/id", "$HOME/.ssh/id", "${HOME}/.ssh/id", '"$HOME"/.ssh/id', '"$HOME/.ssh/id"', "~/.s*h/id", "~/.ss?/id", "~/.[s]sh/id", "~/'.ssh'/id",
     "~/.s\\sh/id", "~/{.ssh,x}/id", "~/.ssh/../.ssh/id", "~/./.ssh//id", "~/x/../.ssh/id", "/home/me/.ssh/id", "/home/*/.ssh/id", "/home/me/.*/id",
     "$(echo ~/.ssh/id)", "$(echo ~)/.ssh/id", "$s", '"$s"', "$t/id", "$h/.ssh/id", ".ssh/id", "../me/.ssh/id", "../../home/me/.ssh/id", "id", "./id",
-    "*/id", "*", ".*/id", "l/id", "$PWD/.ssh/id", "~+/.ssh/id", "~me/.ssh/id", "~/.[r-t]sh/id", "~/.s{s,x}h/id", "~/.{s,x}sh/id", "~/.s[!a]h/id", "~/.s[[:alpha:]]h/id", "~/*/id", "~/.*/id", "/home/*/.s*/id", "~/.s{s,'x'}h/id", "~/.s[\"s\"]h/id",
+    "*/id", "*", ".*/id", "l/id", "$PWD/.ssh/id", "~+/.ssh/id", "~me/.ssh/id", "~/.[r-t]sh/id", "~/.s{s,x}h/id", "~/.{s,x}sh/id", "~/.s[!a]h/id", "~/.s[[:alpha:]]h/id", "~/*/id", "~/.*/id", "/home/*/.s*/id", "~/.s{s,'x'}h/id", '~/.s["s"]h/id',
     "~/[.]s*/id", "$p/id", '"$p/id"', "${x[0]}/id", '"${x[@]}"', "$p", "**/id", "../.s*/id", "../*/id", "../.[r-t]*/id", "~/.s?h/{id,x}", "$(find ~ -name 'i?')", "$(find .. -name id)",
     "/proc/self/cwd/.ssh/id", "$OLDPWD/.ssh/id", "~-/.ssh/id",
 )  # fmt: skip
 PLACES = ("", "", "", "cd; ", "cd ~; ", "cd $HOME && ", "cd ~/.ssh; ", "cd ~/.s*; ", "cd /home/me;", "cd /home; cd me; ", "cd ..; ", "pushd ~; ", "cd ~ && cd .ssh && ",
-          "p=~/.s*; ", "for p in ~/.s*; do :; done; ", "x=(~/.s*); ", "x=(~/.s*/id); ", "p=~; p+=/.s?h; ", "cd \"$(mktemp -d)\"; cd ~; ", "cd ../*; ", "cd ~/.s[a-z]h; ", "cd ~/{.s?h,x}; ",
-          "p=$(pwd)/../.s?h; ", "IFS= read -r p <<<~/.s?h; ", "cd \"$(pwd)/../.s?h\"; ", "s=~/.ssh/id; ", "t=~/.ssh; ", "h=~; ", "h=$HOME; ", "t=.ssh; cd ~; ", "for s in ~/.s*/*; do :; done; ", "s=$(echo ~/.s*/id); ", "ln -s ~/.s* l; ",
+          "p=~/.s*; ", "for p in ~/.s*; do :; done; ", "x=(~/.s*); ", "x=(~/.s*/id); ", "p=~; p+=/.s?h; ", 'cd "$(mktemp -d)"; cd ~; ', "cd ../*; ", "cd ~/.s[a-z]h; ", "cd ~/{.s?h,x}; ",
+          "p=$(pwd)/../.s?h; ", "IFS= read -r p <<<~/.s?h; ", 'cd "$(pwd)/../.s?h"; ', "s=~/.ssh/id; ", "t=~/.ssh; ", "h=~; ", "h=$HOME; ", "t=.ssh; cd ~; ", "for s in ~/.s*/*; do :; done; ", "s=$(echo ~/.s*/id); ", "ln -s ~/.s* l; ",
           "ln -s ~ l; cd l; ", "cd -P ~; ", "cd -- ~; ", "cd /tmp; cd - ; ", "CDPATH=~; cd .ssh; ", "HOME=/home; ", "export s=~/.ssh/id; ", "read s <<<~/.ssh/id; ")  # fmt: skip
 READERS = ("cat {}", "cat <{}", "head -1 {}", "cat -- {}", "grep . {}", "cat x {}", "tail -n1 {}", "cp {} o; cat o", "cat `echo {}`", 'echo "$(<{})"', "sed -n p {}",
            "env --chdir=$HOME cat {}", "env -C ~ cat {}", "awk 1 {}", "sort {}", "dd if={}", "find {} -exec cat X \\;", "echo {} | xargs cat", "for i in {}; do cat $i; done",
            "while read l; do echo $l; done <{}", "bash -c 'cat {}'", "cat 0<{}", "tee o <{}; cat o", "diff {} /dev/null", 'cat "$(echo {})"', "exec 3<{}; cat <&3", "find ~ -name id | xargs cat",
-           "find ~ -name 'i?' | xargs -n1 cat", "find .. -type f | xargs cat", "cat $(find ~ -name id)", "grep -rl . ~ | xargs cat", "x=({}); cat \"${{x[@]}}\"", "for p in {}; do cat \"$p\"; done", "IFS= read -r x <{}; echo $x",
-           "bash {}", ". {}", "cat $PWD/{}", "cat \"$(pwd)\"/{}", "head -n $(nproc) {}")  # fmt: skip
+           "find ~ -name 'i?' | xargs -n1 cat", "find .. -type f | xargs cat", "cat $(find ~ -name id)", "grep -rl . ~ | xargs cat", 'x=({}); cat "${{x[@]}}"', 'for p in {}; do cat "$p"; done', "IFS= read -r x <{}; echo $x",
+           "bash {}", ". {}", "cat $PWD/{}", 'cat "$(pwd)"/{}', "head -n $(nproc) {}")  # fmt: skip
 BENIGN = ("", "", "", "echo", "ls", "cat", "echo '", 'echo "', "printf '%s' '", "grep x", "git log", "git log --", "echo x;", "test -f", "[ x =", "head -1",
           "echo \\'", "wc -l <", "ls >", "git commit -m", "sed -n p", "find . -name", "echo #", "echo x #", "cd", "mkdir -p", "make", "npm run", "xargs", "xargs ls")  # fmt: skip
 """What may stand in front of a name: most of it makes data of it."""
@@ -157,7 +157,9 @@ def _carried(carrier: str, text: str, chance: Random) -> str:
         return f"{carrier}{chance.choice(_JOINTS)}{text}"
     words = re.split(r"( +)", carrier)
     at = chance.randrange(0, len(words), 2)
-    words[at] = chance.choice(("{}", "$({})", '"$({})"', "{} ", "`{}`", "; {};", "\n{}\n", "| {} |")).replace("{}", text)
+    words[at] = chance.choice(("{}", "$({})", '"$({})"', "{} ", "`{}`", "; {};", "\n{}\n", "| {} |")).replace(
+        "{}", text
+    )
     return "".join(words)
 
 

@@ -74,7 +74,7 @@ def _is_push(words: list[str]) -> bool:
 def _start(words: list[str], environment: dict[str, str], output: Path) -> subprocess.Popen[bytes] | None:
     """Start a program in a session of its own; None if it cannot be started. Without code between fork and exec."""
     with output.open("wb") as out, contextlib.suppress(ValueError, OSError):
-        started = subprocess.Popen(  # noqa: S603 - what is run here is what this is for
+        started = subprocess.Popen(
             words, cwd=WORK, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
         )
         with contextlib.suppress(ProcessLookupError):

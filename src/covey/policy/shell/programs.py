@@ -35,7 +35,8 @@ DATA = frozenset(
         "strings", "uname", "whoami", "id", "hostname", "nproc", "uptime", "free", "lsof", "ss", "netstat", "ping",
         "dig", "host", "nslookup", "tree", "cal", "clear", "tput", "getconf", "locale", "groups", "ulimit", "umask",
         "pkill", "killall", "bc", "sha512sum", "b2sum", "ip", "getent", "xmllint", "ffmpeg", "findmnt",
-        "tty", "stty", "gpg", "gpg2", "logname", "arch", "lscpu", "vmstat", "iostat", "identify", "install", "rsync", "printenv",
+        "tty", "stty", "gpg", "gpg2", "logname", "arch", "lscpu", "vmstat", "iostat", "identify", "install", "rsync",
+        "printenv",
         "gzip", "gunzip", "zcat", "bzip2", "xz", "unzip", "zip", "pytest", "mypy", "ruff", "black", "isort",
         "flake8", "pylint", "eslint", "prettier", "tsc", "jest", "vitest", "pip", "pip3", "brew", "dpkg", "truncate",
         "mktemp", "sync", "patch", "numfmt", "expand", "unexpand", "shuf", "split", "csplit", "iconv", "type",
@@ -53,13 +54,14 @@ NO_FILES = frozenset(
     ]
 )
 """Programs that open no file that an unknown word names, or none that is not in their own folder."""
-READERS = frozenset(
+COMPILERS = frozenset(["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "javac", "tsc", "go"])
+READERS = COMPILERS | frozenset(
     [
-        "ls", "cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "wc", "test", "[", "echo", "printf", "chmod", "file",
-        "stat", "which", "type", "cd", "pwd", "mkdir", "sleep", "kill", "pkill", "diff", "cmp", "read", "exit", "true",
-        "du", "basename", "dirname", "realpath", "readlink", "sha256sum", "md5sum",
-        "systemctl", "service", "apt", "apt-get", "apk", "yum", "dnf", "brew", "pip", "pip3", "npm", "pnpm", "yarn", "gem",
-        "docker", "kubectl", "pgrep", "ps", "man", "lsof", "command", "source", ".", "export",
+        "ls", "cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "wc", "test", "[", "echo", "printf", "chmod",
+        "file", "stat", "which", "type", "cd", "pwd", "mkdir", "sleep", "kill", "pkill", "diff", "cmp", "read", "exit",
+        "true", "du", "basename", "dirname", "realpath", "readlink", "sha256sum", "md5sum",
+        "systemctl", "service", "apt", "apt-get", "apk", "yum", "dnf", "brew", "pip", "pip3", "npm", "pnpm", "yarn",
+        "gem", "docker", "kubectl", "pgrep", "ps", "man", "lsof", "command", "source", ".", "export",
     ]
 )
 """Programs that write no file that their words name, or none that the text may have made."""
@@ -150,7 +152,8 @@ _GIT = frozenset(
         "status", "log", "diff", "show", "add", "commit", "branch", "checkout", "switch", "restore", "stash",
         "fetch", "pull", "push", "merge", "rebase", "reset", "rev-parse", "ls-files", "blame", "tag", "remote",
         "clone", "init", "describe", "cherry-pick", "revert", "rm", "mv", "clean", "grep", "shortlog", "rev-list",
-        "cat-file", "worktree", "apply", "am", "count-objects", "rev-parse", "var", "stripspace", "version", "merge-base", "ls-tree", "for-each-ref", "symbolic-ref", "diff-tree",
+        "cat-file", "worktree", "apply", "am", "count-objects", "var", "version",
+        "merge-base", "ls-tree", "for-each-ref", "symbolic-ref", "diff-tree",
         "name-rev", "reflog", "show-ref", "config", "ls-remote", "check-ignore", "archive",
     ]
 )

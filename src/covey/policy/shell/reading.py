@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from covey.policy.shell import programs
+from covey.policy.shell.nodes import feeds, listed_files, operands, sign, text_of, writes_plain_text
 from covey.policy.shell.outputs import GLOB
 from covey.policy.shell.syntax import HIDDEN, deadline, parse, unusual_characters
 from covey.policy.shell.values import Values
@@ -31,8 +32,6 @@ DEEPEST = 40
 MOST_COMMANDS = 2000
 MOST_WORDS = 64
 """Words after a program that runs others which are tried as the beginning of a command."""
-MOST_PARTS = 4
-"""Of a pipeline whose output is known to be names of files."""
 _INNER = {
     "program", "list", "pipeline", "subshell", "compound_statement", "do_group", "if_statement", "elif_clause",
     "else_clause", "while_statement", "negated_command", "redirected_statement",
@@ -63,10 +62,7 @@ _EVALUATES = re.compile(
     r"\b(?:test|read|mapfile|readarray|declare|typeset|local|export|let|printf|set|unset|trap|PS4|getopts|wait)\b"
 )
 """What evaluates the text of a word in some shell: arithmetic, tests and what sets variables."""
-_SIGNIFICANT = re.compile(r"[$`\\*?\[\](){}]")
-"""What may become a name when a text is read as a command. Quotes are only taken off."""
-_IN_A_FILE = re.compile(r"/dev/null|(?!/dev/|/proc/)[\w./~-]+")
-"""What is written to a program from there is no part of the text, unless the text has written it."""
+_READS_LINES = re.compile(r"(?:IFS= )?read -r (\w+)")
 _PACKED = (".gz", ".tgz", ".bz2", ".xz", ".zip", ".zst", ".lz4", ".tar", ".b64")
 _NOWHERE = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "1", "2"])
 _COPIES = frozenset(["cp", "mv", "ln", "install", "dd", "tee", "rsync"])
@@ -178,7 +174,8 @@ class _Reader:
             self.doubt("it writes a file whose name is known only when it runs, and runs a program")
         written = {program_name(word.text) for word in self._written}
         if self._unknown and any(
-            name in programs.FROM_INPUT and written & set(map(program_name, words)) for name, words in named
+            name in programs.FROM_INPUT | programs.COMPILERS and written & set(map(program_name, words))
+            for name, words in named
         ):
             self.doubt("it unpacks a file that it writes, and runs a program")
         if self._searches_elsewhere and (
@@ -203,7 +200,7 @@ class _Reader:
         self._is_inner = bool(above)
         words = WordReader(
             lambda inner: self._substitution(inner, words, piped=piped),
-            _listed_files,
+            listed_files,
             self.doubt,
             self._keep_late,
             above,
@@ -231,7 +228,7 @@ class _Reader:
         elif kind == "test_command":
             self._test(node, words)
         elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
-            self._redirect(node, words)
+            self._redirect(node, words, piped=piped)
         elif kind == "comment":
             pass
         elif kind in ("command_substitution", "process_substitution"):
@@ -250,7 +247,7 @@ class _Reader:
             self.doubt("arithmetic in (( )) is not read")
         loops = node.type == "while_statement"
         self._values.loops += loops
-        fed = piped or any(map(_feeds, node.children))
+        fed = piped or any(map(feeds, node.children))
         parts = node.children[0] if node.children else node
         if fed and not piped and node.type == "redirected_statement" and parts.type in ("list", "pipeline"):
             self._fed_at_end.add(parts.id)  # what is redirected is the last command
@@ -259,11 +256,19 @@ class _Reader:
         for child in node.children:
             if child.id in self._fed_at_end:
                 continue
+            if (
+                loops
+                and self._listed
+                and child == node.named_children[0]
+                and (found := _READS_LINES.fullmatch(text_of(child)))
+            ):
+                self._value(found[1], Word("", self._listed, (*words.above, child.start_byte)))
+                continue
             is_fed_at_end = node.id in self._fed_at_end and child == node.children[-1]
             self._node(child, words, piped=fed or is_fed_at_end)
             if child.type in ("|", "|&"):
-                fed = piped or child.prev_sibling is None or not _writes_plain_text(child.prev_sibling)
-                self._listed = _listed_files(node, before=child.start_byte)
+                fed = piped or child.prev_sibling is None or not writes_plain_text(child.prev_sibling)
+                self._listed = listed_files(node, before=child.start_byte)
         self._listed = listed_before
         self._values.loops -= loops
 
@@ -285,7 +290,7 @@ class _Reader:
         self._values.loops += 1
         for child in node.children:
             if child.type == "variable_name" and not name:
-                name = _text(child)
+                name = text_of(child)
             elif child.type == "do_group":
                 self._node(child, words, piped=piped)
             elif child.is_named and child.type != "comment":
@@ -312,10 +317,10 @@ class _Reader:
     def _test(self, node: Node, words: WordReader) -> None:
         """Read the words of a test. Where `[[` is only a program, && and || end it: then a command follows."""
         after = False
-        for leaf in _operands(node):
+        for leaf in operands(node):
             if leaf.type in ("&&", "||"):
                 after = True
-            elif leaf.type == "regex" and re.search(r"[()|&;<>`'\"\\]|\$.", _text(leaf)):
+            elif leaf.type == "regex" and re.search(r"[()|&;<>`'\"\\]|\$.", text_of(leaf)):
                 self.doubt("a test with this pattern is not read")
             elif leaf.type in ("<", ">", "(", ")", "|", "((", "&"):
                 self.doubt("a test with this operator is not read")
@@ -327,9 +332,9 @@ class _Reader:
                     self.doubt("arithmetic in [[ ]] is not read")
                 after = False
 
-    def _redirect(self, node: Node, words: WordReader) -> None:
+    def _redirect(self, node: Node, words: WordReader, *, piped: bool) -> None:
         if node.type == "heredoc_redirect":
-            self._document(node, words)
+            self._document(node, words, piped=piped)
             return
         for child in node.children:
             if child.type == "file_descriptor":
@@ -337,7 +342,7 @@ class _Reader:
             if child.is_named:
                 word = words.word(child)
                 self._words.append(word)
-                if _sign(node) == "<":
+                if sign(node) == "<":
                     self._inputs.append(word)
                 else:
                     self._written.append(word)
@@ -345,23 +350,24 @@ class _Reader:
             elif child.type not in _REDIRECTIONS and child.type != "<<<":
                 self.doubt(f"the redirection {child.type} is not read")
 
-    def _document(self, node: Node, words: WordReader) -> None:
+    def _document(self, node: Node, words: WordReader, *, piped: bool) -> None:
         """Read a here-document, and what is behind it in its line."""
         start = end = body = ""
         for child in node.children:
             if child.type == "heredoc_start":
-                start = _text(child)
+                start = text_of(child)
             elif child.type == "heredoc_end":
-                end = _text(child)
+                end = text_of(child)
             elif child.type == "heredoc_body":
-                body = _text(child)
+                body = text_of(child)
                 for part in child.named_children:
                     if part.type != "heredoc_content":
                         words.word(part)
-                    elif re.search(r"\$[({\w]", _text(part)):
+                    elif re.search(r"\$[({\w]", text_of(part)):
                         self.doubt("a substitution in a here-document is not read")
             elif child.type not in ("<<", "<<-", "file_descriptor"):
-                self._node(child, words, piped=True)
+                is_next = child.prev_sibling is not None and child.prev_sibling.type in ("&&", "||")
+                self._node(child, words, piped=piped or not is_next)
         delimiter = _DELIMITER.fullmatch(start)
         if (
             delimiter is None
@@ -372,18 +378,18 @@ class _Reader:
         elif not delimiter[1] and re.search(r"[`\\]|\$\{", body):
             self.doubt("a here-document with expansions is not read")
 
-    def _assignment(self, node: Node, words: WordReader, *, of: str = "") -> None:
+    def _assignment(self, node: Node, words: WordReader, *, of: str = "") -> None:  # noqa: PLR0912 - kinds of names
         """Read assignments, each of which is the name, the sign and the value. `of`: for this command only."""
         if node.type != "variable_assignment":
             for child in node.children:
                 if child.type == "variable_assignment":
                     self._assignment(child, words)
                 elif child.type == "variable_name":
-                    self._value(_text(child), None)
+                    self._value(text_of(child), None)
                 elif child.is_named and not words.word(child).text.startswith("-"):
                     self.doubt("a declaration is not read")
             return
-        name = _text(node.children[0])
+        name = text_of(node.children[0])
         if node.children[0].type != "variable_name" or node.children[1].type not in ("=", "+="):
             self.doubt("an assignment to a part is not read")
         if node.children[1].type == "+=" or of:
@@ -434,12 +440,12 @@ class _Reader:
 
     def _command(self, node: Node, words: WordReader, *, piped: bool) -> None:
         own: list[Word] = []
-        first = next((_text(child) for child in node.children if child.type == "command_name"), "")
+        first = next((text_of(child) for child in node.children if child.type == "command_name"), "")
         for child in node.children:
             if child.type == "variable_assignment" and not own:
                 self._assignment(child, words, of=first)
             elif child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
-                piped = piped or _feeds(child)
+                piped = piped or feeds(child)
                 self._node(child, words, piped=piped)
             elif child.type == "subshell":
                 self.doubt("brackets in a command are not read")
@@ -452,12 +458,13 @@ class _Reader:
         for one in possible:
             self.run(one, piped=piped, certain=len(possible) == 1)
 
-    def run(self, own: Sequence[Word], *, piped: bool, certain: bool, is_script: bool = False) -> None:
+    def run(self, own: Sequence[Word], *, piped: bool, certain: bool) -> None:
         """Keep a command, and those that its program runs."""
-        own = list(own)
+        self._run(list(own), programs.judge(own, piped=piped), piped=piped, certain=certain)
+
+    def _run(self, own: list[Word], judged: Verdict, *, piped: bool, certain: bool, is_script: bool = False) -> None:
         self._keep(own, certain=certain)
         self._folders_of(own)
-        judged = (programs.judge_script if is_script else programs.judge)(own, piped=piped)
         name = program_name(own[0].text)
         if name not in programs.READERS:
             self._arguments += own[1:]
@@ -490,7 +497,8 @@ class _Reader:
             ]
             self.run(given, piped=piped, certain=certain)
         if judged.script:
-            self.run(judged.script, piped=piped, certain=certain, is_script=True)
+            script = programs.judge_script(judged.script, piped=piped)
+            self._run(list(judged.script), script, piped=piped, certain=certain, is_script=True)
         texts = judged.texts
         if judged.runs_words and judged.why:
             texts = tuple(word for word in own[1:MOST_WORDS] if set(word.text) & set(" \t\n;&|("))
@@ -530,56 +538,6 @@ class _Reader:
         self._folders = list(dict.fromkeys(self._folders))
 
 
-def _listed_files(node: Node, before: int | None = None) -> str:
-    """Return the names of files that a node writes, as one path; of a pipeline, what is before a place. Else empty."""
-    while node.type == "command_substitution" and node.named_child_count == 1:
-        node = node.named_children[0]
-    parts = node.named_children if node.type == "pipeline" else [node]
-    parts = [part for part in parts if before is None or part.start_byte < before]
-    if not 0 < len(parts) <= MOST_PARTS or any(part.type != "command" or _has_redirection(part) for part in parts):
-        return ""
-    words = WordReader(lambda _: None, lambda _: "", lambda _: None, lambda: None, ())
-    first, *others = ([words.word(child) for child in part.named_children] for part in parts)
-    return programs.listed_files(first) if all(programs.chooses_lines(other) for other in others) else ""
-
-
 def _is_written(program: str, name: str) -> bool:
     """Return whether a program may be in a file that a word names, also one that is packed."""
     return program == name or (name.startswith(f"{program}.") and name.endswith(_PACKED))
-
-
-def _feeds(node: Node) -> bool:
-    """Return whether a node writes something to a command that is not a text without a meaning for shells."""
-    if node.type == "file_redirect":
-        return _sign(node) == "<" and not _IN_A_FILE.fullmatch(_text(node.named_children[-1]))
-    if node.type == "heredoc_redirect":
-        return any(_SIGNIFICANT.search(_text(child)) for child in node.children if child.type == "heredoc_body")
-    return node.type == "herestring_redirect" and _SIGNIFICANT.search(_text(node)) is not None
-
-
-def _writes_plain_text(node: Node) -> bool:
-    """Return whether a command writes its words, and these have no meaning for shells but what they say."""
-    if node.type != "command" or _has_redirection(node) or _text(node.children[0]) != "echo":
-        return False
-    return not any(_SIGNIFICANT.search(_text(child).replace(r"\n", " ")) for child in node.named_children)
-
-
-def _has_redirection(node: Node) -> bool:
-    return any(child.type.endswith("redirect") or child.type == "variable_assignment" for child in node.children)
-
-
-def _operands(node: Node) -> Iterator[Node]:
-    """Yield the words and signs of a test, from the left."""
-    for child in node.children:
-        if child.type in ("binary_expression", "unary_expression", "parenthesized_expression", "postfix_expression"):
-            yield from _operands(child)
-        else:
-            yield child
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode(errors="replace")
-
-
-def _sign(redirect: Node) -> str:
-    return next((child.type for child in redirect.children if not child.is_named), "")

@@ -72,9 +72,8 @@ def on_machine(own: Sequence[Word]) -> Verdict:
     at = 1
     while at < len(own) and own[at].text.startswith("-"):
         text = own[at].text
-        if (text == "-o" and at + 1 < len(own) and _SSH_OPTION.fullmatch(own[at + 1].text)) or _SSH_VALUED.fullmatch(
-            text
-        ):
+        is_setting = text == "-o" and at + 1 < len(own) and _SSH_OPTION.fullmatch(own[at + 1].text)
+        if is_setting or _SSH_VALUED.fullmatch(text):
             at += 2
         elif _SSH_FLAG.fullmatch(text):
             at += 1
@@ -85,8 +84,8 @@ def on_machine(own: Sequence[Word]) -> Verdict:
         return doubt
     if not rest:
         return Verdict("a shell on another machine takes what it runs from somewhere else", runs_words=True)
-    text = rest[0]._replace(text=" ".join(word.text for word in rest))
-    return Verdict(runs_words=True, certainly=True, texts=(text,))
+    whole = rest[0]._replace(text=" ".join(word.text for word in rest))
+    return Verdict(runs_words=True, certainly=True, texts=(whole,))
 
 
 def statement(own: Sequence[Word], *, piped: bool) -> Verdict | None:

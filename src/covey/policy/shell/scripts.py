@@ -1,8 +1,8 @@
 """What shells and interpreters run: a text in their words, a file, or what is written to them.
 
-A file is a program of its own, however it is started: `sh build.sh`, `source build.sh` and `python build.py` are read as
-`build.sh` and `build.py`, of which nothing is known. What such a program does is not for a policy to know; that the text
-itself has written it, is (see `written_programs`).
+A file is a program of its own, however it is started: `sh build.sh`, `source build.sh` and `python build.py` are read
+as `build.sh` and `build.py`, of which nothing is known. What such a program does is not for a policy to know; that the
+text itself has written it, is.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+__all__ = ["GLOB", "Word", "WordReader"]
+
 _PLACES = {"HOME": "~", "PWD": "."}
 _NUMBERS = {"$", "?", "#", "!", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID"}
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
@@ -74,7 +76,7 @@ class WordReader:
         self._lists = lists
         self._doubt = doubt
         self._late = late
-        self._above = above
+        self.above = above
         self._inside_path = inside
         self._is_filled = False
         self._brace = GLOB
@@ -108,13 +110,13 @@ class WordReader:
         return Word(
             "".join(text),
             "".join(path),
-            (*self._above, node.start_byte),
+            (*self.above, node.start_byte),
             single,
             _text(name) if is_variable else "",
             other,
         )
 
-    def _part(self, node: Node, text: list[str], path: list[str], *, quoted: bool) -> bool:
+    def _part(self, node: Node, text: list[str], path: list[str], *, quoted: bool) -> bool:  # noqa: PLR0912 - as above
         """Add what a node becomes; return whether that is one word."""
         kind = node.type
         if kind in ("word", "number", "variable_name", "extglob_pattern", "test_operator", "regex"):
