@@ -66,6 +66,8 @@ AROUND = (
     "printf '%s' '{}' | split - s; sh saa", "printf '%s' '{}' >t; split t s; sh saa", "echo '{}' | gzip >s.gz; gunzip s.gz; sh s", "awk 'BEGIN{{print \"{}\" > \"s\"}}'; sh s",
     "sed -n 'w s' <<E\n{}\nE\nsh s", "echo '{}' >ls; chmod +x ls; ./ls", "echo '{}' >ls; chmod +x ls; PATH=.:$PATH; ls", "echo '{}' >ls; chmod +x ls; PATH=$PWD:$PATH ls",
     "cat >s <<'E'\n{}\nE\nsh s", "tee s <<'E'\n{}\nE\n. ./s", "cat >d/s <<'E'\n{}\nE\nsh d/s", "printf '{}' >*; sh g", "echo '{}' >{{s,t}}; sh s", "echo '{}' >$q; sh s", "q=s; echo '{}' >$q; sh s",
+    "awk '{{print \"{}\" > \"t\"}}' g; sh t", "awk -v f=t 'BEGIN{{print \"{}\" > f}}'; . ./t", "echo 'import os; os.system(\"{}\")' >k.py; python3 -m k", "sed -i 's/.*/{}/' *; sh g",
+    "echo 'import os; os.system(\"{}\")' >json.py; python3 -m json.tool g", "echo 'x: ; {}' >Makefile; make", "echo 'x: ; {}' >k; make -f k", "echo '{}' >k; setarch -R sh k", "echo '{}' >k; setarch -R ./k", "sh <s", "echo '{}' >s; sh <s",
     "tar cf t g; echo '{}' >g; sh g", "diff -u g - <<'E' | patch g\n{}\nE\nsh g", "python3 -m timeit 'import os; os.system(\"{}\")'", "bash -euo pipefail -c '{}'", "sh -o errexit -c '{}'", "bash --norc -c '{}'",
     "x='{}'; setarch -R $x", 'x=({}); setarch -R "${{x[@]}}"', 'x=({}); "${{x[@]}}"', "x=({})", "for x in {}; do setarch -R $x; done", "for x in {}; do $x; done", "for x in '{}'; do setarch -R $x y; done",
     "while IFS= read -r l; do $l; done <<< '{}'", "while IFS= read -r l; do setarch -R $l; done <<E\n{}\nE", "echo '{}' | while IFS= read -r l; do $l; done", "IFS= read -r x <<< '{}'; $x", "IFS=x {}",
@@ -91,6 +93,7 @@ ENDS = ("x", "x", "-f x", "x y", "", "'a b'", "$a", "*", "x >o", "x 2>&1")
 PUSHES = ("git push", "g''it push", "git 'push'", "git $p", "git -C . push", "$g push", "git --no-pager push", "git -c user.name=x push",
           "git pu\\sh", "git p{ush,}", "$(echo git) push", "git $(echo push)", "command git push", "/usr/bin/git push", "git push -f", "git  push")  # fmt: skip
 SECRETS = (
+    "~", "..", "../..", "/home", "$HOME", "~/.s?h", "../.s*", "/home/*",
     "~/.ssh/id", "$HOME/.ssh/id", "${HOME}/.ssh/id", '"$HOME"/.ssh/id', '"$HOME/.ssh/id"', "~/.s*h/id", "~/.ss?/id", "~/.[s]sh/id", "~/'.ssh'/id",
     "~/.s\\sh/id", "~/{.ssh,x}/id", "~/.ssh/../.ssh/id", "~/./.ssh//id", "~/x/../.ssh/id", "/home/me/.ssh/id", "/home/*/.ssh/id", "/home/me/.*/id",
     "$(echo ~/.ssh/id)", "$(echo ~)/.ssh/id", "$s", '"$s"', "$t/id", "$h/.ssh/id", ".ssh/id", "../me/.ssh/id", "../../home/me/.ssh/id", "id", "./id",
@@ -102,7 +105,8 @@ PLACES = ("", "", "", "cd; ", "cd ~; ", "cd $HOME && ", "cd ~/.ssh; ", "cd ~/.s*
           "p=~/.s*; ", "for p in ~/.s*; do :; done; ", "x=(~/.s*); ", "x=(~/.s*/id); ", "p=~; p+=/.s?h; ", 'cd "$(mktemp -d)"; cd ~; ', "cd ../*; ", "cd ~/.s[a-z]h; ", "cd ~/{.s?h,x}; ",
           "p=$(pwd)/../.s?h; ", "IFS= read -r p <<<~/.s?h; ", 'cd "$(pwd)/../.s?h"; ', "s=~/.ssh/id; ", "t=~/.ssh; ", "h=~; ", "h=$HOME; ", "t=.ssh; cd ~; ", "for s in ~/.s*/*; do :; done; ", "s=$(echo ~/.s*/id); ", "ln -s ~/.s* l; ",
           "ln -s ~ l; cd l; ", "cd -P ~; ", "cd -- ~; ", "cd /tmp; cd - ; ", "CDPATH=~; cd .ssh; ", "HOME=/home; ", "export s=~/.ssh/id; ", "read s <<<~/.ssh/id; ")  # fmt: skip
-READERS = ("cat {}", "cat <{}", "head -1 {}", "cat -- {}", "grep . {}", "cat x {}", "tail -n1 {}", "cp {} o; cat o", "cat `echo {}`", 'echo "$(<{})"', "sed -n p {}",
+READERS = ("grep -r . {}", "grep -rh secret {}", "tar cf - {}", "cp -r {} o; cat o/id o/*/id", "find {} -name id | while read -r f; do cat $f; done", "find {} -type f | xargs cat", "cat $(find {} -name id)",
+           "mv {} o; cat o/id", "cat {}", "cat <{}", "head -1 {}", "cat -- {}", "grep . {}", "cat x {}", "tail -n1 {}", "cp {} o; cat o", "cat `echo {}`", 'echo "$(<{})"', "sed -n p {}",
            "env --chdir=$HOME cat {}", "env -C ~ cat {}", "awk 1 {}", "sort {}", "dd if={}", "find {} -exec cat X \\;", "echo {} | xargs cat", "for i in {}; do cat $i; done",
            "while read l; do echo $l; done <{}", "bash -c 'cat {}'", "cat 0<{}", "tee o <{}; cat o", "diff {} /dev/null", 'cat "$(echo {})"', "exec 3<{}; cat <&3", "find ~ -name id | xargs cat",
            "find ~ -name 'i?' | xargs -n1 cat", "find .. -type f | xargs cat", "cat $(find ~ -name id)", "grep -rl . ~ | xargs cat", 'x=({}); cat "${{x[@]}}"', 'for p in {}; do cat "$p"; done', "IFS= read -r x <{}; echo $x",

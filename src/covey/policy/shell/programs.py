@@ -54,6 +54,20 @@ NO_FILES = frozenset(
     ]
 )
 """Programs that open no file that an unknown word names, or none that is not in their own folder."""
+RUNNERS = frozenset(
+    [
+        "pytest", "jest", "vitest", "eslint", "npm", "pnpm", "yarn", "bun", "deno", "cargo", "go", "docker", "podman",
+        "docker-compose", "pip", "pip3", "make", "terraform",
+    ]
+)
+"""Programs of this page that run files which are not named by their words."""
+
+
+def is_runner(name: str) -> bool:
+    """Return whether a program runs files which are not named by its words."""
+    return name in RUNNERS or INTERPRETER.fullmatch(name) is not None
+
+
 COMPILERS = frozenset(["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "javac", "tsc", "go"])
 READERS = COMPILERS | frozenset(
     [
@@ -270,9 +284,7 @@ def listed_files(own: Sequence[Word]) -> str:
     if name == "find":
         if any(re.match(r"-(print0?f|exec|ok|fprint|ls|delete|L|follow)", word) for word in words):
             return ""
-        end = next((at for at, word in enumerate(words) if word.startswith(("-", "!", "(", UNKNOWN))), len(words))
-        roots = [word.path for word in own[1 : end + 1]] or ["."]
-        return f"{roots[0].rstrip('/')}/{GLOB * 2}" if len(roots) == 1 and is_tame(own[1]) else ""
+        return _found_by(own)
     if any(re.match(r"[/~]", word.path) for word in own):
         return ""
     if name == "git":
@@ -280,6 +292,35 @@ def listed_files(own: Sequence[Word]) -> str:
     else:
         is_list = name in ("grep", "rg") and any(re.fullmatch(r"-[rnEiFRw]*l|--files", word) for word in words)
     return f"./{GLOB * 2}" if is_list else ""
+
+
+def _found_by(own: Sequence[Word]) -> str:
+    """Return the path that stands for all files that find finds; empty if it begins in several folders."""
+    end = next((at for at, word in enumerate(own) if at and word.text.startswith(("-", "!", "("))), len(own))
+    roots = [word.path for word in own[1:end]] or ["."]
+    return f"{roots[0].rstrip('/')}/{GLOB * 2}" if len(roots) == 1 and UNKNOWN not in roots[0] else ""
+
+
+def read_below(own: Sequence[Word]) -> list[str]:
+    """Return the paths that stand for all files of which a command reads what is in them, below its words."""
+    name = program_name(own[0].text)
+    options = [word.text for word in own[1:] if word.text.startswith("-")]
+    if name not in _READ_BELOW or not any(map(_READ_BELOW[name].match, [*options, ""])):
+        return []
+    words = [word.path for word in own[1:] if not word.text.startswith("-")]
+    if name in _SEARCH and not any(re.match(r"-[a-zA-Z]*[ef]|--(?:regexp|file)", option) for option in options):
+        words = words[1:]  # the pattern
+    return [f"{path.rstrip('/')}/{GLOB * 2}" for path in [*words, "."] if UNKNOWN not in path]
+
+
+_RECURSIVELY = re.compile(r"-[a-zA-Z]*[rRad]|--recursive|--archive|--directories")
+_ALWAYS = re.compile("")
+_SEARCH = frozenset(["grep", "egrep", "fgrep", "zgrep", "rg", "ag"])
+_READ_BELOW = {
+    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep", "cp", "zip", "diff", "scp"), _RECURSIVELY),
+    **dict.fromkeys(("rg", "ag", "tar", "rsync", "mv"), _ALWAYS),
+}
+"""Programs that read all that is below their words, with one of these options."""
 
 
 def chooses_lines(own: Sequence[Word]) -> bool:
@@ -438,7 +479,7 @@ def _awk(own: Sequence[Word]) -> Verdict:
         or _AWK_DANGER.search(re.sub(r"\\[nt.\"/|]", "", own[at].text))
     ):
         return Verdict("awk runs a program that is not read")
-    return Verdict()
+    return Verdict(writes=re.search(r">\s*[\"$A-Za-z_(]|>>", own[at].text) is not None)
 
 
 def _sed(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 - as all of `_SPECIAL`
@@ -478,7 +519,7 @@ def _find(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 
         at += 1
         if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
             end = next((i for i in range(at, len(own)) if own[i].text in (";", "+")), len(own))
-            given = [_filled_in(one) for one in own[at:end]]
+            given = [_filled_in(one, _found_by(own) or UNKNOWN) for one in own[at:end]]
             if given:
                 inner.append(tuple(given))
             at = end + 1
@@ -487,10 +528,10 @@ def _find(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 
     return Verdict(runs_words=bool(inner), certainly=True, inner=tuple(inner))
 
 
-def _filled_in(word: Word) -> Word:
-    """Return a word of a command of find: `{}` is the name of a file."""
+def _filled_in(word: Word, found: str) -> Word:
+    """Return a word of a command of find: `{}` is the name of a file that it finds."""
     if word.text in ("{}", UNKNOWN * 2):
-        return word._replace(text=UNKNOWN, path=".", variable="")
+        return word._replace(text=UNKNOWN, path=found, variable="")
     return word
 
 

@@ -20,7 +20,7 @@ from covey.policy.shell.syntax import HIDDEN, deadline, parse, unusual_character
 from covey.policy.shell.values import Values
 from covey.policy.shell.verdict import Verdict, names_with_wildcards, program_name
 from covey.policy.shell.words import Word, WordReader
-from covey.policy.wildcard import UNKNOWN
+from covey.policy.wildcard import UNKNOWN, Wildcard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,6 +63,12 @@ _EVALUATES = re.compile(
 )
 """What evaluates the text of a word in some shell: arithmetic, tests and what sets variables."""
 _READS_LINES = re.compile(r"(?:IFS= )?read -r (\w+)")
+_MAY_BE_RUN = re.compile(
+    r"(?i)(?:^|/)(?:(?:gnu)?makefile|package\.json|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|cargo\.toml|go\.mod|pom\.xml"
+    r"|cmakelists\.txt|dockerfile|(?:docker-)?compose\.ya?ml|justfile|rakefile|gemfile|\.npmrc|\.envrc|\.git/.*|\.gitconfig"
+    r"|[^/]*\.(?:mk|py|pth|[cm]?[jt]sx?|sh|bash|zsh|fish|go|rs|c|cc|cpp|h|hpp|java|kt|gradle|rb|pl|pm|php|lua|tf))$"
+)
+"""Files that programs run without being told their names."""
 _PACKED = (".gz", ".tgz", ".bz2", ".xz", ".zip", ".zst", ".lz4", ".tar", ".b64")
 _NOWHERE = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "1", "2"])
 _COPIES = frozenset(["cp", "mv", "ln", "install", "dd", "tee", "rsync"])
@@ -158,21 +164,26 @@ class _Reader:
 
     def _look_for_written_programs(self) -> None:
         """Doubt programs that the text may write before it runs them."""
+        named = [(program_name(one.words[0]), one.words[1:]) for one in self._commands]
+        written = {program_name(word.text) for word in self._written}
         for name, places in self._unknown.items():
             if any(_is_written(name, program_name(word.path)) for word in self._arguments if word.at not in places):
                 self.doubt(f"{name} may be written before it is run")
+        if any(name in self._unknown and written & set(map(program_name, words)) for name, words in named):
+            self.doubt("it writes a file that it gives to a program, which may run it")
+        is_run = bool(self._unknown) or any(programs.is_runner(name) for name, _ in named)
+        if is_run and any(_MAY_BE_RUN.search(word.path) for word in self._written):
+            self.doubt("it writes a file that a program may run, and runs programs")
         if self._unknown:
             changed = {program_name(word.path) for word in self._arguments}
             if any(program_name(word.path) in changed for word in self._inputs):
                 self.doubt("it writes a file that is written to a program, which may run it")
-        named = [(program_name(one.words[0]), one.words[1:]) for one in self._commands]
         if self._unknown and any(name in _COPIES and any(UNKNOWN in word for word in words) for name, words in named):
             self.doubt("it copies a file whose name is known only when it runs, and runs a program")
         if self._unknown and (
             self._writes_elsewhere or any(not word.known and not word.variable for word in self._written)
         ):
             self.doubt("it writes a file whose name is known only when it runs, and runs a program")
-        written = {program_name(word.text) for word in self._written}
         if self._unknown and any(
             name in programs.FROM_INPUT | programs.COMPILERS and written & set(map(program_name, words))
             for name, words in named
@@ -470,6 +481,8 @@ class _Reader:
             self._arguments += own[1:]
         data = set(judged.data) if judged.opens_files else set(own)
         self._words += [word for word in own if word.known or word not in data]
+        for path in programs.read_below(own):
+            self._words.append(Word("", path, own[0].at))
         if judged.why:
             self.doubt(judged.why)
         if is_script or "/" in own[0].text or (judged.runs_words and not judged.inner and not judged.script):
@@ -540,4 +553,6 @@ class _Reader:
 
 def _is_written(program: str, name: str) -> bool:
     """Return whether a program may be in a file that a word names, also one that is packed."""
+    if GLOB in name:
+        return Wildcard(program).may_match(name.replace(GLOB, UNKNOWN))
     return program == name or (name.startswith(f"{program}.") and name.endswith(_PACKED))
