@@ -37,7 +37,8 @@ def listed_files(node: Node, before: int | None = None) -> str:
 def feeds(node: Node) -> bool:
     """Return whether a node writes something to a command that is not a text without a meaning for shells."""
     if node.type == "file_redirect":
-        return sign(node) == "<" and not _IN_A_FILE.fullmatch(text_of(node.named_children[-1]))
+        read = [text_of(child) for child in node.named_children[-1:]]
+        return sign(node) == "<" and not all(map(_IN_A_FILE.fullmatch, read))
     if node.type == "heredoc_redirect":
         return any(_SIGNIFICANT.search(text_of(child)) for child in node.children if child.type == "heredoc_body")
     return node.type == "herestring_redirect" and _SIGNIFICANT.search(text_of(node)) is not None
@@ -47,8 +48,10 @@ def writes_plain_text(node: Node) -> bool:
     """Return whether a command writes its words, and these have no meaning for shells but what they say."""
     if node.type in ("subshell", "compound_statement"):
         return all(map(writes_plain_text, node.named_children))
+    if node.type != "command" or _has_redirection(node):
+        return False
     name = text_of(node.children[0])
-    if node.type != "command" or _has_redirection(node) or name not in ("echo", "printf", "sleep"):
+    if name not in ("echo", "printf", "sleep"):
         return False
     words = [text_of(child).replace(r"\n", " ") for child in node.named_children]
     if name == "printf" and (words[1:-1] or "%" in words[-1]):

@@ -122,6 +122,7 @@ class _Reader:
         self._words: list[Word] = []
         self._written: list[Word] = []
         self._arguments: list[Word] = []
+        self._in_files: set[str] = set()
         self._unknown: dict[str, set[tuple[int, ...]]] = {}
         self._values = Values()
         self._globbed: set[str] = set()
@@ -166,8 +167,12 @@ class _Reader:
         """Doubt programs that the text may write before it runs them."""
         named = [(program_name(one.words[0]), one.words[1:]) for one in self._commands]
         written = {program_name(word.text) for word in self._written}
+        is_moved = self._searches_elsewhere or len(self._folders) > 1
         for name, places in self._unknown.items():
-            if any(_is_written(name, program_name(word.path)) for word in self._arguments if word.at not in places):
+            # A program without a folder is none of the folder that the text runs in.
+            is_near = is_moved or name in self._in_files
+            words = [word for word in self._arguments if is_near or "/" in word.path]
+            if any(_is_written(name, program_name(word.path)) for word in words if word.at not in places):
                 self.doubt(f"{name} may be written before it is run")
         if any(name in self._unknown and written & set(map(program_name, words)) for name, words in named):
             self.doubt("it writes a file that it gives to a program, which may run it")
@@ -270,7 +275,7 @@ class _Reader:
             if (
                 loops
                 and self._listed
-                and child == node.named_children[0]
+                and child in node.named_children[:1]
                 and (found := _READS_LINES.fullmatch(text_of(child)))
             ):
                 self._value(found[1], Word("", self._listed, (*words.above, child.start_byte)))
@@ -401,7 +406,10 @@ class _Reader:
                     self.doubt("a declaration is not read")
             return
         name = text_of(node.children[0])
-        if node.children[0].type != "variable_name" or node.children[1].type not in ("=", "+="):
+        if len(node.children) < 2 or node.children[0].type != "variable_name":
+            self.doubt("an assignment to a part is not read")
+            return
+        if node.children[1].type not in ("=", "+="):
             self.doubt("an assignment to a part is not read")
         if node.children[1].type == "+=" or of:
             self._value(name, None)
@@ -487,6 +495,8 @@ class _Reader:
             self.doubt(judged.why)
         if is_script or "/" in own[0].text or (judged.runs_words and not judged.inner and not judged.script):
             self._unknown.setdefault(name, set()).add(own[0].at)
+            if is_script or "/" in own[0].text:
+                self._in_files.add(name)
         self._writes_elsewhere = self._writes_elsewhere or judged.writes
         for name in judged.sets:
             self._value(name, None)

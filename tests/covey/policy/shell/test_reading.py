@@ -88,6 +88,7 @@ def test_relative_paths_may_be_in_every_folder_that_a_text_goes_to() -> None:
     assert read("make -C ~/x").folders == {"", "~/x"}
 
 
+@example("[ x & rc x ]]|")
 @example("\ud800")
 @example("echo \ud800 '\udfff\0")
 @given(st.text(max_size=200) | st.text(alphabet="ab =;&|<>(){}$`'\"\\*?[]#!~\n\t-@\0\ud800", max_size=60))
