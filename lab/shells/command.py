@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 from pathlib import Path
@@ -48,7 +49,7 @@ def hold_shells(args: argparse.Namespace) -> int:
     if args.log is not None and args.seed is None:
         raise user_error("--log needs --seed: a run goes on behind the parts that have the same seeds")
     first = secrets.randbelow(1_000_000) if args.seed is None else args.seed
-    done = _finished(args.log)
+    done = finished_parts(args.log)
     lines: list[str] = []
     missed = False
     for begin in range(0, args.count, PART):
@@ -61,7 +62,7 @@ def hold_shells(args: argparse.Namespace) -> int:
                 raise user_error(str(error)) from error
             if args.log is not None:
                 with args.log.open("a", encoding="utf-8") as log:
-                    log.write(json.dumps({"seed": seed, "count": count, "lines": found}) + "\n")
+                    log.write("\n" + json.dumps({"seed": seed, "count": count, "lines": found}) + "\n")
         missed = missed or len(found) > 1
         writer().progress("\n".join(found), stage="commands", current=begin + count, total=args.count)
         lines += found
@@ -69,12 +70,15 @@ def hold_shells(args: argparse.Namespace) -> int:
     return EXIT_BROKEN if missed else 0
 
 
-def _finished(log: Path | None) -> dict[tuple[int, int], list[str]]:
+def finished_parts(log: Path | None) -> dict[tuple[int, int], list[str]]:
     """Return the lines of the parts that a file holds, by their seeds and numbers of commands."""
-    if log is None or not log.exists():
-        return {}
-    found = map(json.loads, log.read_text(encoding="utf-8").splitlines())
-    return {(one["seed"], one["count"]): one["lines"] for one in found}
+    found: dict[tuple[int, int], list[str]] = {}
+    lines = log.read_text(encoding="utf-8").splitlines() if log is not None and log.exists() else []
+    for line in lines:
+        with contextlib.suppress(ValueError):  # the run was stopped while it wrote
+            part = json.loads(line)
+            found[part["seed"], part["count"]] = part["lines"]
+    return found
 
 
 def _shown(found: Compared, seed: int) -> list[str]:

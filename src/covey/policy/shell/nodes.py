@@ -59,6 +59,17 @@ def writes_plain_text(node: Node) -> bool:
     return not any(map(_SIGNIFICANT.search, words))
 
 
+def is_followed_by_words(redirect: Node) -> bool:
+    """Return whether words may stand behind a redirection in the same command."""
+    whole = redirect.parent
+    if whole is None or whole.type != "redirected_statement":
+        return True
+    return any(
+        sum(child.is_named and child.type != "file_descriptor" for child in one.children) > 1 or "here" in one.type
+        for one in whole.children[1:]
+    )
+
+
 def _has_redirection(node: Node) -> bool:
     return any(child.type.endswith("redirect") or child.type == "variable_assignment" for child in node.children)
 

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from covey.policy.shell import programs
-from covey.policy.shell.nodes import feeds, listed_files, operands, sign, text_of, writes_plain_text
+from covey.policy.shell.nodes import (
+    feeds,
+    is_followed_by_words,
+    listed_files,
+    operands,
+    sign,
+    text_of,
+    writes_plain_text,
+)
 from covey.policy.shell.outputs import GLOB
 from covey.policy.shell.syntax import HIDDEN, deadline, parse, unusual_characters
 from covey.policy.shell.values import Values
@@ -352,6 +360,8 @@ class _Reader:
         if node.type == "heredoc_redirect":
             self._document(node, words, piped=piped)
             return
+        if sign(node).startswith("&") and is_followed_by_words(node):
+            self.doubt("&> ends a command in some shells, and words follow")
         for child in node.children:
             if child.type == "file_descriptor":
                 continue
@@ -406,10 +416,10 @@ class _Reader:
                     self.doubt("a declaration is not read")
             return
         name = text_of(node.children[0])
-        if len(node.children) < 2 or node.children[0].type != "variable_name":
+        if len(node.children) < 2:
             self.doubt("an assignment to a part is not read")
             return
-        if node.children[1].type not in ("=", "+="):
+        if node.children[0].type != "variable_name" or node.children[1].type not in ("=", "+="):
             self.doubt("an assignment to a part is not read")
         if node.children[1].type == "+=" or of:
             self._value(name, None)

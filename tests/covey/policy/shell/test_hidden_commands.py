@@ -15,7 +15,7 @@ from covey.policy.tool_call import SHELL, ToolCall
 pytestmark = pytest.mark.once  # the release of tmux makes no difference
 
 COMMANDS = Path(__file__).with_name("hidden_commands.txt").read_text(encoding="utf-8").splitlines()
-"""What each of them did in `lab/shells`, and the command."""
+"""What each of them did in `lab/shells`, and the command; ⏎ is a line break."""
 DENIES = {
     "rm": {"name": "no rm", "effect": "deny", "command": "rm *"},
     "secret": {"name": "no keys", "effect": "deny", "path": "~/.ssh/"},
@@ -33,7 +33,7 @@ def effect(deny: dict[str, str], command: str) -> str:
 @pytest.mark.parametrize("line", COMMANDS)
 def test_what_did_something_denied_is_not_allowed(line: str) -> None:
     what, _, command = line.partition("\t")
-    assert effect(DENIES[what], command) != "allow"
+    assert effect(DENIES[what], command.replace("⏎", "\n")) != "allow"
 
 
 @pytest.mark.parametrize(
