@@ -310,15 +310,20 @@ def read_below(own: Sequence[Word]) -> list[str]:
     words = [word.path for word in own[1:] if not word.text.startswith("-")]
     if name in _SEARCH and not any(re.match(r"-[a-zA-Z]*[ef]|--(?:regexp|file)", option) for option in options):
         words = words[1:]  # the pattern
-    return [f"{path.rstrip('/')}/{GLOB * 2}" for path in [*words, "."] if UNKNOWN not in path]
+    if name in _MOUNT:
+        words = [path for word in words for path in re.split(r"[:,=]", word) if path.startswith(("/", "~", "."))]
+    elif not words:
+        words = ["."]
+    return [f"{path.rstrip('/')}/{GLOB * 2}" for path in words if UNKNOWN not in path]
 
 
 _RECURSIVELY = re.compile(r"-[a-zA-Z]*[rRad]|--recursive|--archive|--directories")
 _ALWAYS = re.compile("")
+_MOUNT = frozenset(["docker", "podman"])
 _SEARCH = frozenset(["grep", "egrep", "fgrep", "zgrep", "rg", "ag"])
 _READ_BELOW = {
     **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep", "cp", "zip", "diff", "scp"), _RECURSIVELY),
-    **dict.fromkeys(("rg", "ag", "tar", "rsync", "mv"), _ALWAYS),
+    **dict.fromkeys(("rg", "ag", "tar", "rsync", "mv", "docker", "podman"), _ALWAYS),
 }
 """Programs that read all that is below their words, with one of these options."""
 
