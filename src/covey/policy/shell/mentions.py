@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from covey.policy.shell.globbed import may_fit
 from covey.policy.shell.outputs import GLOB
 from covey.policy.shell.verdict import program_name
+from covey.policy.shell.words import ELSEWHERE
 from covey.policy.wildcard import UNKNOWN, Wildcard, folded
 
 if TYPE_CHECKING:
@@ -57,7 +58,11 @@ class NamedCommand:
             return bool(reading.globbed) or any(self._anywhere.matches(" ".join(text.split())) for text in texts)
         if any(self._program.may_match(folded(name).replace(GLOB, UNKNOWN)) for name in reading.globbed):
             return True
-        read = {one.at for one in reading.commands if self._is_program(program_name(folded(one.words[0])))}
+        read = {
+            one.at
+            for one in reading.commands
+            if one.at[-1:] != (ELSEWHERE,) and self._is_program(program_name(folded(one.words[0])))
+        }
         return any(
             all(piece in text for piece in self._pieces) and sum(1 for _ in self._word.finditer(text)) > len(read)
             for text in texts

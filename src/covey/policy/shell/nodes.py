@@ -34,6 +34,13 @@ def listed_files(node: Node, before: int | None = None) -> str:
     return programs.listed_files(first) if all(programs.chooses_lines(other) for other in others) else ""
 
 
+def is_input(node: Node) -> bool:
+    """Return whether a node makes a command read from somewhere else."""
+    return node.type in ("heredoc_redirect", "herestring_redirect") or (
+        node.type == "file_redirect" and sign(node).startswith("<")
+    )
+
+
 def feeds(node: Node) -> bool:
     """Return whether a node writes something to a command that is not a text without a meaning for shells."""
     if node.type == "file_redirect":

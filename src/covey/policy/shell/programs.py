@@ -437,6 +437,8 @@ def _wrapper(name: str, own: Sequence[Word]) -> Verdict | None:
                     return doubt
                 value = own[at].text
                 at += 1
+            if name == "xargs" and found[1] == "a":
+                return doubt
             placeholder = value if found[1] == "I" else placeholder
     while name in ("env", "sudo") and at < len(own) and re.match(r"[A-Za-z_]\w*=", own[at].text):
         if not is_literal(own[at]) or re.match(r"(PATH|IFS|ENV|BASH_ENV|LD_|DYLD_|SHELL|PS4)", own[at].text):

@@ -17,6 +17,7 @@ from covey.policy.shell import programs
 from covey.policy.shell.nodes import (
     feeds,
     is_followed_by_words,
+    is_input,
     listed_files,
     operands,
     sign,
@@ -27,7 +28,7 @@ from covey.policy.shell.outputs import GLOB
 from covey.policy.shell.syntax import HIDDEN, deadline, parse, unusual_characters
 from covey.policy.shell.values import Values
 from covey.policy.shell.verdict import Verdict, names_with_wildcards, program_name
-from covey.policy.shell.words import Word, WordReader
+from covey.policy.shell.words import ELSEWHERE, Word, WordReader
 from covey.policy.wildcard import UNKNOWN, Wildcard
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ class _Reader:
         self._listed = ""
         self._is_late = False
         self._fed_at_end: set[int] = set()
+        self._reads_elsewhere: set[int] = set()
         self._inputs: list[Word] = []
         self._searches_elsewhere = False
         self._writes_elsewhere = False
@@ -272,14 +274,18 @@ class _Reader:
         loops = node.type == "while_statement"
         self._values.loops += loops
         fed = piped or any(map(feeds, node.children))
+        listed_before = self._listed
+        is_read = False
         parts = node.children[0] if node.children else node
+        if any(map(is_input, node.children)):
+            self._listed = ""
+            self._reads_elsewhere.add(parts.id)
         if fed and not piped and node.type == "redirected_statement" and parts.type in ("list", "pipeline"):
             self._fed_at_end.add(parts.id)  # what is redirected is the last command
             self._node(parts, words, piped=piped)
-        listed_before = self._listed
-        for child in node.children:
-            if child.id in self._fed_at_end:
-                continue
+            self._fed_at_end.discard(parts.id)
+            is_read = True
+        for child in node.children[is_read:]:
             if (
                 loops
                 and self._listed
@@ -288,12 +294,15 @@ class _Reader:
             ):
                 self._value(found[1], Word("", self._listed, (*words.above, child.start_byte)))
                 continue
-            is_fed_at_end = node.id in self._fed_at_end and child == node.children[-1]
+            is_last = child == node.children[-1]
+            is_fed_at_end = node.id in self._fed_at_end and is_last
+            self._listed = "" if is_last and node.id in self._reads_elsewhere else self._listed
             self._node(child, words, piped=fed or is_fed_at_end)
             if child.type in ("|", "|&"):
                 fed = piped or child.prev_sibling is None or not writes_plain_text(child.prev_sibling)
                 self._listed = listed_files(node, before=child.start_byte)
         self._listed = listed_before
+        self._reads_elsewhere.discard(parts.id)
         self._values.loops -= loops
 
     def _substitution(self, node: Node, words: WordReader, *, piped: bool) -> None:
@@ -412,7 +421,7 @@ class _Reader:
                     self._assignment(child, words)
                 elif child.type == "variable_name":
                     self._value(text_of(child), None)
-                elif child.is_named and not words.word(child).text.startswith("-"):
+                elif child.is_named and not re.fullmatch("-[rxgaA]+", words.word(child).text):
                     self.doubt("a declaration is not read")
             return
         name = text_of(node.children[0])
@@ -449,7 +458,8 @@ class _Reader:
         if _DECIDES.fullmatch(name) or _STARTS.fullmatch(name):
             self.doubt(f"it sets {name}")
         if own:
-            self.run(own, piped=False, certain=False)
+            first = own[0]._replace(at=(*own[0].at, ELSEWHERE))
+            self.run([first, *own[1:]], piped=False, certain=False)
 
     def _inside(self, name: str, *, quoted: bool, shortened: bool, first: bool) -> str:
         """Return what a variable stands for in a path. What a shell inside of the text is given is not known there."""
@@ -475,6 +485,7 @@ class _Reader:
                 self._assignment(child, words, of=first)
             elif child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
                 piped = piped or feeds(child)
+                self._listed = "" if is_input(child) else self._listed
                 self._node(child, words, piped=piped)
             elif child.type == "subshell":
                 self.doubt("brackets in a command are not read")

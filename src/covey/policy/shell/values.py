@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from covey.policy.shell.verdict import WILD, is_tame
-from covey.policy.shell.words import GLOB
+from covey.policy.shell.words import ELSEWHERE, GLOB
 from covey.policy.wildcard import UNKNOWN
 
 if TYPE_CHECKING:
@@ -18,6 +18,11 @@ MOST_VALUES = 64
 """Of one variable that are looked at one by one."""
 MOST_ALTERNATIVES = 16
 """Of one command, by the values of its variables."""
+
+
+def filled(word: Word, *, text: str, path: str, single: bool) -> Word:
+    """Return what a word becomes. Its place says that it is not written there."""
+    return word._replace(text=text, path=path, single=single, variable="", other="", at=(*word.at, ELSEWHERE))
 
 
 class Values:
@@ -35,7 +40,8 @@ class Values:
         if value is None:
             found.add(UNKNOWN)
         elif value.variable:
-            found |= self._values.get(value.variable, {UNKNOWN})
+            found |= self._values.setdefault(value.variable, {UNKNOWN})
+            self._use(value.variable)
         else:
             found.add(WILD.sub(GLOB, value.path))
 
@@ -69,14 +75,14 @@ class Values:
     def _choices(self, word: Word) -> list[Word | None]:
         values = self._values.get(word.variable, set()) if word.variable else set()
         known = [
-            word._replace(text=value.replace(GLOB, UNKNOWN), path=value, variable="", single=GLOB not in value)
+            filled(word, text=value.replace(GLOB, UNKNOWN), path=value, single=GLOB not in value)
             for value in sorted(values)
         ]
         if not known or not all(one.path.strip() and is_tame(one) for one in known):
             return [word]
         if not word.single and any(set(one.path) & set(" \t\n") for one in known):
             return [word]
-        return [*known, word._replace(text="", path="", variable="") if word.single else None]
+        return [*known, filled(word, text="", path="", single=True) if word.single else None]
 
     def inside(self, name: str, *, quoted: bool, shortened: bool, first: bool) -> str:
         """Return what a variable stands for in a path, as one text; `UNKNOWN` if it may lead out of its folder.

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-__all__ = ["GLOB", "Word", "WordReader"]
+__all__ = ["ELSEWHERE", "GLOB", "Word", "WordReader"]
+ELSEWHERE = -1
+"""The end of the place of a word that is written in a different place."""
 
 _PLACES = {"HOME": "~", "PWD": "."}
 _NUMBERS = {"$", "?", "#", "!", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID"}

@@ -18,6 +18,7 @@ COMMANDS = Path(__file__).with_name("hidden_commands.txt").read_text(encoding="u
 """What each of them did in `lab/shells`, and the command; ⏎ is a line break."""
 DENIES = {
     "rm": {"name": "no rm", "effect": "deny", "command": "rm *"},
+    "push": {"name": "no push", "effect": "deny", "command": "git push*"},
     "secret": {"name": "no keys", "effect": "deny", "path": "~/.ssh/"},
 }
 
@@ -49,4 +50,4 @@ def test_what_did_something_denied_is_not_allowed(line: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_read_is_not_asked(command: str) -> None:
-    assert [effect(deny, command) for deny in DENIES.values()] == ["allow", "allow"]
+    assert [effect(deny, command) for deny in DENIES.values()] == ["allow"] * 3
