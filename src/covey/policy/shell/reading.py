@@ -271,11 +271,11 @@ class _Reader:
         """Read the statements in a node. All but the first part of a pipeline get what the part before it writes."""
         if node.type == "compound_statement" and node.children and node.children[0].type == "((":
             self.doubt("arithmetic in (( )) is not read")
-        loops = node.type == "while_statement"
+        loops = 1 if node.type == "while_statement" else 0
         self._values.loops += loops
         fed = piped or any(map(feeds, node.children))
         listed_before = self._listed
-        is_read = False
+        unread = node.children
         parts = node.children[0] if node.children else node
         if any(map(is_input, node.children)):
             self._listed = ""
@@ -284,8 +284,8 @@ class _Reader:
             self._fed_at_end.add(parts.id)  # what is redirected is the last command
             self._node(parts, words, piped=piped)
             self._fed_at_end.discard(parts.id)
-            is_read = True
-        for child in node.children[is_read:]:
+            unread = node.children[1:]
+        for child in unread:
             if (
                 loops
                 and self._listed
