@@ -34,6 +34,18 @@ def listed_files(node: Node, before: int | None = None) -> str:
     return programs.listed_files(first) if all(programs.chooses_lines(other) for other in others) else ""
 
 
+def words_behind(command: Node) -> list[Node]:
+    """Return the words of a command that are behind its redirections, where the grammar takes them for more files."""
+    whole = command.parent
+    if whole is None or whole.type != "redirected_statement" or whole.children[0] != command:
+        return []
+    found: list[Node] = []
+    for redirect in whole.children[1:]:
+        if redirect.type == "file_redirect":
+            found += [child for child in redirect.named_children if child.type != "file_descriptor"][1:]
+    return found
+
+
 def is_input(node: Node) -> bool:
     """Return whether a node makes a command read from somewhere else."""
     return node.type in ("heredoc_redirect", "herestring_redirect") or (

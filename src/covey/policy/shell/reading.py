@@ -22,6 +22,7 @@ from covey.policy.shell.nodes import (
     operands,
     sign,
     text_of,
+    words_behind,
     writes_plain_text,
 )
 from covey.policy.shell.outputs import GLOB
@@ -277,6 +278,8 @@ class _Reader:
         listed_before = self._listed
         unread = node.children
         parts = node.children[0] if node.children else node
+        if node.type == "redirected_statement" and parts.type != "command" and words_behind(parts):
+            self.doubt("words behind a redirection are not read here")
         if any(map(is_input, node.children)):
             self._listed = ""
             self._reads_elsewhere.add(parts.id)
@@ -492,6 +495,7 @@ class _Reader:
                 self._node(child, words, piped=True)
             else:
                 own.append(words.word(child))
+        own += [words.word(child) for child in words_behind(node)]
         if not own:
             return
         possible = [own] if self._is_inner else self._values.commands(own)
