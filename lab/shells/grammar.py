@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+
+from lab.shells.ordinary import ordinary_commands
 
 if TYPE_CHECKING:
     from random import Random
@@ -18,11 +21,18 @@ NAMES = (
     "env -S'rm'", "env -S'r''m'", "nice -n 1 rm", "timeout 2 rm", "env X=1 rm", "$(echo qz|tr qz rm)", "$(echo xrm|cut -c2-)",
     "${d%x}", "${e#x}", "${f/y/m}", "noglob rm", "time rm", "! rm", "setarch -R rm", "taskset 1 rm", "stdbuf -oL rm",
     "$(<g)", "$(cat g)", "!r", "RM", "xargs rm", "r''$'m'", "$'\\u0072m'", "~+/rm", "./rm", "$0m", "${a@L}", "${(L)a}",
+    "/bin/[q-s]m", "/bin/{r,q}m", "/bin/{r,'q'}m", "r{l,m}", "/bin/[!a]m", "/bin/[[:alpha:]]m", "/bin/*m", "$(which r''m)",
+    "setarch -R /bin/r?", "setarch -R /bin/[q-s]m", "setarch -R /bin/{r,q}m", "setarch -R $a", 'setarch -R "$a"', "setarch -R $b$c",
+    "setarch -R ${x[@]}", 'setarch -R "${x[@]}"', '"${x[@]}"', "${x[0]}", "setarch -R $(command -v r''m)", "setarch -R $x",
+    "taskset 1 '/bin/r?'", "flock o -c'/bin/r?'", "setarch -R $HOME/../../bin/r?", "$x", '"$x"', "setarch -R $l", "$l", "$PWD/s", "./s", "s",
 )  # fmt: skip
 BEFORE = (
     "a=rm", "b=r c=m", "b=r;c=m", "d=rmx", "e=xrm", "f=ry", "export a=rm", "set a rm", "set b r; set c m", "echo r''m>g",
     "printf 'r\\155'>g", "b=$(echo r)", "c=$(echo m)", "a=$(echo cm0K|base64 -d)", "a=`printf 'r\\155'`", "read a <<<r\\m",
     "for c in m; do :; done", "for b in r x; do :; done", "z=", "a='r''m'", 'a="$b$c"', 'declare a=r""m',
+    "x=(r''m x)", "x=(-R r$z''m)", "x=(/bin/r?)", "x=r''m", "x='-R r'm", "x=; x+=r", "x=r; x+=m", "for x in /bin/r?; do :; done", "for x in a r''m; do :; done",
+    "IFS= read -r x <<< r\\m", "IFS=, read -r b c <<< r,m", "read -ra x <<< r\\m", "x=$(nproc)", "x=$(mktemp)", "export PATH=.:$PATH", "PATH=$PWD:$PATH",
+    "x=a; x=r''m", "(x=r''m)", "false && x=ls", "x=ls | cat", "x=ls &", "l=ls; l=$(echo r)m", 'cd "$(mktemp -d)"', "cp /bin/r? s", "ln -s /bin/r? s", "ln -sf /bin/rm ls",
     "a=(rm x)", "printf -v a 'r\\155'", "let z=1", "unset a", "c=m",
 )  # fmt: skip
 AROUND = (
@@ -52,6 +62,19 @@ AROUND = (
     "tar cf o --to-command='{}' g", "tar cf o --checkpoint=1 --checkpoint-action=exec='{}' g", "split --filter='{}' g",
     "x='{}'; $x", "x='{}'; eval $x", "x='{}'; bash -c \"$x\"", "x='{}'; \"$x\"", "a[$({})]=1", "let 'x=a[$({})]'", "[[ 'a[$({})]' -eq 1 ]]",
     "echo $[ $({}) ]", "test -v 'a[$({})]'", "printf -v 'a[$({})]' x", "x='$({})'; echo ${{x@P}}", "PS4='$({})'; set -x; ls",
+    "echo '{}' >s; bash -x s", "echo '{}' >s; bash -euo pipefail s", "echo '{}' >s; sh s x", "echo '{}' | tee s; sh s", "echo '{}' >t; cp t s; sh s", "echo '{}' >t; mv t s; . ./s",
+    "printf '%s' '{}' | split - s; sh saa", "printf '%s' '{}' >t; split t s; sh saa", "echo '{}' | gzip >s.gz; gunzip s.gz; sh s", "awk 'BEGIN{{print \"{}\" > \"s\"}}'; sh s",
+    "sed -n 'w s' <<E\n{}\nE\nsh s", "echo '{}' >ls; chmod +x ls; ./ls", "echo '{}' >ls; chmod +x ls; PATH=.:$PATH; ls", "echo '{}' >ls; chmod +x ls; PATH=$PWD:$PATH ls",
+    "cat >s <<'E'\n{}\nE\nsh s", "tee s <<'E'\n{}\nE\n. ./s", "cat >d/s <<'E'\n{}\nE\nsh d/s", "printf '{}' >*; sh g", "echo '{}' >{{s,t}}; sh s", "echo '{}' >$q; sh s", "q=s; echo '{}' >$q; sh s",
+    "awk '{{print \"{}\" > \"t\"}}' g; sh t", "awk -v f=t 'BEGIN{{print \"{}\" > f}}'; . ./t", "echo 'import os; os.system(\"{}\")' >k.py; python3 -m k", "sed -i 's/.*/{}/' *; sh g",
+    "echo 'import os; os.system(\"{}\")' >json.py; python3 -m json.tool g", "echo 'x: ; {}' >Makefile; make", "echo 'x: ; {}' >k; make -f k", "echo '{}' >k; setarch -R sh k", "echo '{}' >k; setarch -R ./k", "sh <s", "echo '{}' >s; sh <s",
+    "tar cf t g; echo '{}' >g; sh g", "diff -u g - <<'E' | patch g\n{}\nE\nsh g", "python3 -m timeit 'import os; os.system(\"{}\")'", "bash -euo pipefail -c '{}'", "sh -o errexit -c '{}'", "bash --norc -c '{}'",
+    "x='{}'; setarch -R $x", 'x=({}); setarch -R "${{x[@]}}"', 'x=({}); "${{x[@]}}"', "x=({})", "for x in {}; do setarch -R $x; done", "for x in {}; do $x; done", "for x in '{}'; do setarch -R $x y; done",
+    "while IFS= read -r l; do $l; done <<< '{}'", "while IFS= read -r l; do setarch -R $l; done <<E\n{}\nE", "echo '{}' | while IFS= read -r l; do $l; done", "IFS= read -r x <<< '{}'; $x", "IFS=x {}",
+    "echo '{}' | while read -r a b; do $a $b; done", "read -ra x <<< '{}'; \"${{x[@]}}\"", "find /bin -name 'r?' | xargs -I% % {}", "find . -name 's*' | xargs sh", "find /bin -name r? | xargs -n1 setarch -R",
+    "[[ a =~ ^a$ ]] && {}", "[[ a =~ a;{} ]]", "[[ x =~ ^[a-z]+$ ]]; {}", "[[ x =~ ^{} ]]", "[[ a =~ ^a$ && -n x ]] && {}", '[[ a =~ "a" ]] && {}', 'grep "^x$" g; {}', 'echo "a$"; {}', 'echo "x$|"; {} #"',
+    'echo "a$" "; {} #"', 'echo "a$)"; {}', 'echo "a$ {}"', "echo [a; {}; echo ]", "echo [$({})]", "echo {{a,$({})}}", "echo {{a,'b'}}; {}", "a=[; {}", "nice -n $(nproc) {}", "kill -$(nproc) 1; {}",
+    "PATH=/bin {}", "PATH=/bin:$PATH; {}", "PYTHONPATH=. {}", "NODE_ENV=x {}", "sleep 0 $(date +%s); {}", "timeout $(nproc) {}", "env -i PATH=/bin {}", 'cd "$(pwd)" && {}', "x=$(which ls) && {}",
     "{}&", "{};", ";{}", "ls;;{}", "ls|& {}", "ls &> o {}", "ls >& o; {}", "echo a\\\n; {}", "echo a \\\n{}", "ls \\\n&& {}", "ls #\\\n{}",
     "echo a#b; {}", "echo \\#; {}", "echo ''#; {}", "echo $#; {}", "echo ${{#}}; {}", "echo $$; {}", "echo $$'a\\'; {}; #'", "echo {{; {}",
     "echo }}; {}", "echo ] [; {}", "echo a=b; {}", "a=b; {}", "select i in 1; do {}; done <g", "for((i=0;i<1;i++)); do {}; done",
@@ -70,17 +93,24 @@ ENDS = ("x", "x", "-f x", "x y", "", "'a b'", "$a", "*", "x >o", "x 2>&1")
 PUSHES = ("git push", "g''it push", "git 'push'", "git $p", "git -C . push", "$g push", "git --no-pager push", "git -c user.name=x push",
           "git pu\\sh", "git p{ush,}", "$(echo git) push", "git $(echo push)", "command git push", "/usr/bin/git push", "git push -f", "git  push")  # fmt: skip
 SECRETS = (
+    "~", "..", "../..", "/home", "$HOME", "~/.s?h", "../.s*", "/home/*",
     "~/.ssh/id", "$HOME/.ssh/id", "${HOME}/.ssh/id", '"$HOME"/.ssh/id', '"$HOME/.ssh/id"', "~/.s*h/id", "~/.ss?/id", "~/.[s]sh/id", "~/'.ssh'/id",
     "~/.s\\sh/id", "~/{.ssh,x}/id", "~/.ssh/../.ssh/id", "~/./.ssh//id", "~/x/../.ssh/id", "/home/me/.ssh/id", "/home/*/.ssh/id", "/home/me/.*/id",
     "$(echo ~/.ssh/id)", "$(echo ~)/.ssh/id", "$s", '"$s"', "$t/id", "$h/.ssh/id", ".ssh/id", "../me/.ssh/id", "../../home/me/.ssh/id", "id", "./id",
-    "*/id", "*", ".*/id", "l/id", "$PWD/.ssh/id", "~+/.ssh/id", "~me/.ssh/id", "/proc/self/cwd/.ssh/id", "$OLDPWD/.ssh/id", "~-/.ssh/id",
+    "*/id", "*", ".*/id", "l/id", "$PWD/.ssh/id", "~+/.ssh/id", "~me/.ssh/id", "~/.[r-t]sh/id", "~/.s{s,x}h/id", "~/.{s,x}sh/id", "~/.s[!a]h/id", "~/.s[[:alpha:]]h/id", "~/*/id", "~/.*/id", "/home/*/.s*/id", "~/.s{s,'x'}h/id", '~/.s["s"]h/id',
+    "~/[.]s*/id", "$p/id", '"$p/id"', "${x[0]}/id", '"${x[@]}"', "$p", "**/id", "../.s*/id", "../*/id", "../.[r-t]*/id", "~/.s?h/{id,x}", "$(find ~ -name 'i?')", "$(find .. -name id)",
+    "/proc/self/cwd/.ssh/id", "$OLDPWD/.ssh/id", "~-/.ssh/id",
 )  # fmt: skip
 PLACES = ("", "", "", "cd; ", "cd ~; ", "cd $HOME && ", "cd ~/.ssh; ", "cd ~/.s*; ", "cd /home/me;", "cd /home; cd me; ", "cd ..; ", "pushd ~; ", "cd ~ && cd .ssh && ",
-          "s=~/.ssh/id; ", "t=~/.ssh; ", "h=~; ", "h=$HOME; ", "t=.ssh; cd ~; ", "for s in ~/.s*/*; do :; done; ", "s=$(echo ~/.s*/id); ", "ln -s ~/.s* l; ",
+          "p=~/.s*; ", "for p in ~/.s*; do :; done; ", "x=(~/.s*); ", "x=(~/.s*/id); ", "p=~; p+=/.s?h; ", 'cd "$(mktemp -d)"; cd ~; ', "cd ../*; ", "cd ~/.s[a-z]h; ", "cd ~/{.s?h,x}; ",
+          "p=$(pwd)/../.s?h; ", "IFS= read -r p <<<~/.s?h; ", 'cd "$(pwd)/../.s?h"; ', "s=~/.ssh/id; ", "t=~/.ssh; ", "h=~; ", "h=$HOME; ", "t=.ssh; cd ~; ", "for s in ~/.s*/*; do :; done; ", "s=$(echo ~/.s*/id); ", "ln -s ~/.s* l; ",
           "ln -s ~ l; cd l; ", "cd -P ~; ", "cd -- ~; ", "cd /tmp; cd - ; ", "CDPATH=~; cd .ssh; ", "HOME=/home; ", "export s=~/.ssh/id; ", "read s <<<~/.ssh/id; ")  # fmt: skip
-READERS = ("cat {}", "cat <{}", "head -1 {}", "cat -- {}", "grep . {}", "cat x {}", "tail -n1 {}", "cp {} o; cat o", "cat `echo {}`", 'echo "$(<{})"', "sed -n p {}",
+READERS = ("grep -r . {}", "grep -rh secret {}", "tar cf - {}", "cp -r {} o; cat o/id o/*/id", "find {} -name id | while read -r f; do cat $f; done", "find {} -type f | xargs cat", "cat $(find {} -name id)",
+           "mv {} o; cat o/id", "cat {}", "cat <{}", "head -1 {}", "cat -- {}", "grep . {}", "cat x {}", "tail -n1 {}", "cp {} o; cat o", "cat `echo {}`", 'echo "$(<{})"', "sed -n p {}",
            "env --chdir=$HOME cat {}", "env -C ~ cat {}", "awk 1 {}", "sort {}", "dd if={}", "find {} -exec cat X \\;", "echo {} | xargs cat", "for i in {}; do cat $i; done",
-           "while read l; do echo $l; done <{}", "bash -c 'cat {}'", "cat 0<{}", "tee o <{}; cat o", "diff {} /dev/null", 'cat "$(echo {})"', "exec 3<{}; cat <&3")  # fmt: skip
+           "while read l; do echo $l; done <{}", "bash -c 'cat {}'", "cat 0<{}", "tee o <{}; cat o", "diff {} /dev/null", 'cat "$(echo {})"', "exec 3<{}; cat <&3", "find ~ -name id | xargs cat",
+           "find ~ -name 'i?' | xargs -n1 cat", "find .. -type f | xargs cat", "cat $(find ~ -name id)", "grep -rl . ~ | xargs cat", 'x=({}); cat "${{x[@]}}"', 'for p in {}; do cat "$p"; done', "IFS= read -r x <{}; echo $x",
+           "bash {}", ". {}", "cat $PWD/{}", 'cat "$(pwd)"/{}', "head -n $(nproc) {}")  # fmt: skip
 BENIGN = ("", "", "", "echo", "ls", "cat", "echo '", 'echo "', "printf '%s' '", "grep x", "git log", "git log --", "echo x;", "test -f", "[ x =", "head -1",
           "echo \\'", "wc -l <", "ls >", "git commit -m", "sed -n p", "find . -name", "echo #", "echo x #", "cd", "mkdir -p", "make", "npm run", "xargs", "xargs ls")  # fmt: skip
 """What may stand in front of a name: most of it makes data of it."""
@@ -89,6 +119,13 @@ HIDDEN = tuple(name for name in NAMES if "rm" not in "".join(sign for sign in na
 PLAIN = tuple(
     form for form in AROUND if not any(word in form for word in ("sh", "eval", "exec", "-S", "env", "alias", "trap"))
 )
+CARRIERS = tuple(
+    text
+    for text in ordinary_commands()
+    if len(text) < 300 and not re.search("kill|sleep|wait|serve|dev|start|watch|tail -f|curl|wget|while|until", text)
+)
+"""Ordinary commands into which another is put."""
+_JOINTS = ("; ", " && ", " || ", " | ", "\n", " & ")
 _SIGNS = "'\"\\`$(){}[];&|<>#!=*?~ \n\tarmxE@^%,:-"
 
 
@@ -105,12 +142,29 @@ def command(chance: Random) -> str:
     forms = PLAIN if chance.random() < 0.6 else AROUND
     for _ in range(chance.choice((0, 1, 1, 1, 2, 2, 3))):
         text = _around(chance.choice(forms), text, chance)
+    if chance.random() < 0.15:
+        text = _carried(chance.choice(CARRIERS), text, chance)
     for _ in range(chance.choice((0, 0, 1, 2))):
         text = chance.choice(BEFORE) + chance.choice(("; ", "\n", " && ")) + text
     for _ in range(chance.choice((0, 0, 0, 0, 1, 2, 4))):
         at = chance.randrange(len(text) + 1)
         text = text[:at] + chance.choice(("", chance.choice(_SIGNS))) + text[at + chance.choice((0, 1)) :]
     return text
+
+
+def _carried(carrier: str, text: str, chance: Random) -> str:
+    """Put a text in front of an ordinary command, behind it, or in place of one of its words."""
+    kind = chance.random()
+    if kind < 0.2:
+        return f"{text}{chance.choice(_JOINTS)}{carrier}"
+    if kind < 0.4:
+        return f"{carrier}{chance.choice(_JOINTS)}{text}"
+    words = re.split(r"( +)", carrier)
+    at = chance.randrange(0, len(words), 2)
+    words[at] = chance.choice(("{}", "$({})", '"$({})"', "{} ", "`{}`", "; {};", "\n{}\n", "| {} |")).replace(
+        "{}", text
+    )
+    return "".join(words)
 
 
 def _around(form: str, text: str, chance: Random) -> str:

@@ -31,7 +31,9 @@ WHOLE = {
     "covey.mesh.services.leases.file_name._SCP": "is compared with a whole address",
     "covey.mesh.services.leases.file_name._URL": "is compared with a whole address",
     "covey.policy.shell.programs._SED": "is compared with a whole command of a script",
+    "covey.policy.shell.reading._HARMLESS": "is compared with a whole assignment",
     "covey.policy.shell.reading._STARTS": "is compared with a whole name",
+    "covey.policy.shell.remote._FLAG": "is compared with a whole word",
     "covey.policy.shell.simple._ASSIGNMENT": "is matched at the beginning of a word",
 }
 """These are only matched at one place."""

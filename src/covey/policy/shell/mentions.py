@@ -8,8 +8,10 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from covey.policy.shell.programs import program_name
-from covey.policy.shell.words import GLOB
+from covey.policy.shell.globbed import may_fit
+from covey.policy.shell.outputs import GLOB
+from covey.policy.shell.verdict import program_name
+from covey.policy.shell.words import ELSEWHERE
 from covey.policy.wildcard import UNKNOWN, Wildcard, folded
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ class NamedCommand:
         first = program_name(pattern.split(" ", maxsplit=1)[0])
         self.name = _WILD.split(first)[0]
         self._is_prefix = self.name != first
+        self._program = Wildcard(self.name + "*" * self._is_prefix)
         self._pieces = [piece for piece in re.split(r"[*?\s/]+", pattern) if piece]
         self._anywhere = Wildcard(f"*{pattern}*")
         self._word = re.compile(_BEFORE + re.escape(self.name) + ("" if self._is_prefix else _AFTER))
@@ -52,8 +55,14 @@ class NamedCommand:
     def is_elsewhere(self, texts: Sequence[str], reading: Reading) -> bool:
         """Return whether it is written where it is not the program of a command that was read."""
         if not self.name:
-            return any(self._anywhere.matches(" ".join(text.split())) for text in texts)
-        read = {one.at for one in reading.commands if self._is_program(program_name(folded(one.words[0])))}
+            return bool(reading.globbed) or any(self._anywhere.matches(" ".join(text.split())) for text in texts)
+        if any(self._program.may_match(folded(name).replace(GLOB, UNKNOWN)) for name in reading.globbed):
+            return True
+        read = {
+            one.at
+            for one in reading.commands
+            if one.at[-1:] != (ELSEWHERE,) and self._is_program(program_name(folded(one.words[0])))
+        }
         return any(
             all(piece in text for piece in self._pieces) and sum(1 for _ in self._word.finditer(text)) > len(read)
             for text in texts
@@ -100,28 +109,26 @@ class MentionedPath:
         if is_relative and UNKNOWN in folder:
             return not self._is_name or self._pattern.touches(path.replace(GLOB, "x"), "/")
         folder = re.sub(r"^~(?=/|$)", self._home or "/home/me", folder)
-        if GLOB not in path:
+        if GLOB not in path + folder:
             return self._pattern.touches(path, folder if UNKNOWN not in folder else "/")
-        whole = posixpath.join("/", folder, re.sub(r"^~(?=/|$)", self._home, path)).replace(UNKNOWN, GLOB)
+        whole = posixpath.join("/", folder, re.sub(r"^~(?=/|$)", self._home, path)).replace(UNKNOWN, GLOB * 2)
         known = posixpath.normpath(whole) if ".." not in whole.partition(GLOB)[2] else GLOB
         if self._is_name and GLOB * 2 not in known and known != GLOB:
             names = known.replace(GLOB, UNKNOWN).split("/")
             return any(Wildcard(self._pattern.text).may_match(name) for name in names)
-        return any(one.may_match(known.replace(GLOB, UNKNOWN)) for one in self._wildcards(folder))
+        return known == GLOB or any(may_fit(known, one) for one in self._wholes(folder))
 
-    def _wildcards(self, folder: str) -> Iterator[Wildcard]:
-        """Yield patterns for texts that match at least all that the pattern for paths does."""
-        text = re.sub(r"\*+", "*", self._pattern.text)
+    def _wholes(self, folder: str) -> Iterator[str]:
+        """Yield patterns for whole paths that match at least all that the pattern for paths does."""
+        text = self._pattern.text
         if text.startswith("~/"):
-            wholes = [f"{one}{text[1:]}" for one in (self._home, *map(folded, _HOMES))]
+            yield from (f"{one}{text[1:]}" for one in (self._home, *map(folded, _HOMES)))
         elif text.startswith("/"):
-            wholes = [text]
+            yield text
+        elif self._is_name:
+            yield f"**/{text}"
         else:
-            wholes = [f"*/{text.removeprefix('./')}"] if self._is_name else [posixpath.join("/", folder, text)]
-        for whole in wholes:
-            yield Wildcard(whole)
-            yield Wildcard(f"{whole.removesuffix('/*')}")
-            yield Wildcard(f"{whole}/*")
+            yield posixpath.join("/", folder.replace(UNKNOWN, "**"), text)
 
 
 def _written_alone(part: str) -> re.Pattern[str]:

@@ -8,9 +8,14 @@ nothing in the words can become a name later, and if nothing is written to the p
 
 from __future__ import annotations
 
+import itertools
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from covey.policy.shell.outputs import GLOB
+from covey.policy.shell.remote import in_container, on_machine, statement
+from covey.policy.shell.scripts import INTERPRETER, SHELLS, interpreter, shell, sourced
+from covey.policy.shell.verdict import Verdict, is_literal, is_tame, program_name
 from covey.policy.wildcard import UNKNOWN
 
 if TYPE_CHECKING:
@@ -29,6 +34,9 @@ DATA = frozenset(
         "join", "tac", "rev", "base64", "md5sum", "sha1sum", "sha256sum", "shasum", "cksum", "xxd", "od", "hexdump",
         "strings", "uname", "whoami", "id", "hostname", "nproc", "uptime", "free", "lsof", "ss", "netstat", "ping",
         "dig", "host", "nslookup", "tree", "cal", "clear", "tput", "getconf", "locale", "groups", "ulimit", "umask",
+        "pkill", "killall", "bc", "sha512sum", "b2sum", "ip", "getent", "xmllint", "ffmpeg", "findmnt",
+        "tty", "stty", "gpg", "gpg2", "logname", "arch", "lscpu", "vmstat", "iostat", "identify", "install", "rsync",
+        "printenv",
         "gzip", "gunzip", "zcat", "bzip2", "xz", "unzip", "zip", "pytest", "mypy", "ruff", "black", "isort",
         "flake8", "pylint", "eslint", "prettier", "tsc", "jest", "vitest", "pip", "pip3", "brew", "dpkg", "truncate",
         "mktemp", "sync", "patch", "numfmt", "expand", "unexpand", "shuf", "split", "csplit", "iconv", "type",
@@ -46,6 +54,36 @@ NO_FILES = frozenset(
     ]
 )
 """Programs that open no file that an unknown word names, or none that is not in their own folder."""
+RUNNERS = frozenset(
+    [
+        "pytest", "jest", "vitest", "eslint", "npm", "pnpm", "yarn", "bun", "deno", "cargo", "go", "docker", "podman",
+        "docker-compose", "pip", "pip3", "make", "terraform",
+    ]
+)
+"""Programs of this page that run files which are not named by their words."""
+
+
+def is_runner(name: str) -> bool:
+    """Return whether a program runs files which are not named by its words."""
+    return name in RUNNERS or INTERPRETER.fullmatch(name) is not None
+
+
+COMPILERS = frozenset(["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "javac", "tsc", "go"])
+READERS = COMPILERS | frozenset(
+    [
+        "ls", "cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "wc", "test", "[", "echo", "printf", "chmod",
+        "file", "stat", "which", "type", "cd", "pwd", "mkdir", "sleep", "kill", "pkill", "diff", "cmp", "read", "exit",
+        "true", "du", "basename", "dirname", "realpath", "readlink", "sha256sum", "md5sum",
+        "systemctl", "service", "apt", "apt-get", "apk", "yum", "dnf", "brew", "pip", "pip3", "npm", "pnpm", "yarn",
+        "gem", "docker", "kubectl", "pgrep", "ps", "man", "lsof", "command", "source", ".", "export",
+    ]
+)
+"""Programs that write no file that their words name, or none that the text may have made."""
+WRITERS = frozenset(
+    ["cp", "mv", "ln", "install", "dd", "tee", "rsync", "curl", "wget", "tar", "unzip", "split", "csplit", "patch",
+     "touch", "gzip", "gunzip", "sed", "awk", "sort", "git", "cpio", "xxd", "base64"]
+)
+"""Programs that write files."""
 _DANGEROUS_OPTIONS = {
     "rg": re.compile(r"--pre|--hostname-bin"),
     "ag": re.compile(r"--pager"),
@@ -70,14 +108,15 @@ _DANGEROUS_OPTIONS = {
     "terraform": re.compile(r"apply|console"),
     "man": re.compile(r"-"),
     "ffprobe": re.compile(r"pipe"),
+    "ip": re.compile(r"netns|vrf|-b|-n"),
+    "install": re.compile(r"-[a-zA-Z]*s|--strip"),
+    "rsync": re.compile(r"-[a-zA-Z]*[eM]|--rsh|--rsync-path|--remote|.*:"),
+    "ffmpeg": re.compile(r"@"),
+    "gpg": re.compile(r"--photo|--exec|--\w+-program|--options|--pinentry|--passwd|--edit|--keyserver"),
+    "gpg2": re.compile(r"--photo|--exec|--\w+-program|--options|--pinentry|--passwd|--edit|--keyserver"),
+    "xmllint": re.compile(r"--shell"),
 }  # fmt: skip
 """By these, a program of `DATA` may run a command after all. Compared with the beginning of words."""
-SHELLS = frozenset(
-    [
-        "sh", "bash", "dash", "zsh", "fish", "ksh", "ksh93", "mksh", "ash", "csh", "tcsh", "rbash", "yash", "elvish",
-        "nu", "xonsh", "pwsh", "busybox",
-    ]
-)
 _KEYWORDS = frozenset(
     [
         "eval", "source", ".", "trap", "alias", "hash", "enable", "bind", "complete", "compgen", "coproc", "fc",
@@ -86,20 +125,10 @@ _KEYWORDS = frozenset(
         "autoload", "zle", "emulate", "abbr", "bindkey", "sched", "ztie", "compdef", "at", "batch", "parallel",
         "watch", "entr", "script", "expect", "screen", "tmux", "vi", "vim", "nvim", "ex", "ed", "view", "emacs",
         "nano", "gdb", "lldb", "less", "more", "man", "open", "xdg-open", "osascript", "crontab", "logger", "m4",
-        "dc", "bc",
+        "dc",
     ]
 )
 """Words of shells, and programs, that run texts."""
-_INTERPRETER = re.compile(
-    r"(python|pypy|ipython|perl|ruby|irb|node|nodejs|php|lua|luajit|tclsh|deno|bun|rscript|awk|gawk|mawk|nawk)[\d.]*"
-)
-_INLINE = re.compile(r"-$|-[a-zA-Z]*[ceEpr]|--eval|--print|--exec|--require|--import|-M|-m$|eval$|repl$|/dev/")
-_MODULES = frozenset(
-    [
-        "pytest", "json.tool", "mypy", "ruff", "black", "pip", "venv", "http.server", "unittest", "compileall",
-        "build", "isort", "flake8", "coverage", "py_compile",
-    ]
-)
 _WRAPPERS: dict[str, tuple[str, str, int, tuple[str, ...]]] = {
     "sudo": ("EHnkSb", "ugCDRTh", 0, ()),
     "doas": ("n", "uC", 0, ()),
@@ -137,7 +166,8 @@ _GIT = frozenset(
         "status", "log", "diff", "show", "add", "commit", "branch", "checkout", "switch", "restore", "stash",
         "fetch", "pull", "push", "merge", "rebase", "reset", "rev-parse", "ls-files", "blame", "tag", "remote",
         "clone", "init", "describe", "cherry-pick", "revert", "rm", "mv", "clean", "grep", "shortlog", "rev-list",
-        "cat-file", "worktree", "apply", "merge-base", "ls-tree", "for-each-ref", "symbolic-ref", "diff-tree",
+        "cat-file", "worktree", "apply", "am", "count-objects", "var", "version",
+        "merge-base", "ls-tree", "for-each-ref", "symbolic-ref", "diff-tree",
         "name-rev", "reflog", "show-ref", "config", "ls-remote", "check-ignore", "archive",
     ]
 )
@@ -186,35 +216,8 @@ _SUB_DANGER = {
     "cargo": re.compile(r"--config|-Z"),
     "go": re.compile(r"-?-exec|-?-toolexec|-?-vettool|-w"),
 }
-_LATER = re.compile(r"[$`\\*?\[\]{}()]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # fmt: on
-
-
-class Verdict(NamedTuple):
-    """What a program does with its words. `why`: what is not certain about it; empty if all is."""
-
-    why: str = ""
-    runs_words: bool = False
-    """Some of the words may be a command: each of them can be its first."""
-    certainly: bool = False
-    """It is made for that."""
-    inner: tuple[tuple[Word, ...], ...] = ()
-    texts: tuple[Word, ...] = ()
-    """Words that a shell reads."""
-    sets: tuple[str, ...] = ()
-    """Variables that may have any value afterwards."""
-    opens_files: bool = True
-
-
-def program_name(word: str) -> str:
-    """Return the name of a program without its folder, as file systems without upper case know it."""
-    return word.rpartition("/")[2].casefold()
-
-
-def is_literal(word: Word) -> bool:
-    """Return whether a word is what it says, also for a program that reads it as a shell does."""
-    return word.known and not _LATER.search(word.text)
 
 
 def judge(own: Sequence[Word], *, piped: bool) -> Verdict:
@@ -226,18 +229,33 @@ def judge(own: Sequence[Word], *, piped: bool) -> Verdict:
     if special is not None:
         return special(own, piped)
     if name in SHELLS:
-        return _shell(own)
+        return shell(own)
     if name in _WRAPPERS and (verdict := _wrapper(name, own)):
+        return verdict
+    if name in ("docker", "podman", "kubectl", "docker-compose") and (verdict := in_container(own)):
+        return verdict
+    if name == "ssh":
+        return on_machine(own)
+    if verdict := statement(own, piped=piped):
         return verdict
     if name in _SUBCOMMANDS and (verdict := _with_subcommand(name, own)):
         return verdict
-    if _INTERPRETER.fullmatch(name):
-        return _interpreter(name, own, piped=piped)
+    if name in ("source", "."):
+        return sourced(own)
+    if name.endswith("awk"):
+        return _awk(own)
+    if INTERPRETER.fullmatch(name):
+        return interpreter(name, own)
     if name in _KEYWORDS:
         return Verdict(f"{name} runs what it reads", runs_words=True, certainly=name in _RUN_WORDS)
     if name in DATA:
-        return _data(name, own)
+        return _data(name, own)._replace(writes=(piped and name in FROM_INPUT) or name in ("split", "csplit"))
     return _other(name, own, piped=piped)
+
+
+def judge_script(own: Sequence[Word], *, piped: bool) -> Verdict:
+    """Return what a program in a file does, which is not known whatever its name is."""
+    return _other(program_name(own[0].text), own, piped=piped)
 
 
 def folders(own: Sequence[Word]) -> Iterator[Word | None]:
@@ -258,16 +276,56 @@ def folders(own: Sequence[Word]) -> Iterator[Word | None]:
             yield word._replace(path=word.path[found.end() :], variable="")
 
 
-def lists_files(own: Sequence[Word]) -> bool:
-    """Return whether a command writes nothing but names of files in its folder and below."""
+def listed_files(own: Sequence[Word]) -> str:
+    """Return the path that stands for the names of files that a command writes; empty if it may write other lines."""
     name, words = own[0].text, [word.text for word in own[1:]]
-    if any(UNKNOWN in word.path or re.match(r"[/~]|\.\.", word.path) or "/.." in word.path for word in own):
-        return False
+    if any(UNKNOWN in word.path or "/.." in word.path or word.path.startswith("..") for word in own):
+        return ""
     if name == "find":
-        return not any(re.match(r"-(print0?f|exec|ok|fprint|ls|delete|L|follow)", word) for word in words)
+        if any(re.match(r"-(print0?f|exec|ok|fprint|ls|delete|L|follow)", word) for word in words):
+            return ""
+        return _found_by(own)
+    if any(re.match(r"[/~]", word.path) for word in own):
+        return ""
     if name == "git":
-        return words[:1] == ["ls-files"] or (words[:1] == ["diff"] and "--name-only" in words)
-    return name in ("grep", "rg") and any(re.fullmatch(r"-[rnEiFRw]*l|--files", word) for word in words)
+        is_list = words[:1] == ["ls-files"] or (words[:1] == ["diff"] and "--name-only" in words)
+    else:
+        is_list = name in ("grep", "rg") and any(re.fullmatch(r"-[rnEiFRw]*l|--files", word) for word in words)
+    return f"./{GLOB * 2}" if is_list else ""
+
+
+def _found_by(own: Sequence[Word]) -> str:
+    """Return the path that stands for all files that find finds; empty if it begins in several folders."""
+    end = next((at for at, word in enumerate(own) if at and word.text.startswith(("-", "!", "("))), len(own))
+    roots = [word.path for word in own[1:end]] or ["."]
+    return f"{roots[0].rstrip('/')}/{GLOB * 2}" if len(roots) == 1 and UNKNOWN not in roots[0] else ""
+
+
+def read_below(own: Sequence[Word]) -> list[str]:
+    """Return the paths that stand for all files of which a command reads what is in them, below its words."""
+    name = program_name(own[0].text)
+    options = [word.text for word in own[1:] if word.text.startswith("-")]
+    if name not in _READ_BELOW or not any(map(_READ_BELOW[name].match, [*options, ""])):
+        return []
+    words = [word.path for word in own[1:] if not word.text.startswith("-")]
+    if name in _SEARCH and not any(re.match(r"-[a-zA-Z]*[ef]|--(?:regexp|file)", option) for option in options):
+        words = words[1:]  # the pattern
+    if name in _MOUNT:
+        words = [path for word in words for path in re.split(r"[:,=]", word) if path.startswith(("/", "~", "."))]
+    elif not words:
+        words = ["."]
+    return [f"{path.rstrip('/')}/{GLOB * 2}" for path in words if UNKNOWN not in path]
+
+
+_RECURSIVELY = re.compile(r"-[a-zA-Z]*[rRad]|--recursive|--archive|--directories")
+_ALWAYS = re.compile("")
+_MOUNT = frozenset(["docker", "podman"])
+_SEARCH = frozenset(["grep", "egrep", "fgrep", "zgrep", "rg", "ag"])
+_READ_BELOW = {
+    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep", "cp", "zip", "diff", "scp"), _RECURSIVELY),
+    **dict.fromkeys(("rg", "ag", "tar", "rsync", "mv", "docker", "podman"), _ALWAYS),
+}
+"""Programs that read all that is below their words, with one of these options."""
 
 
 def chooses_lines(own: Sequence[Word]) -> bool:
@@ -283,7 +341,7 @@ def _other(name: str, own: Sequence[Word], *, piped: bool) -> Verdict:
     why = ""
     if piped:
         why = f"{name} is not known, and may run what is written to it"
-    elif not all(is_literal(word) for word in own):
+    elif not all(map(is_tame, own)):
         why = f"{name} is not known, and may run its words"
     elif any(_runs_texts(program_name(word.text)) for word in own[1:]):
         why = f"{name} may start a shell or an interpreter"
@@ -296,8 +354,7 @@ def _runs_texts(name: str) -> bool:
         or name
         in _KEYWORDS
         - {"-", ".", "if", "for", "do", "and", "or", "not", "open", "view", "parallel", "watch", "end", "select"}
-        or bool(_INTERPRETER.fullmatch(name))
-        or name in ("xargs", "env")
+        or bool(INTERPRETER.fullmatch(name))
     )
 
 
@@ -310,10 +367,34 @@ def _data(name: str, own: Sequence[Word]) -> Verdict:
         return Verdict("printf makes characters of numbers")
     if name == "echo" and any(re.search(r"\\[0-7xuU]", word.text) for word in own[1:]):
         return Verdict("echo makes characters of numbers")
-    return Verdict(sets=sets or (("REPLY",) if name in _SETS else ()), opens_files=name not in NO_FILES)
+    return Verdict(
+        sets=sets or (("REPLY",) if name in _SETS else ()), opens_files=name not in NO_FILES, data=_values_of(name, own)
+    )
+
+
+def _values_of(name: str, own: Sequence[Word]) -> tuple[Word, ...]:
+    """Return the words that are values of options, and no names of files."""
+    options = _VALUE_OPTIONS.get(name)
+    if options is None:
+        return ()
+    return tuple(
+        word
+        for before, word in itertools.pairwise(own)
+        if options.fullmatch(before.text) and word.single and word.text[:1] not in ("@", UNKNOWN)
+    )
+
+
+_VALUE_OPTIONS = {
+    "curl": re.compile(r"-H|--header|-A|--user-agent|-u|--user|-X|--request|-w|--write-out|-d|--data|--data-raw|--url"),
+    "gh": re.compile(r"-t|--title|-b|--body|-f|--raw-field|-l|--label|-R|--repo|--json|-q|--jq|-B|--base|-H|--head"),
+    "jq": re.compile(r"--arg|--argjson"),
+}
+"""Options whose values are data, if they do not begin with what is not known or with `@`."""
 
 
 _SETS = frozenset(["read", "mapfile", "readarray", "export"])
+FROM_INPUT = frozenset(["patch", "tar", "cpio", "split", "csplit", "unzip", "gunzip", "gzip", "bzip2", "xz"])
+"""Programs that write files whose names they are not given, from what is written to them."""
 
 
 def _is_glob(word: Word) -> bool:
@@ -323,21 +404,6 @@ def _is_glob(word: Word) -> bool:
 def _may_be_option(word: Word) -> bool:
     """Return whether a word may be an option, or several words, as far as it is known."""
     return not _is_glob(word) and (not word.single or word.text.startswith(UNKNOWN))
-
-
-def _shell(own: Sequence[Word]) -> Verdict:
-    """Return what a shell does: it is certain with `-c` and a text only."""
-    for at, word in enumerate(own[1:], 1):
-        if re.fullmatch(r"-[elux]*c", word.text) and at + 1 < len(own):
-            rest = own[at + 2 :]
-            if program_name(own[0].text) not in ("sh", "bash", "dash", "zsh", "fish", "ksh") or not all(
-                is_literal(one) for one in rest
-            ):
-                break
-            return Verdict(runs_words=True, certainly=True, texts=(own[at + 1],))
-        if not re.fullmatch(r"-[elux]+", word.text):
-            break
-    return Verdict("a shell takes what it runs from somewhere else", runs_words=True, certainly=True)
 
 
 def _wrapper(name: str, own: Sequence[Word]) -> Verdict | None:
@@ -371,6 +437,8 @@ def _wrapper(name: str, own: Sequence[Word]) -> Verdict | None:
                     return doubt
                 value = own[at].text
                 at += 1
+            if name == "xargs" and found[1] == "a":
+                return doubt
             placeholder = value if found[1] == "I" else placeholder
     while name in ("env", "sudo") and at < len(own) and re.match(r"[A-Za-z_]\w*=", own[at].text):
         if not is_literal(own[at]) or re.match(r"(PATH|IFS|ENV|BASH_ENV|LD_|DYLD_|SHELL|PS4)", own[at].text):
@@ -404,25 +472,6 @@ _LONG_OPTIONS = frozenset(
 )
 
 
-def _interpreter(name: str, own: Sequence[Word], *, piped: bool) -> Verdict:
-    if name.endswith("awk"):
-        return _awk(own)
-    words = own[1:]
-    if len(words) > 1 and words[0].text == "-m" and words[1].text in _MODULES:
-        return Verdict()
-    if len(words) == 1 and words[0].text in ("--version", "-V", "-v"):
-        return Verdict()
-    if not words or (words[0].text.startswith("-") and _INLINE.match(words[0].text)):
-        return Verdict(f"{name} runs a program that is not read")
-    if any(word.text.startswith("-") and not word.known for word in words) or not words[0].known:
-        return Verdict(f"{name} runs a program that is not read")
-    if words[0].text.startswith("-"):
-        return Verdict(f"{name} runs a program that is not read")
-    if name not in ("deno", "bun"):
-        return _other(name, own, piped=piped)
-    return _other(name, own, piped=True)
-
-
 def _awk(own: Sequence[Word]) -> Verdict:
     """Return what awk does: it is data if its program is written and runs nothing."""
     at = 1
@@ -437,7 +486,7 @@ def _awk(own: Sequence[Word]) -> Verdict:
         or _AWK_DANGER.search(re.sub(r"\\[nt.\"/|]", "", own[at].text))
     ):
         return Verdict("awk runs a program that is not read")
-    return Verdict()
+    return Verdict(writes=re.search(r">\s*[\"$A-Za-z_(]|>>", own[at].text) is not None)
 
 
 def _sed(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 - as all of `_SPECIAL`
@@ -477,7 +526,7 @@ def _find(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 
         at += 1
         if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
             end = next((i for i in range(at, len(own)) if own[i].text in (";", "+")), len(own))
-            given = [_filled_in(one) for one in own[at:end]]
+            given = [_filled_in(one, _found_by(own) or UNKNOWN) for one in own[at:end]]
             if given:
                 inner.append(tuple(given))
             at = end + 1
@@ -486,10 +535,10 @@ def _find(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 
     return Verdict(runs_words=bool(inner), certainly=True, inner=tuple(inner))
 
 
-def _filled_in(word: Word) -> Word:
-    """Return a word of a command of find: `{}` is the name of a file."""
+def _filled_in(word: Word, found: str) -> Word:
+    """Return a word of a command of find: `{}` is the name of a file that it finds."""
     if word.text in ("{}", UNKNOWN * 2):
-        return word._replace(text=UNKNOWN, path=".", variable="")
+        return word._replace(text=UNKNOWN, path=found, variable="")
     return word
 
 
@@ -528,9 +577,7 @@ def _git(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: FBT001 - as all 
             and "@" not in word.text
         ):
             return Verdict("git config may change what git runs")
-    if sub == "push" and any(word.text == "-u" for word in own):
-        return Verdict(opens_files=False)
-    return Verdict(opens_files=False)
+    return Verdict(opens_files=False, writes=sub in ("apply", "am"))
 
 
 def _set(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 - as all of `_SPECIAL`

@@ -59,6 +59,7 @@ def parse(text: str, end: float) -> Parsed:
 
 def deadline() -> float:
     """Return until when, in processor time of this thread, a text and its parts are read."""
+    _language()  # is loaded once, and not at the expense of the first text
     return time.thread_time() + LONGEST_PARSE_S
 
 

@@ -58,17 +58,17 @@ def test_a_denied_command_is_denied_wherever_it_is(text: str) -> None:
     "text",
     [
         "$'a\\'b'; r$@m x #'", "`echo \\`r$z''m x\\``", "${a:-\"'\"}; r?? x #'", "env -vS'rm x'",
-        "env --split-string='rm x'", "=rm x", "echo 'rm x' | sh", "echo 'rm x' | bash -s", ". file", "source file",
-        "bash <(cat x)", "bash file", "sh <<EOF\nls\nEOF", "taskset 1 rm x", "setpriv --nnp rm x", "prlimit rm x", "setarch -R rm x",
+        "env --split-string='rm x'", "=rm x", "echo 'rm x' | sh", "echo 'rm x' | bash -s", ". <(cat x)", "source /dev/stdin",
+        "bash <(cat x)", "bash -s file", "bash -", "echo x > f; bash ./f", "sed -i s/x/y/ f; source f", "sh <<EOF\nls\nEOF", "taskset 1 rm x", "setpriv --nnp rm x", "prlimit rm x", "setarch -R rm x",
         "choom -n 0 -- rm x", "fakeroot rm x", "perf stat rm x", "dbus-run-session rm x", "python -c 'x'", "perl -e 'x'", "node -e x", "python3 <<E\nx\nE", "awk 'BEGIN{system(\"x\")}'",
         "awk '{print|\"x\"}'", "sed '1e x'", "sed 's/a/b/e' f", "xargs env", "find . -exec sh -c $x ;",
-        "git -c alias.x='!y' x", "git -c core.pager=x log", "git rebase -x y", "make -f - <<E\nE", "vim -c x", "echo x | base64 -d | sh",
-        "printf 'r\\155' > f", "$x y", "/bin/r? x", "{r,}m x", "${x}m", "alias x=y", "hash -p x y", "PATH=x y", "enable -f x",
+        "git -c alias.x='!y' x", "git -c core.pager=x log", "git rebase -x y", "make -f - <<E\nx:\n\t$y\nE", "vim -c x", "echo x | base64 -d | sh",
+        "printf 'r\\155' > f", "$x y", "/bin/r? x", "{r,}m x", "${x}m", "alias x=y", "hash -p x y", "PATH=x y; echo q > y", "enable -f x",
         "trap x EXIT", "PROMPT_COMMAND=x ls", "BASH_ENV=x ls", "LD_PRELOAD=x ls", "GIT_SSH_COMMAND=$x git fetch", "repeat 2 $x",
         "noglob $x", "$(<f)", "ls >(sh)", "echo (ls)", "ls; and $x", "begin; ls; end", "echo 'rm'", "ls # rm", "cat <<'E'\nrm x\nE",
         "ls\\\nx", "r\\x6d x", "ls\r", "ls\u00a0x", "ls\0", "ls \u202e", "sort --compress-program=x f", "tar --to-command=$x -xf f",
-        "rg --pre x y", "x=(a b); ls", "f() { ls; }", "(( x ))", "[[ -n x && $x ]]", "select x in y; do ls; done", "echo ${x@P}",
-        "cp x y; ./y", "tool 'a*'", "cat x | tool", "git -C x push", "git --no-pager push", "echo git push", "a='git pu''sh'",
+        "rg --pre x y", "x=($y b); ls", "f() { ls; }", "(( x ))", "[[ -n x && $x ]]", "select x in y; do ls; done", "echo ${x@P}",
+        "cp x y; ./y", "tool 'r*'", "tool '/bin/r?'", "tool /bin/[q-s]m", "tool {r,q}m", "cat x | tool", "git -C x push", "git --no-pager push", "echo git push", "a='git pu''sh'",
         "x" * (LONGEST + 1), "a;" * 1000, "$(" * 60, "echo 'x", "a\\",
     ],
 )  # fmt: skip
@@ -88,6 +88,7 @@ def test_relative_paths_may_be_in_every_folder_that_a_text_goes_to() -> None:
     assert read("make -C ~/x").folders == {"", "~/x"}
 
 
+@example("[ x & rc x ]]|")
 @example("\ud800")
 @example("echo \ud800 '\udfff\0")
 @given(st.text(max_size=200) | st.text(alphabet="ab =;&|<>(){}$`'\"\\*?[]#!~\n\t-@\0\ud800", max_size=60))
