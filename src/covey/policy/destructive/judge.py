@@ -1,29 +1,36 @@
-"""Says why a command may not be run by an agent that nobody watches."""
+"""Says why a command may not be run by an agent that nobody watches.
+
+What is not understood is not harmless. A program may run its words and what it reads, unless the policy's reader knows
+that it takes them as data: then each name of a program that matters has to be accounted for, as a command whose words
+are judged. What is not is refused.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from covey.policy.destructive import programs
-from covey.policy.destructive.commands import commands_in, is_known
+from covey.policy.destructive import mentions, programs
+from covey.policy.destructive.commands import commands_in, is_known, runs_others
+from covey.policy.destructive.finding import read_find
 from covey.policy.destructive.interpreters import objection_to_interpreter, objection_to_text_tool
 from covey.policy.destructive.targets import Folders, Place, device_in, objection_to_deleting
+from covey.policy.shell import programs as shell_programs
+from covey.policy.shell.syntax import HIDDEN
 from covey.policy.wildcard import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from covey.policy.destructive.commands import Commands
+    from covey.policy.destructive.commands import Command, Commands
 
 DEEPEST = 6
 """Commands in the words of commands."""
 MOST_WORDS = 200
 PLAINLY = "write it as one plain command"
+APART = "if it is only a text, put it into a file with another command"
 _DATA = {(word,) for word in programs.DATA}
-_FIND_RUNS = {"-exec", "-execdir", "-ok", "-okdir"}
-_TOKEN = re.compile(r"[\w.+-]+")
-_PIECE = re.compile(r"[\s;&|()<>`$]")
+_LEADS_AWAY = re.compile(r"(?:^|=|^-\w)(?:/|~|\.\.)")
+"""In the words of a program in front of a command that it runs: another folder, perhaps."""
+_MADE = re.compile(r"\$\{?\w+\}?|\$\([^)]*\)|`[^`]*`")
 
 
 def objection(text: str, place: Place) -> str:
@@ -32,39 +39,61 @@ def objection(text: str, place: Place) -> str:
     Refused is what harms beyond repair (deletes outside of the workspace, writes to devices, stops the machine, takes
     the rights of root), in whichever way it is written, and what cannot be read.
     """
-    return _judge_text(text, place, DEEPEST)
+    if HIDDEN in text or UNKNOWN in text:
+        return f"it has characters that cannot be seen: {PLAINLY}"
+    return _judge_text(text, _Context(place), DEEPEST)
+
+
+class _Context(NamedTuple):
+    """Where a text stands."""
+
+    place: Place
+    rest: tuple[str, ...] = ()
+    """Words of the command around it, which may become words of its last command."""
+    trusted: bool = True
+    """Whether a shell reads it, so that programs which take data are those."""
 
 
 class _Judgement(NamedTuple):
     """What is known of the text around a command."""
 
-    place: Place
+    context: _Context
     folders: Folders
-    read: Commands
     depth: int
     from_input: bool = False
     """Whether further words come from what the command reads (xargs)."""
+    starts: tuple[str, ...] | None = None
+    """For a command of `find`: the folders below which the files lie that `{}` stands for, as they are in `search`."""
+    found_in: Folders | None = None
+
+    @property
+    def place(self) -> Place:
+        return self.context.place
+
+    @property
+    def search(self) -> Folders:
+        return self.found_in or self.folders
 
 
-def _judge_text(text: str, place: Place, depth: int) -> str:
+def _judge_text(text: str, context: _Context, depth: int) -> str:
     if not depth:
         return f"it has commands within commands: {PLAINLY}"
     read = commands_in(text)
     if read.objection:
         return f"it cannot be read ({read.objection}): {PLAINLY}"
-    about = _Judgement(place, Folders(place), read, depth)
-    commands = [words for command in read.found if (words := _without_reserved(command))]
-    repeated = "()" in text or any(word in programs.LOOPS for words in commands for word in words[:3])
-    for words in commands:
-        if wrong := _folder_after(words, about, repeated=repeated) or _judge(words, about):
+    about = _Judgement(context, Folders(context.place), depth)
+    commands = [one._replace(words=words) for one in read.found if (words := _without_reserved(one.words))]
+    if commands and context.rest:
+        commands[-1] = commands[-1]._replace(words=(*commands[-1].words, *context.rest))
+    repeated = "()" in text or any(word in programs.LOOPS for one in read.found for word in one.words[:3])
+    for one in commands:
+        if wrong := _folder_after(one.words, about, repeated=repeated) or _judge(one.words, about):
             return wrong
-    names = {programs.family(words[0]) for words in commands}
-    if "<<" in text and any(_reads_commands(name) for name in names):
-        return f"it gives commands to another program: put them into a file, or {PLAINLY}"
-    device = device_in(text, about.folders)
-    if device and (read.redirects or not names <= programs.DEVICE_READERS):
-        return f"it names {device}, which no unattended agent may write to"
-    return ""
+    return (
+        _of_input(read, commands, about)
+        or (_of_comments(text, read) if context.trusted else "")
+        or _of_devices(text, read, commands, about)
+    )
 
 
 def _folder_after(words: tuple[str, ...], about: _Judgement, *, repeated: bool) -> str:
@@ -74,8 +103,73 @@ def _folder_after(words: tuple[str, ...], about: _Judgement, *, repeated: bool) 
     return about.folders.change(words, repeated=repeated) if words[0] in {"cd", "pushd", "chdir"} else ""
 
 
-def _reads_commands(name: str) -> bool:
-    return name in {"ssh", "at", "batch", "psql", "mysql", "sqlite3"}
+def _of_input(read: Commands, commands: list[Command], about: _Judgement) -> str:
+    """Judge what programs may be given by variables, by pipes, in here-documents and in files that the text writes."""
+    names = {programs.family(one.words[0]) for one in commands}
+    if read.documents and names & (programs.SHELL_INPUT | programs.CLIENTS):
+        return f"it gives commands to another program: put them into a file, or {PLAINLY}"
+    for one in commands:
+        name = programs.family(one.words[0])
+        reads_crontab = name == "crontab" and "-" in one.words
+        if (one.fed and name in programs.SHELL_INPUT) or reads_crontab:
+            return f"{name} runs what it reads: {PLAINLY}"
+    for value in read.values:
+        if not programs.is_carrier(programs.family(value)) and (wrong := _among(("the shell", value), about)):
+            return wrong
+    runners = [one for one in commands if runs_others(one.words)]
+    writes = bool(read.targets) or bool(names & programs.COPIES)
+    given = any(one.fed or not all(map(is_known, one.words)) for one in runners)
+    if not runners or not (given or writes):
+        return ""
+    data = [one for one in commands if one not in runners]
+    for one in data:
+        if wrong := _of_data(one, runners[0].words[0], about):
+            return wrong
+    for text in (*read.documents, *read.values):
+        if wrong := _of_document(text, runners[0].words[0], about):
+            return wrong
+    return ""
+
+
+def _of_data(command: Command, runner: str, about: _Judgement) -> str:
+    """Judge the words of a program that writes what another one may run."""
+    for word in command.words[1:]:
+        found = mentions.denied_in(word)
+        if found or (programs.family(command.words[0]) in programs.COPIES and programs.is_carrier(programs.family(word))):
+            return _named(found or word, runner)
+    return _among(command.words, about)
+
+
+def _of_document(text: str, runner: str, about: _Judgement) -> str:
+    """Judge lines that another program may run. What they are is not known, so they are split at blanks only."""
+    for line in text.splitlines():
+        if found := mentions.denied_in(line):
+            return _named(found, runner)
+        words = tuple(_MADE.sub(UNKNOWN, line).replace("'", "").replace('"', "").split())
+        if wrong := next(filter(None, (_at(words[at:], about) for at in range(min(len(words), MOST_WORDS)))), ""):
+            return wrong
+    return ""
+
+
+def _of_comments(text: str, read: Commands) -> str:
+    """Return what is named where nothing was read: in a comment, or where shells do not agree what is one."""
+    words = [" ".join(one.words) for one in read.found]
+    found = mentions.unread(text, (*words, *read.values, *read.documents, *read.targets))
+    return f"it names {found} where it is not certain that it is not run: leave that out" if found else ""
+
+
+def _of_devices(text: str, read: Commands, commands: list[Command], about: _Judgement) -> str:
+    named = next((value for value in read.values if re.fullmatch(r"/+dev/*", value)), "")
+    device = device_in(text, about.folders) or named
+    names = {programs.family(one.words[0]) for one in commands}
+    if device and (read.targets or not names <= programs.DEVICE_READERS):
+        return f"it names {device}, which no unattended agent may write to"
+    return ""
+
+
+def _named(name: str, runner: str) -> str:
+    runner = runner if is_known(runner) else "a program"
+    return f"it names {name} in what {runner} may run: {PLAINLY}, or, {APART}"
 
 
 def _without_reserved(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -93,23 +187,23 @@ def _judge(words: tuple[str, ...], about: _Judgement) -> str:  # noqa: PLR0911, 
         return harm
     if name in {"systemctl", "loginctl"}:
         return _of_systemctl(name, words)
-    if name == "dd":
-        return _of_dd(words)
-    if name == "rm":
-        return _of_rm(words, about)
-    if name in {"find", "fd", "fdfind", "gfind", "bfs"}:
+    if name in {"init", "dd"}:
+        return _of_init(words) if name == "init" else _of_dd(words)
+    if name in {"rm", "unlink", "rmdir"}:
+        return _of_rm(name, words, about)
+    if name in programs.FINDS:
         return _of_find(name, words, about)
     if name in programs.SHELLS:
         return _of_shell(name, words, about)
     if name in programs.INTERPRETERS:
-        return objection_to_interpreter(name, words)
+        return objection_to_interpreter(name, words) or (_among(words, about) if runs_others(words) else "")
     if name in programs.AWKS or name in {"sed", "gsed"}:
         return objection_to_text_tool(name, words)
     if name in {"eval", "trap", "alias", "source", "."} or (name in {"hash", "enable"} and len(words) > 1):
         return _of_builtin(name, words, about)
-    if name == "git" and _runs_others(words):
-        return _among(words, about)
-    return "" if name in programs.PLAIN else _among(words, about)
+    if name == "command" and words[1:2] in (("-v",), ("-V",)):
+        return ""
+    return _among(words, about) if runs_others(words) or not about.context.trusted else ""
 
 
 def _of_systemctl(name: str, words: tuple[str, ...]) -> str:
@@ -121,6 +215,12 @@ def _of_systemctl(name: str, words: tuple[str, ...]) -> str:
     return ""
 
 
+def _of_init(words: tuple[str, ...]) -> str:
+    """Judge `init`, which many programs have as a subcommand: it stops the machine by a level of one letter."""
+    level = next((word for word in words[1:2] if not is_known(word) or re.fullmatch(r"[0-9sSqQuU]", word)), "")
+    return "init stops the machine" if level else ""
+
+
 def _of_dd(words: tuple[str, ...]) -> str:
     for word in words[1:]:
         if not is_known(word):
@@ -130,7 +230,7 @@ def _of_dd(words: tuple[str, ...]) -> str:
     return ""
 
 
-def _of_rm(words: tuple[str, ...], about: _Judgement) -> str:
+def _of_rm(name: str, words: tuple[str, ...], about: _Judgement) -> str:
     options, targets, is_over = [], [], False
     for word in words[1:]:
         if word == "--" and not is_over:
@@ -139,16 +239,29 @@ def _of_rm(words: tuple[str, ...], about: _Judgement) -> str:
             options.append(word)
         else:
             targets.append(word)
+    filled = [word for word in targets if "{}" in word]
     unknown = any(not is_known(word) and (word[0] in (UNKNOWN, "-")) for word in words[1:])
-    recursive = any(_is_recursive(option) for option in options) or unknown
+    recursive = name == "rm" and (any(_is_recursive(option) for option in options) or unknown)
+    if about.starts is not None and filled:  # find deletes whole folders with it, file by file
+        if wrong := _of_found(filled, about):
+            return wrong
+        targets = [word for word in targets if word not in filled]
+    elif recursive and (about.from_input or filled or not targets):
+        return "what is deleted comes from another program: name it, or use find with -delete inside of the workspace"
     if not recursive:
         return ""
-    if about.from_input:
-        return "what is deleted comes from another program: name it, or use find with -delete inside of the workspace"
     for target in targets:
         if wrong := objection_to_deleting(target, about.folders, about.place):
             return wrong
     return ""
+
+
+def _of_found(filled: list[str], about: _Judgement) -> str:
+    """Judge the deletion of what find has found, below the folders in which it starts."""
+    if any(not re.fullmatch(r"(?:\./)?\{\}(?:/[^.].*)?", word) or ".." in word for word in filled):
+        return "what is deleted is known only when it runs: write the path out"
+    wrongs = (objection_to_deleting(one, about.search, about.place, start=True) for one in about.starts or ())
+    return next(filter(None, wrongs), "")
 
 
 def _is_recursive(option: str) -> bool:
@@ -158,28 +271,25 @@ def _is_recursive(option: str) -> bool:
 
 
 def _of_find(name: str, words: tuple[str, ...], about: _Judgement) -> str:
-    rest = [word for word in words[1:] if word not in {"-H", "-L", "-P"}]
-    acts = [at for at, word in enumerate(rest) if word in _FIND_RUNS]
-    unknown = any(word.startswith((UNKNOWN, f"-{UNKNOWN}")) for word in rest)
-    if name != "find" or unknown or "-files0-from" in rest:
-        return _among(words, about) or (f"what {name} acts on is known only when it runs: write it out" * unknown)
-    deletes = "-delete" in rest
-    for at in acts:
-        stop = next((end for end in range(at, len(rest)) if rest[end] in (";", "+")), len(rest))
-        command = tuple(rest[at + 1 : stop])
-        if not command or programs.family(command[0]) in programs.SHELLS:
-            return f"find runs a shell for each file: {PLAINLY}"
-        if programs.family(command[0]) in {"rm", "unlink", "rmdir"} and all(map(is_known, command)):
-            deletes = True
-            command = tuple(word for word in command if "{}" not in word)
-        if wrong := _judge(command, about):
+    if name in {"fd", "fdfind"}:
+        return _among(words, about._replace(from_input=True))
+    found = read_find(words)
+    if found.unknown or about.from_input:
+        return _among(words, about) or f"what {name} acts on is known only when it runs: write it out"
+    for command, in_folder_of_file in found.runs:
+        if not command:
+            return f"what {name} runs is known only when it runs: {PLAINLY}"
+        folders = about.folders.unknown() if in_folder_of_file else about.folders
+        if wrong := _judge(command, about._replace(starts=found.starts, found_in=about.folders, folders=folders)):
             return wrong
-    end = next((at for at, word in enumerate(rest) if word.startswith(("-", "(", "!"))), len(rest))
-    wrongs = (objection_to_deleting(one, about.folders, about.place, start=True) for one in rest[:end] or ["."])
-    return next(filter(None, wrongs), "") if deletes else ""
+    wrongs = (objection_to_deleting(one, about.folders, about.place, start=True) for one in found.starts)
+    return next(filter(None, wrongs), "") if found.deletes else ""
 
 
 def _of_shell(name: str, words: tuple[str, ...], about: _Judgement) -> str:  # noqa: PLR0911 - one return for each form
+    if about.starts is not None:
+        return f"find runs a shell for each file: {PLAINLY}"
+    texts: list[str] = []
     has_text, at = False, 1
     while at < len(words) and words[at].startswith(("-", "+")) and words[at] not in {"-", "--"}:
         option = words[at]
@@ -188,19 +298,29 @@ def _of_shell(name: str, words: tuple[str, ...], about: _Judgement) -> str:  # n
         if option in {"--version", "--help"}:
             return ""
         letters = "" if option.startswith("--") else option[1:]
+        if name == "fish" and (found := _FISH.match(option)):
+            texts += [option[found.end() :]] if found.end() < len(option) else list(words[at + 1 : at + 2])
+            at += 1 if found.end() < len(option) else 2
+            continue
         has_text |= "c" in letters or option == "--command"
         if "s" in letters:
             return f"{name} runs what it reads: put it into a file, or {PLAINLY}"
         takes_value = letters[-1:] in ("o", "O") or option in {"--rcfile", "--init-file"}
         at += 2 if takes_value else 1
     operands = words[at + 1 :] if words[at : at + 1] == ("--",) else words[at:]
-    if not operands or about.from_input:
+    texts += operands[:1] if has_text else ()
+    if (not operands and not texts) or about.from_input:
         return f"{name} runs what it reads: {PLAINLY}"
-    if not has_text:
-        return _of_script(name, operands[0])
-    if not is_known(operands[0]) or "{}" in operands[0]:
-        return f"what {name} -c runs is known only when it runs: {PLAINLY}"
-    return _inner(operands[0], about)
+    for text in texts:
+        if not is_known(text) or "{}" in text:
+            return f"what {name} -c runs is known only when it runs: {PLAINLY}"
+        if wrong := _inner(text, about):
+            return wrong
+    return "" if texts else _of_script(name, operands[0]) or _among(operands, about)
+
+
+_FISH = re.compile(r"-[a-zA-Z]*[cC]|--(?:init-)?command(?:=|$)")
+"""Options of fish with a text that it runs, in the same word or in the next."""
 
 
 def _of_script(name: str, file: str) -> str:
@@ -209,7 +329,7 @@ def _of_script(name: str, file: str) -> str:
     return ""
 
 
-def _of_builtin(name: str, words: tuple[str, ...], about: _Judgement) -> str:
+def _of_builtin(name: str, words: tuple[str, ...], about: _Judgement) -> str:  # noqa: PLR0911 - one for each builtin
     if name in {"source", "."}:
         return _of_script(name, words[1]) if len(words) > 1 else ""
     if name in {"hash", "enable"}:
@@ -218,22 +338,13 @@ def _of_builtin(name: str, words: tuple[str, ...], about: _Judgement) -> str:
         text = " ".join(words[1:])
         return _inner(text, about) if is_known(text) else f"what eval runs is known only when it runs: {PLAINLY}"
     if name == "trap":
-        text = words[1] if len(words) > 1 and not words[1].startswith("-") else ""
-        return _inner(text.replace(UNKNOWN, "x"), about) if text else ""
+        operands = [word for at, word in enumerate(words) if at and (word == "-" or not word.startswith("-"))]
+        return _inner(operands[0], about) if operands and words[1] not in {"-l", "-p"} else ""
     for word in words[1:]:
         _, assigns, value = word.partition("=")
-        if assigns and (not is_known(value) or (wrong := _inner(value, about))):
-            return wrong if is_known(value) else f"what an alias means is known only when it runs: {PLAINLY}"
+        if assigns and (not is_known(value) or mentions.watched_in(value)):
+            return f"what an alias means is known only when it is used: {PLAINLY}"
     return ""
-
-
-def _runs_others(words: tuple[str, ...]) -> bool:
-    """Return whether git is told by its words to run another program."""
-    return any(
-        word in {"-c", "--config-env", "bisect", "foreach", "filter-branch", "config", "-x"}
-        or word.startswith(("--exec", "--upload-pack", "--receive-pack", "-c", "--tree-filter"))
-        for word in words[1:]
-    )
 
 
 def _among(words: tuple[str, ...], about: _Judgement) -> str:
@@ -248,21 +359,59 @@ def _among(words: tuple[str, ...], about: _Judgement) -> str:
         word = words[at]
         if word[:1] == UNKNOWN and runs and not started:
             return f"what {name} runs is known only when it runs: {PLAINLY}"
-        if is_known(word):
-            if wrong := _at(words[at:], inner, is_start=runs and not started):
-                return wrong
-            started = started or (runs and _starts(word))
+        if _LEADS_AWAY.search(word) and not started:
+            inner = inner._replace(folders=inner.folders.unknown())
+        if wrong := _at(words[at:], inner, runner=words[0], is_start=runs and not started):
+            return wrong
+        started = started or (runs and is_known(word) and _starts(word))
     if runs and not started and inner.from_input and name != "xargs":
         return f"{name} runs what it reads: {PLAINLY}"
     return ""
 
 
-def _at(words: tuple[str, ...], about: _Judgement, *, is_start: bool) -> str:
-    """Judge the command that may begin at a word, and the texts in that word."""
-    name = programs.family(words[0])
-    if (programs.is_watched(name) or (is_start and name in programs.RUNNERS)) and (wrong := _judge(words, about)):
-        return wrong
-    return next(filter(None, (_inner(text, about) for text in _texts_in(words[0]))), "")
+def _at(words: tuple[str, ...], about: _Judgement, *, runner: str = "", is_start: bool = False) -> str:
+    """Judge the command that may begin at a word, and the commands that are written in that word."""
+    word, rest = words[0], words[1:]
+    if not is_known(word):
+        found = mentions.watched_in(word.replace(UNKNOWN, HIDDEN))
+        return _named(min(found), runner) if found else ""
+    name = programs.family(word)
+    if programs.is_watched(name) or (is_start and name in programs.RUNNERS):
+        return "" if programs.family(runner) in programs.NAMES_ONLY else _judge(words, about)
+    if mentions.is_text(word):
+        return _of_text(word, rest, about, runner)
+    for piece, at_end in mentions.pieces(word):
+        name = programs.family(piece)
+        if at_end and piece != word and programs.is_watched(name):
+            if wrong := _judge((piece, *rest), about):
+                return wrong
+        elif not at_end and programs.is_denied(name):
+            return _named(name, runner)
+    return ""
+
+
+def _of_text(word: str, rest: tuple[str, ...], about: _Judgement, runner: str) -> str:
+    """Judge a word that a program may read as a shell does, and run."""
+    found = mentions.watched_in(word)
+    if not found and not mentions.may_hide(word):
+        return ""
+    name = programs.family(runner)
+    context = about.context._replace(rest=rest, trusted=name in programs.RUNNERS)
+    for text in mentions.readings(word):
+        if not found and not _makes_program(text, known=shell_programs.is_known(name)):
+            continue
+        if wrong := _inner(text, about._replace(context=context)):
+            return wrong
+    return ""
+
+
+def _makes_program(text: str, *, known: bool) -> bool:
+    """Return whether a text is a command whose program is made when it runs. `known`: its reader does run texts."""
+    read = commands_in(text)
+    firsts = [words[0] for one in read.found if (words := _without_reserved(one.words))]
+    return not read.objection and any(
+        not is_known(first) or (known and re.search(r"[*?]|\[.", first)) for first in firsts
+    )
 
 
 def _replaces_program(words: tuple[str, ...]) -> bool:
@@ -282,20 +431,10 @@ def _starts(word: str) -> bool:
     return not word.startswith(("-", "+")) and "=" not in word and word != "{}" and bool(word.strip("0123456789.smhd"))
 
 
-def _texts_in(word: str) -> Iterator[str]:
-    """Yield the texts in a word that may be commands and name a program that matters."""
-    if not _PIECE.search(word) and "=" not in word and "!" not in word:
-        return
-    for text in dict.fromkeys((word, word.partition("=")[2], word.removeprefix("-S").lstrip(), word.partition("!")[2])):
-        names = {programs.family(token) for token in _TOKEN.findall(text)}
-        if text and (_PIECE.search(text) or text != word) and any(map(programs.is_watched, names)):
-            yield text
-
-
 def _inner(text: str, about: _Judgement) -> str:
-    folders = about.folders
-    start = folders.known[-1] if folders.known and folders.certain else ""
+    folders, text = about.folders, text.replace(UNKNOWN, HIDDEN)
+    places = [about.place._replace(folder=folder) for folder in folders.known] if folders.certain else []
     wrong = ""
-    for folder in folders.known if folders.certain else [start]:
-        wrong = wrong or _judge_text(text, about.place._replace(folder=folder), about.depth - 1)
+    for place in places or [about.place._replace(folder="")]:
+        wrong = wrong or _judge_text(text, about.context._replace(place=place), about.depth - 1)
     return wrong

@@ -212,6 +212,11 @@ def program_name(word: str) -> str:
     return word.rpartition("/")[2].casefold()
 
 
+def is_known(name: str) -> bool:
+    """Return whether anything is known here of a program."""
+    return name in DATA or any(name in table for table in (_WRAPPERS, _SUBCOMMANDS, _RUN_WORDS, _KEYWORDS, _SPECIAL))
+
+
 def is_literal(word: Word) -> bool:
     """Return whether a word is what it says, also for a program that reads it as a shell does."""
     return word.known and not _LATER.search(word.text)
