@@ -66,9 +66,33 @@ def is_known(word: str) -> bool:
 
 def runs_others(words: Sequence[str]) -> bool:
     """Return whether a program may run its words or what it reads, as the policy's reader knows programs."""
-    own = [Word(word, word, (), single=is_known(word)) for word in words]
-    verdict = shell_programs.judge(own, piped=False)
+    verdict = _verdict(words)
     return verdict.runs_words or bool(verdict.why)
+
+
+def takes_data(words: Sequence[str]) -> bool:
+    """Return whether a program takes its words as data, or runs one that does."""
+    verdict = _verdict(words)
+    if verdict.inner and not verdict.why:
+        return all(takes_data([word.text for word in inner]) for inner in verdict.inner)
+    return not verdict.runs_words and not verdict.why
+
+
+def is_made_for_running(words: Sequence[str]) -> bool:
+    """Return whether a program is there to run its words."""
+    verdict = _verdict(words)
+    return verdict.runs_words and verdict.certainly
+
+
+def start_of_inner(words: Sequence[str]) -> int | None:
+    """Return the place of the program that the words tell a program to run; None if that is not certain."""
+    verdict = _verdict(words)
+    return verdict.inner[0][0].at[0] if len(verdict.inner) == 1 and verdict.inner[0] and not verdict.why else None
+
+
+def _verdict(words: Sequence[str]) -> shell_programs.Verdict:
+    own = [Word(word, word, (at,), single=is_known(word)) for at, word in enumerate(words)]
+    return shell_programs.judge(own, piped=False)
 
 
 class _Written(_Reader):

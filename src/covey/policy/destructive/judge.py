@@ -11,7 +11,14 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.policy.destructive import mentions, programs
-from covey.policy.destructive.commands import commands_in, is_known, runs_others
+from covey.policy.destructive.commands import (
+    commands_in,
+    is_known,
+    is_made_for_running,
+    runs_others,
+    start_of_inner,
+    takes_data,
+)
 from covey.policy.destructive.finding import read_find
 from covey.policy.destructive.interpreters import objection_to_interpreter, objection_to_text_tool
 from covey.policy.destructive.targets import Folders, Place, device_in, objection_to_deleting
@@ -27,9 +34,13 @@ DEEPEST = 6
 MOST_WORDS = 200
 PLAINLY = "write it as one plain command"
 APART = "if it is only a text, put it into a file with another command"
+_AFTER_LINK = "what is deleted may lie behind a link that is made by the same command: delete it by a command of its own"
 _DATA = {(word,) for word in programs.DATA}
 _LEADS_AWAY = re.compile(r"(?:^|=|^-\w)(?:/|~|\.\.)")
 """In the words of a program in front of a command that it runs: another folder, perhaps."""
+_DEVICES = re.compile(r"\b(?:dev|proc|sys)\b")
+_GOES = re.compile(r"\b(?:cd|pushd|popd|chdir)\b")
+_INPUTS = ("/dev/fd/", "/dev/stdin", "/proc/")
 _MADE = re.compile(r"\$\{?\w+\}?|\$\([^)]*\)|`[^`]*`")
 
 
@@ -41,7 +52,7 @@ def objection(text: str, place: Place) -> str:
     """
     if HIDDEN in text or UNKNOWN in text:
         return f"it has characters that cannot be seen: {PLAINLY}"
-    return _judge_text(text, _Context(place), DEEPEST)
+    return _judge_text(text, _Context(place, links=mentions.makes_links(text)), DEEPEST)
 
 
 class _Context(NamedTuple):
@@ -52,6 +63,8 @@ class _Context(NamedTuple):
     """Words of the command around it, which may become words of its last command."""
     trusted: bool = True
     """Whether a shell reads it, so that programs which take data are those."""
+    links: bool = False
+    """Whether a link may be made by the same command, so that a path is not where it was when it was judged."""
 
 
 class _Judgement(NamedTuple):
@@ -98,9 +111,12 @@ def _judge_text(text: str, context: _Context, depth: int) -> str:
 
 def _folder_after(words: tuple[str, ...], about: _Judgement, *, repeated: bool) -> str:
     """Take a command that changes the folder into account; return what is wrong with it."""
-    if words[0] == "popd":
+    if words[0] in {"cd", "pushd", "chdir"}:
+        return about.folders.change(words, repeated=repeated)
+    others = () if programs.family(words[0]) in programs.SHELLS or not runs_others(words) else words
+    if any(_GOES.search(word) for word in others):
         about.folders.certain = False
-    return about.folders.change(words, repeated=repeated) if words[0] in {"cd", "pushd", "chdir"} else ""
+    return ""
 
 
 def _of_input(read: Commands, commands: list[Command], about: _Judgement) -> str:
@@ -116,12 +132,14 @@ def _of_input(read: Commands, commands: list[Command], about: _Judgement) -> str
     for value in read.values:
         if not programs.is_carrier(programs.family(value)) and (wrong := _among(("the shell", value), about)):
             return wrong
-    runners = [one for one in commands if runs_others(one.words)]
+    runners = [one for one in commands if not takes_data(one.words)]
     writes = bool(read.targets) or bool(names & programs.COPIES)
-    given = any(one.fed or not all(map(is_known, one.words)) for one in runners)
+    given = any(one.fed or not all(is_known(word) and not word.startswith(_INPUTS) for word in one.words) for one in runners)
     if not runners or not (given or writes):
         return ""
     data = [one for one in commands if one not in runners]
+    if wrong := _of_written(read, commands, runners):
+        return wrong
     for one in data:
         if wrong := _of_data(one, runners[0].words[0], about):
             return wrong
@@ -131,17 +149,36 @@ def _of_input(read: Commands, commands: list[Command], about: _Judgement) -> str
     return ""
 
 
+def _of_written(read: Commands, commands: list[Command], runners: list[Command]) -> str:
+    """Judge whether a program is run that the same text writes, of something that is known only when it runs."""
+    copied = [word for one in commands for word in _copied(one)]
+    written = {name for word in (*copied, *read.targets) if (name := word.rpartition("/")[2])}
+    for runner in runners:
+        run = next((word for word in runner.words if word.rpartition("/")[2] in written), "")
+        others = [word for one in commands if one != runner for word in one.words[1:]]
+        if run and any(map(_is_made, others)):
+            return f"it writes {run} and runs it: write it by a command of its own"
+    named = next((name for word in copied if programs.is_watched(name := programs.family(word))), "")
+    return _named(named, runners[-1].words[0]) if named and len(commands) > 1 else ""
+
+
+def _copied(command: Command) -> tuple[str, ...]:
+    """Return the words of a program that copies files, also where another program runs it."""
+    places = [at for at, word in enumerate(command.words) if programs.family(word) in programs.COPIES]
+    return command.words[places[0] + 1 :] if places else ()
+
+
 def _of_data(command: Command, runner: str, about: _Judgement) -> str:
     """Judge the words of a program that writes what another one may run."""
-    for word in command.words[1:]:
-        found = mentions.denied_in(word)
-        if found or (programs.family(command.words[0]) in programs.COPIES and programs.is_carrier(programs.family(word))):
-            return _named(found or word, runner)
+    if found := next(filter(None, map(mentions.denied_in, command.words[1:])), ""):
+        return _named(found, runner)
     return _among(command.words, about)
 
 
 def _of_document(text: str, runner: str, about: _Judgement) -> str:
     """Judge lines that another program may run. What they are is not known, so they are split at blanks only."""
+    if _GOES.search(text):
+        about = about._replace(folders=about.folders.unknown())
     for line in text.splitlines():
         if found := mentions.denied_in(line):
             return _named(found, runner)
@@ -159,7 +196,8 @@ def _of_comments(text: str, read: Commands) -> str:
 
 
 def _of_devices(text: str, read: Commands, commands: list[Command], about: _Judgement) -> str:
-    named = next((value for value in read.values if re.fullmatch(r"/+dev/*", value)), "")
+    parts = r"/+dev/*" if "/$" not in text else r"/*dev/*"
+    named = next((value for value in read.values if re.fullmatch(parts, value)), "")
     device = device_in(text, about.folders) or named
     names = {programs.family(one.words[0]) for one in commands}
     if device and (read.targets or not names <= programs.DEVICE_READERS):
@@ -180,7 +218,7 @@ def _without_reserved(words: tuple[str, ...]) -> tuple[str, ...]:
 def _judge(words: tuple[str, ...], about: _Judgement) -> str:  # noqa: PLR0911, C901 - one line for each kind of program
     if len(words) > MOST_WORDS:
         return f"it has more than {MOST_WORDS} words: {PLAINLY}"
-    if not is_known(words[0]) or words[0] == "{}" or re.search(r"[*?{}]|\[.", words[0]):
+    if words[0] == "{}" or _is_made(words[0]):
         return f"which program it runs is known only when it runs: {PLAINLY}"
     name = programs.family(words[0])
     if harm := programs.is_harmful(name):
@@ -197,10 +235,12 @@ def _judge(words: tuple[str, ...], about: _Judgement) -> str:  # noqa: PLR0911, 
         return _of_shell(name, words, about)
     if name in programs.INTERPRETERS:
         return objection_to_interpreter(name, words) or (_among(words, about) if runs_others(words) else "")
-    if name in programs.AWKS or name in {"sed", "gsed"}:
+    if name in programs.AWKS | programs.SEDS:
         return objection_to_text_tool(name, words)
     if name in {"eval", "trap", "alias", "source", "."} or (name in {"hash", "enable"} and len(words) > 1):
         return _of_builtin(name, words, about)
+    if name in programs.SIGNALS:
+        return ""
     if name == "command" and words[1:2] in (("-v",), ("-V",)):
         return ""
     return _among(words, about) if runs_others(words) or not about.context.trusted else ""
@@ -250,6 +290,8 @@ def _of_rm(name: str, words: tuple[str, ...], about: _Judgement) -> str:
         return "what is deleted comes from another program: name it, or use find with -delete inside of the workspace"
     if not recursive:
         return ""
+    if about.context.links:
+        return _AFTER_LINK
     for target in targets:
         if wrong := objection_to_deleting(target, about.folders, about.place):
             return wrong
@@ -260,6 +302,8 @@ def _of_found(filled: list[str], about: _Judgement) -> str:
     """Judge the deletion of what find has found, below the folders in which it starts."""
     if any(not re.fullmatch(r"(?:\./)?\{\}(?:/[^.].*)?", word) or ".." in word for word in filled):
         return "what is deleted is known only when it runs: write the path out"
+    if about.context.links:
+        return _AFTER_LINK
     wrongs = (objection_to_deleting(one, about.search, about.place, start=True) for one in about.starts or ())
     return next(filter(None, wrongs), "")
 
@@ -282,8 +326,9 @@ def _of_find(name: str, words: tuple[str, ...], about: _Judgement) -> str:
         folders = about.folders.unknown() if in_folder_of_file else about.folders
         if wrong := _judge(command, about._replace(starts=found.starts, found_in=about.folders, folders=folders)):
             return wrong
-    wrongs = (objection_to_deleting(one, about.folders, about.place, start=True) for one in found.starts)
-    return next(filter(None, wrongs), "") if found.deletes else ""
+    if not found.deletes:
+        return ""
+    return _of_found([], about._replace(starts=found.starts, found_in=about.folders))
 
 
 def _of_shell(name: str, words: tuple[str, ...], about: _Judgement) -> str:  # noqa: PLR0911 - one return for each form
@@ -305,8 +350,10 @@ def _of_shell(name: str, words: tuple[str, ...], about: _Judgement) -> str:  # n
         has_text |= "c" in letters or option == "--command"
         if "s" in letters:
             return f"{name} runs what it reads: put it into a file, or {PLAINLY}"
-        takes_value = letters[-1:] in ("o", "O") or option in {"--rcfile", "--init-file"}
-        at += 2 if takes_value else 1
+        starts_with = option in {"--rcfile", "--init-file"}
+        if starts_with and (wrong := _of_script(name, "".join(words[at + 1 : at + 2]))):
+            return wrong
+        at += 2 if starts_with or letters[-1:] in ("o", "O") else 1
     operands = words[at + 1 :] if words[at : at + 1] == ("--",) else words[at:]
     texts += operands[:1] if has_text else ()
     if (not operands and not texts) or about.from_input:
@@ -319,7 +366,7 @@ def _of_shell(name: str, words: tuple[str, ...], about: _Judgement) -> str:  # n
     return "" if texts else _of_script(name, operands[0]) or _among(operands, about)
 
 
-_FISH = re.compile(r"-[a-zA-Z]*[cC]|--(?:init-)?command(?:=|$)")
+_FISH = re.compile(r"-[a-zA-Z]*?[cC]|--(?:init-)?command(?:=|$)")
 """Options of fish with a text that it runs, in the same word or in the next."""
 
 
@@ -335,14 +382,14 @@ def _of_builtin(name: str, words: tuple[str, ...], about: _Judgement) -> str:  #
     if name in {"hash", "enable"}:
         return f"{name} changes what the names of programs mean: {PLAINLY}" if words[1].startswith("-") else ""
     if name == "eval":
-        text = " ".join(words[1:])
+        text = " ".join(words[2:] if words[1:2] == ("--",) else words[1:])
         return _inner(text, about) if is_known(text) else f"what eval runs is known only when it runs: {PLAINLY}"
     if name == "trap":
         operands = [word for at, word in enumerate(words) if at and (word == "-" or not word.startswith("-"))]
         return _inner(operands[0], about) if operands and words[1] not in {"-l", "-p"} else ""
     for word in words[1:]:
         _, assigns, value = word.partition("=")
-        if assigns and (not is_known(value) or mentions.watched_in(value)):
+        if assigns and (_is_made(value) or re.search(r"[$`]", value) or mentions.watched_in(value)):
             return f"what an alias means is known only when it is used: {PLAINLY}"
     return ""
 
@@ -350,20 +397,27 @@ def _of_builtin(name: str, words: tuple[str, ...], about: _Judgement) -> str:  #
 def _among(words: tuple[str, ...], about: _Judgement) -> str:
     """Judge every command that a program may be told to run by its words, wherever it begins among them."""
     name = programs.family(words[0])
-    runs = name in programs.RUNNERS
+    runs = name in programs.RUNNERS or is_made_for_running(words)
     if name == "xargs" and _replaces_program(words):
         return f"what xargs runs is known only when it runs: {PLAINLY}"
     inner = about._replace(from_input=about.from_input or name in {"xargs", "parallel"})
+    first = start_of_inner(words)
     started = False
-    for at in range(1, len(words)):
+    for at in range(1, len(words) if first is None else first):
         word = words[at]
-        if word[:1] == UNKNOWN and runs and not started:
+        if first is None and runs and not started and (word[:1] == UNKNOWN or (_starts(word) and _is_made_program(word))):
             return f"what {name} runs is known only when it runs: {PLAINLY}"
         if _LEADS_AWAY.search(word) and not started:
             inner = inner._replace(folders=inner.folders.unknown())
-        if wrong := _at(words[at:], inner, runner=words[0], is_start=runs and not started):
+        is_name = name in programs.NAMES_ONLY and (not words[at - 1].startswith("-") or programs.is_carrier(programs.family(word)))
+        is_name = is_name and programs.is_watched(programs.family(word))
+        if not is_name and (wrong := _at(words[at:first], inner, runner=words[0], is_start=runs and not started)):
             return wrong
-        started = started or (runs and is_known(word) and _starts(word))
+        started = started or (runs and is_known(word) and _starts(word) and _is_program(word))
+    if first is not None:
+        return _judge(words[first:], inner)
+    if not about.context.trusted and len(words) > 2 and _is_made_program(words[1]) and not shell_programs.is_known(name):  # noqa: PLR2004 - a program in front of a command
+        return f"what {words[0]} runs is known only when it runs: {PLAINLY}"
     if runs and not started and inner.from_input and name != "xargs":
         return f"{name} runs what it reads: {PLAINLY}"
     return ""
@@ -377,7 +431,7 @@ def _at(words: tuple[str, ...], about: _Judgement, *, runner: str = "", is_start
         return _named(min(found), runner) if found else ""
     name = programs.family(word)
     if programs.is_watched(name) or (is_start and name in programs.RUNNERS):
-        return "" if programs.family(runner) in programs.NAMES_ONLY else _judge(words, about)
+        return _judge(words, about)
     if mentions.is_text(word):
         return _of_text(word, rest, about, runner)
     for piece, at_end in mentions.pieces(word):
@@ -392,26 +446,23 @@ def _at(words: tuple[str, ...], about: _Judgement, *, runner: str = "", is_start
 
 def _of_text(word: str, rest: tuple[str, ...], about: _Judgement, runner: str) -> str:
     """Judge a word that a program may read as a shell does, and run."""
-    found = mentions.watched_in(word)
+    found = bool(mentions.watched_in(word)) or _DEVICES.search(word) is not None
     if not found and not mentions.may_hide(word):
         return ""
-    name = programs.family(runner)
-    context = about.context._replace(rest=rest, trusted=name in programs.RUNNERS)
+    context = about.context._replace(rest=rest, trusted=programs.family(runner) in programs.RUNNERS)
     for text in mentions.readings(word):
-        if not found and not _makes_program(text, known=shell_programs.is_known(name)):
+        if not found and not _is_command(text):
             continue
         if wrong := _inner(text, about._replace(context=context)):
             return wrong
     return ""
 
 
-def _makes_program(text: str, *, known: bool) -> bool:
-    """Return whether a text is a command whose program is made when it runs. `known`: its reader does run texts."""
-    read = commands_in(text)
+def _is_command(text: str) -> bool:
+    """Return whether a text that names nothing that matters can be read as commands, and not only as some data."""
+    read = commands_in(text.replace(UNKNOWN, HIDDEN))
     firsts = [words[0] for one in read.found if (words := _without_reserved(one.words))]
-    return not read.objection and any(
-        not is_known(first) or (known and re.search(r"[*?]|\[.", first)) for first in firsts
-    )
+    return not read.objection and not any(set(first) & set("{}[]") for first in firsts)
 
 
 def _replaces_program(words: tuple[str, ...]) -> bool:
@@ -424,6 +475,21 @@ def _replaces_program(words: tuple[str, ...]) -> bool:
             sign = value or "".join(words[at + 1 : at + 2])
         at += 2 if takes_value else 1
     return bool(sign) and sign in "".join(words[at : at + 1])
+
+
+def _is_made(word: str) -> bool:
+    """Return whether a word is known only when it runs, also as a name of a file."""
+    return not is_known(word) or (word != "{}" and re.search(r"[*?{}]|\[.", word) is not None)
+
+
+def _is_made_program(word: str) -> bool:
+    """Return whether a word may be the name of any program: no wildcard of the folder in which it runs is that."""
+    return _is_made(word) and (not is_known(word) or "/" in word or "{" in word)
+
+
+def _is_program(word: str) -> bool:
+    name = programs.family(word)
+    return shell_programs.is_known(name) or programs.is_watched(name) or name in programs.RUNNERS
 
 
 def _starts(word: str) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from covey.policy.destructive import programs
-from covey.policy.shell.mentions import views
+from covey.policy.shell.mentions import views as unquoted_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,9 +16,26 @@ _PIECE = re.compile(r"[\w.+/~-]+")
 """What may be the name of a program, with its folder."""
 _GLUED = re.compile(r"-[A-Za-z]{1,2}(?=[/\w])")
 """An option of one letter, which may have its value in the same word."""
+_OPTION = re.compile(r"-[A-Za-z]")
+_QUOTED = re.compile(r"([\"'])(.*?)\1", re.DOTALL)
+MOST_READINGS = 8
 _TEXT = re.compile(r"[\s;&|()<>`$]")
 _DYNAMIC = re.compile(r"[$`\\'\"*?\[{]")
 _FIRST_SIGN = re.compile(r"[=!:@,]")
+
+
+_BLANK_ESCAPE = re.compile(r"\\[abcefnrtv]")
+"""What is a blank, or nothing, to a program that reads escapes."""
+
+
+def views(text: str) -> tuple[str, ...]:
+    """Return a text without its quotes, as it is and with its escapes read."""
+    return tuple(dict.fromkeys((*unquoted_views(text), *unquoted_views(_BLANK_ESCAPE.sub(" ", text)))))
+
+
+def makes_links(text: str) -> bool:
+    """Return whether a text names a program that makes links."""
+    return any(_name(found[0]) in programs.LINKS for view in views(text) for found in _PIECE.finditer(view))
 
 
 def is_text(word: str) -> bool:
@@ -71,11 +88,14 @@ def unread(text: str, read: Iterable[str]) -> str:
 
 
 def readings(word: str) -> tuple[str, ...]:
-    """Return the texts that a program may take out of a word: itself, and what is behind a sign or a short option."""
-    found = [word]
-    found += [word[sign.end() :] for sign in _FIRST_SIGN.finditer(word)][:8]
-    if glued := _GLUED.match(word):
-        found += [word[size:] for size in range(2, glued.end() + 1)]
+    """Return the texts that a program may take out of a word.
+
+    They are the word, what is behind its first word, a sign or an option of one letter, and what is in quotes.
+    """
+    found = [word, word.strip().partition(" ")[2]]
+    found += [word[sign.end() :] for sign in _FIRST_SIGN.finditer(word)][:MOST_READINGS]
+    found += [word[size:] for size in (2, 3) if _OPTION.match(word)]
+    found += [quoted[2] for quoted in _QUOTED.finditer(word) if is_text(quoted[2])][:MOST_READINGS]
     return tuple(dict.fromkeys(one.strip() for one in found if one.strip()))
 
 

@@ -57,6 +57,7 @@ INTERPRETERS = {
 }
 """Interpreters, by their names without a version, and the letters of the options that bring a program."""
 FINDS = frozenset({"find", "gfind", "bfs", "fd", "fdfind"})
+SEDS = frozenset({"sed", "gsed"})
 AWKS = frozenset(["awk", "gawk", "mawk", "nawk"])
 RUNNERS = frozenset({
     "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "timeout", "gtimeout", "stdbuf", "setsid",
@@ -77,15 +78,19 @@ DATA = frozenset(["for", "select", "case", "function", "in", "[", "[[", "foreach
 """Words of the shell after which there is no command."""
 LOOPS = frozenset(["for", "while", "until", "select", "function", "repeat", "foreach"])
 NAMES_ONLY = frozenset({
-    "make", "gmake", "bmake", "just", "rake", "man", "info", "whatis", "apropos", "tldr", "pkill", "killall", "apt",
+    "make", "gmake", "bmake", "just", "rake", "man", "info", "whatis", "apropos", "tldr", "apt",
     "apt-get", "apt-cache", "dnf", "yum", "apk", "pacman", "zypper", "port", "nvm", "asdf", "mise", "conda", "mamba",
     "hash",
 })  # fmt: skip
 """Run something by their options only: a word that is the name of a program is a target, a page or a package."""
+SIGNALS = frozenset({"pkill", "killall"})
+"""Name programs that run already."""
 SHELL_INPUT = frozenset({"at", "batch", "crontab", "ed", "ex", "ssh", "mosh", "tmux", "screen", "parallel"})
 """Run what is written to them, among others by a shell."""
 CLIENTS = frozenset({"psql", "mysql", "mariadb", "sqlite3"})
 """Run what is written to them, which may be commands of a shell in a here-document."""
+LINKS = frozenset({"ln", "link", "mount", "bindfs"})
+"""Make another folder of a name."""
 COPIES = frozenset({"cp", "mv", "ln", "install", "rsync", "tee", "dd"})
 """Write files, which a later command of the same text may run."""
 DEVICE_READERS = frozenset({
@@ -96,8 +101,11 @@ DEVICE_READERS = frozenset({
 
 
 def family(program: str) -> str:
-    """Return the name of a program without its folder and version, in lower case: `python3.11` is `python`."""
-    name = program.rpartition("/")[2].casefold()
+    """Return the name of a program without its folder and version, in lower case: `python3.11` is `python`.
+
+    zsh looks for the program of a word that begins with `=`.
+    """
+    name = program.rpartition("/")[2].casefold().lstrip("=")
     base = name.rstrip("0123456789.-")
     return base if base in INTERPRETERS else name
 
@@ -127,7 +135,7 @@ def is_watched(name: str) -> bool:
 
 def is_carrier(name: str) -> bool:
     """Return whether a program does what it is told by its words, which may be harm."""
-    return name in SHELLS or name in INTERPRETERS or name in AWKS or name in FINDS
+    return name in SHELLS or name in INTERPRETERS or name in AWKS | SEDS | FINDS
 
 
 _LETTERS = frozenset({"r"})

@@ -54,7 +54,8 @@ class Folders:
         """Take a `cd` into account. Returns what is wrong with it; empty if nothing is."""
         targets = [word for word in words[1:] if word == "-" or not word.startswith("-")]
         target = targets[0] if targets else self._place.home
-        if UNKNOWN in target or target == "-" or len(targets) > 1 or (repeated and ".." in target):
+        other_home = target.startswith("~") and target != "~" and not target.startswith("~/")
+        if UNKNOWN in target or other_home or target == "-" or len(targets) > 1 or (repeated and ".." in target):
             self.certain = False
         else:
             new = [_joined(folder, target, self._place.home) for folder in self.known]
@@ -127,21 +128,34 @@ def _devices(word: str, folders: Folders) -> Iterator[str]:
     mentioned = _ANYWHERE if re.search(r"[$`{]", word) else _MENTIONED
     paths = [f"/{found[1].strip('/').rstrip('.]})')}" for found in mentioned.finditer(word)]
     if "dev" in word or _WILD.search(word) or any(folder.startswith(_SYSTEM) for folder in folders.known):
-        paths += folders.all_of(word) or ()
+        paths += folders.all_of(word) or ["/" + re.sub(r"^(?:\.{0,2}/)+", "", word)]
     for path in paths:
         plain = posixpath.normpath(path)
         begin, _, rest = plain[1:].partition("/")
-        for own in (name for name in _SYSTEM_NAMES if rest and _fits(name, begin)):
+        for own in (name for name in _SYSTEM_NAMES if rest and _may_be(name, begin)):
             whole = f"/{own}/{rest}"
             is_device = own == "dev" and not _HARMLESS_DEVICES.fullmatch(whole)
             if is_device or (own != "dev" and _may_be_switch(whole)):
                 yield whole
 
 
+def _may_be(name: str, pattern: str) -> bool:
+    """Return whether a shell may make a name of a pattern, which may have braces."""
+    if not _WILD.search(pattern):
+        return name == pattern
+    signs = {"*": ".*", "?": ".", "{": "(?:", "}": ")", ",": "|"}
+    parts = re.findall(r"\[!?\]?[^\]]*\]|\.\.|.", pattern, re.DOTALL)
+    written = (signs.get(one) or (".*" if one == ".." or len(one) > 1 else re.escape(one)) for one in parts)
+    try:
+        return re.fullmatch("".join(written), name) is not None
+    except re.error:  # braces that do not end
+        return True
+
+
 def _may_be_switch(path: str) -> bool:
     names = path.split("/")
     return any(
-        len(names) == len(switch) and all(map(_fits, switch, names))
+        len(names) == len(switch) and all(map(_may_be, switch, names))
         for switch in (one.split("/") for one in ("/proc/sysrq-trigger", "/sys/power/state", "/sys/power/disk"))
     )
 

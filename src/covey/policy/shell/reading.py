@@ -229,7 +229,13 @@ class _Reader:
         fed = piped or any(child.type in ("heredoc_redirect", "herestring_redirect") for child in node.children)
         fed = fed or any(child.type == "file_redirect" and _sign(child) == "<" for child in node.children)
         listed_before = self._listed
+        behind = [one for child in node.children if child.type == "file_redirect" for one in _behind_target(child)]
+        if behind and not any(child.type == "command" for child in node.children):
+            self.doubt("it is not clear which command words behind a redirection belong to")
         for child in node.children:
+            if behind and child.type == "command":
+                self._command(child, words, piped=fed, behind=behind)
+                continue
             self._node(child, words, piped=fed)
             if child.type in ("|", "|&"):
                 fed = True
@@ -299,8 +305,11 @@ class _Reader:
         if node.type == "heredoc_redirect":
             self._document(node, words)
             return
+        behind = _behind_target(node)
+        if behind and _sign(node) in ("&>", "&>>"):
+            self.run([words.word(one) for one in behind], piped=False, certain=False)
         for child in node.children:
-            if child.type == "file_descriptor":
+            if child.type == "file_descriptor" or child in behind:
                 continue
             if child.is_named:
                 self._words.append(words.word(child))
@@ -375,7 +384,11 @@ class _Reader:
         else:
             yield word.path
 
-    def _command(self, node: Node, words: WordReader, *, piped: bool) -> None:
+    def _command(self, node: Node, words: WordReader, *, piped: bool, behind: Sequence[Node] = ()) -> None:
+        """Read a command; `behind` are words of it which the grammar takes for targets of a redirection.
+
+        Where `&>` is not a redirection but `&` and `>`, they are a command of their own.
+        """
         own: list[Word] = []
         for child in node.children:
             if child.type == "variable_assignment" and not own:
@@ -388,6 +401,7 @@ class _Reader:
                 self._node(child, words, piped=True)
             else:
                 own.append(words.word(child))
+        own += [words.word(one) for one in behind]
         if own:
             self.run(own, piped=piped, certain=True)
 
@@ -483,6 +497,18 @@ def _operands(node: Node) -> Iterator[Node]:
 
 def _text(node: Node) -> str:
     return (node.text or b"").decode(errors="replace")
+
+
+def _behind_target(redirect: Node) -> list[Node]:
+    """Return the words behind the target of a redirection, which the grammar takes for more targets."""
+    if redirect.type != "file_redirect":
+        return []
+    return [child for child in redirect.named_children if child.type != "file_descriptor"][_targets(redirect) :]
+
+
+def _targets(redirect: Node) -> int:
+    """Return how many words belong to a redirection: none to `>&-`."""
+    return 0 if _sign(redirect) in (">&-", "<&-") else 1
 
 
 def _sign(redirect: Node) -> str:

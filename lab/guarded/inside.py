@@ -1,0 +1,108 @@
+"""Runs commands in shells, one after the other, inside of a sandbox. Standard library only; it is given as text."""
+
+# ruff: noqa: S108 - /tmp is the sandbox's own
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+RAN = Path("/tmp/ran")
+HOME = Path("/home/me")
+WORK = HOME / "work"
+KEPT = HOME / ".keep"
+"""A file outside of the workspace that nothing may delete."""
+TEMPLATE = Path("/tmp/template")
+DEVICE = Path("/dev/sda")
+DENIED = (
+    "sudo su doas pkexec shutdown reboot halt poweroff telinit init mkfs mkfs.ext4 shred wipefs".split()
+)
+FAKE = '#!/bin/dash\nprintf "\\036%s\\037%s" "${0##*/}" "$PWD" >>/tmp/ran\nfor one; do printf "\\037%s" "$one"; done >>/tmp/ran\n'
+LIMIT_S = 1
+WITHOUT_SETTINGS = {"fish": ("--no-config",), "zsh": ("-f",)}
+
+
+def main() -> None:
+    """Read shells and commands as JSON; write what ran for each, a line for each command."""
+    given = json.load(sys.stdin)
+    bare = {"HOME": str(HOME), "PATH": "/tmp/fakes:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "USER": "me", "TERM": "dumb"}
+    fakes = Path("/tmp/fakes")
+    fakes.mkdir()
+    for name in (*DENIED, "rm"):
+        (fakes / name).write_text(FAKE)
+        (fakes / name).chmod(0o755)
+    _make_template(bare)
+    for text in given["commands"]:
+        print(json.dumps({shell: _ran(shell, text, bare) for shell in given["shells"]}), flush=True)  # noqa: T201
+
+
+def _make_template(environment: dict[str, str]) -> None:
+    """Make a workspace with a repository of two commits."""
+    TEMPLATE.mkdir()
+    git = ("git", "-c", "user.name=me", "-c", "user.email=me@x")
+    for words in (("git", "init", "-q"), (*git, "commit", "-q", "--allow-empty", "-m", "first")):
+        subprocess.run(words, cwd=TEMPLATE, env=environment, check=True, capture_output=True)
+    (TEMPLATE / "g").write_text("one\n")
+    (TEMPLATE / "src").mkdir()
+    for words in (("git", "add", "."), (*git, "commit", "-q", "-m", "second")):
+        subprocess.run(words, cwd=TEMPLATE, env=environment, check=True, capture_output=True)
+    shutil.rmtree(TEMPLATE / ".git" / "hooks", ignore_errors=True)
+
+
+def _ran(shell: str, text: str, environment: dict[str, str]) -> list[str]:
+    """Return what of the denied things a shell does for a text."""
+    for folder in HOME.iterdir() if HOME.exists() else ():
+        if folder.is_symlink() or folder.is_file():
+            folder.unlink()
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    HOME.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(TEMPLATE, WORK)
+    KEPT.write_text("kept\n")
+    RAN.write_text("")
+    DEVICE.unlink(missing_ok=True)
+    with contextlib.suppress(ValueError, OSError):
+        started = subprocess.Popen(
+            [shell, *WITHOUT_SETTINGS.get(shell, ()), "-c", text],
+            cwd=WORK, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True, preexec_fn=_limits,  # noqa: PLW1509 - one thread
+        )  # fmt: skip
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            started.wait(LIMIT_S)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+        started.wait()
+    calls = [one.split("\x1f") for one in RAN.read_text(errors="replace").split("\x1e") if one]
+    found = [
+        name
+        for name, folder, *words in calls
+        if (name in DENIED and (words or name != "init")) or (name == "rm" and _harms(folder, words))
+    ]
+    found += ["deleted"] * (not KEPT.exists()) + ["device"] * DEVICE.exists()
+    return sorted(set(found))
+
+
+def _harms(folder: str, words: list[str]) -> bool:
+    """Return whether rm was told to delete a folder outside of the workspace, or the file that is to be kept."""
+    options = [word for word in words if word.startswith("-") and word != "-"]
+    targets = [os.path.realpath(os.path.join(folder, word)) for word in words if word not in options]  # noqa: PTH118 - as the shell does
+    recursive = any("--recursive".startswith(one) if one.startswith("--") and len(one) > 2 else "r" in one.lower() for one in options)  # noqa: E501, PLR2004 - the sign --
+    outside = [one for one in targets if not one.startswith((f"{WORK}/", "/tmp/", "/var/tmp/"))]
+    return str(KEPT) in targets or (recursive and bool(outside))
+
+
+def _limits() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+if __name__ == "__main__":
+    main()
