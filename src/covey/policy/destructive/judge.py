@@ -41,6 +41,8 @@ _LEADS_AWAY = re.compile(r"(?:^|=|^-\w)(?:/|~|\.\.)")
 _DEVICES = re.compile(r"\b(?:dev|proc|sys)\b")
 _GOES = re.compile(r"\b(?:cd|pushd|popd|chdir)\b")
 _INPUTS = ("/dev/fd/", "/dev/stdin", "/proc/")
+_GIVEN_DEVICES = re.compile(r"=[\"']?(/*dev/*)(?![\w./-])")
+"""A variable that is given the folder of devices, or its name."""
 _MADE = re.compile(r"\$\{?\w+\}?|\$\([^)]*\)|`[^`]*`")
 
 
@@ -100,7 +102,7 @@ def _judge_text(text: str, context: _Context, depth: int) -> str:
         commands[-1] = commands[-1]._replace(words=(*commands[-1].words, *context.rest))
     repeated = "()" in text or any(word in programs.LOOPS for one in read.found for word in one.words[:3])
     for one in commands:
-        if wrong := _folder_after(one.words, about, repeated=repeated) or _judge(one.words, about):
+        if wrong := _judge(one.words, about) or _folder_after(one.words, about, repeated=repeated):
             return wrong
     return (
         _of_input(read, commands, about)
@@ -144,7 +146,8 @@ def _of_input(read: Commands, commands: list[Command], about: _Judgement) -> str
         if wrong := _of_data(one, runners[0].words[0], about):
             return wrong
     for text in (*read.documents, *read.values):
-        if wrong := _of_document(text, runners[0].words[0], about):
+        script = _inner(text, about) if mentions.may_hide(text) and _is_command(text) else ""
+        if wrong := script or _of_document(text, runners[0].words[0], about):
             return wrong
     return ""
 
@@ -196,8 +199,8 @@ def _of_comments(text: str, read: Commands) -> str:
 
 
 def _of_devices(text: str, read: Commands, commands: list[Command], about: _Judgement) -> str:
-    parts = r"/+dev/*" if "/$" not in text else r"/*dev/*"
-    named = next((value for value in read.values if re.fullmatch(parts, value)), "")
+    given = _GIVEN_DEVICES.search(text)
+    named = given[1] if given and (given[1].startswith("/") or "/$" in text) else ""
     device = device_in(text, about.folders) or named
     names = {programs.family(one.words[0]) for one in commands}
     if device and (read.targets or not names <= programs.DEVICE_READERS):

@@ -58,7 +58,8 @@ class Folders:
         if UNKNOWN in target or other_home or target == "-" or len(targets) > 1 or (repeated and ".." in target):
             self.certain = False
         else:
-            new = [_joined(folder, target, self._place.home) for folder in self.known]
+            folders = self.known or ["/"] * target.startswith(("/", "~"))
+            new = [_joined(folder, target, self._place.home) for folder in folders]
             self.known = list(dict.fromkeys([*self.known, *new]))[:64]
             self.certain &= len(self.known) < 64  # noqa: PLR2004 - the bound of the line above
         if self._place.folder_lasts and not (self.certain and all(map(self._is_inside, self.known))):
@@ -128,6 +129,7 @@ def _devices(word: str, folders: Folders) -> Iterator[str]:
     mentioned = _ANYWHERE if re.search(r"[$`{]", word) else _MENTIONED
     paths = [f"/{found[1].strip('/').rstrip('.]})')}" for found in mentioned.finditer(word)]
     if "dev" in word or _WILD.search(word) or any(folder.startswith(_SYSTEM) for folder in folders.known):
+        paths += [_joined(folder, word, "") for folder in folders.known if folder.startswith(_SYSTEM)]
         paths += folders.all_of(word) or ["/" + re.sub(r"^(?:\.{0,2}/)+", "", word)]
     for path in paths:
         plain = posixpath.normpath(path)

@@ -144,6 +144,10 @@ _GIT = frozenset(
 _GIT_DANGER = re.compile(
     r"--exec|--up|--rec|-u|-x|-O|--open|--ext|--gpg-sign=|--config|-c|--edit|--pager|--output|--tool|ext::|!|--templ"
 )
+_GIT_FILE = re.compile(
+    r"--no-index|-F|-f|-O|--file|--contents|--templ|--pathspec-from|--add-file|--exclude-from|--ignore-revs|--ref|--sep|--git-d|--work"
+)
+"""Options of git by which it reads files outside of its repository."""
 _GIT_CAREFUL = frozenset(
     ["rebase", "grep", "fetch", "pull", "push", "clone", "config", "ls-remote", "archive", "remote", "init", "worktree"]
 )
@@ -205,6 +209,9 @@ class Verdict(NamedTuple):
     sets: tuple[str, ...] = ()
     """Variables that may have any value afterwards."""
     opens_files: bool = True
+    """Whether it may open the file that a word names, also one that is not known."""
+    opens_below: bool = False
+    """Whether a word that is not known may be a file in the folder in which it runs, or below that."""
 
 
 def program_name(word: str) -> str:
@@ -315,9 +322,11 @@ def _data(name: str, own: Sequence[Word]) -> Verdict:
         return Verdict("printf makes characters of numbers")
     if name == "echo" and any(re.search(r"\\[0-7xuU]", word.text) for word in own[1:]):
         return Verdict("echo makes characters of numbers")
-    return Verdict(sets=sets or (("REPLY",) if name in _SETS else ()), opens_files=name not in NO_FILES)
+    opens = name not in NO_FILES or (name == "date" and any(_READS_DATE.match(one.text) or _may_be_option(one) for one in own))
+    return Verdict(sets=sets or (("REPLY",) if name in _SETS else ()), opens_files=opens)
 
 
+_READS_DATE = re.compile(r"-\w*[fr]|--[fr]")
 _SETS = frozenset(["read", "mapfile", "readarray", "export"])
 
 
@@ -533,9 +542,10 @@ def _git(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: FBT001 - as all 
             and "@" not in word.text
         ):
             return Verdict("git config may change what git runs")
-    if sub == "push" and any(word.text == "-u" for word in own):
-        return Verdict(opens_files=False)
-    return Verdict(opens_files=False)
+    unknown = [word for word in own[at + 1 :] if not word.known]
+    outside = any(_GIT_FILE.match(word.text) for word in own) or sub in ("apply", "blame", "clone")
+    outside = outside or (sub == "diff" and len(unknown) > 1)  # outside of a repository it compares any two files
+    return Verdict(opens_files=outside and bool(unknown), opens_below=True)
 
 
 def _set(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 - as all of `_SPECIAL`

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from covey.policy.shell import programs
 from covey.policy.shell.programs import Verdict
+from covey.policy.shell.searching import searched
 from covey.policy.shell.syntax import HIDDEN, deadline, parse, unusual_characters
 from covey.policy.shell.words import GLOB, Word, WordReader
 from covey.policy.wildcard import UNKNOWN
@@ -89,12 +90,14 @@ class Reading(Struct, frozen=True, kw_only=True):
     """The commands of a text. `why` says why there may be others; empty if `certain`.
 
     `paths` are the words that may be paths, `folders` where relative ones may be read: relative to the folder in which
-    the text is run, empty for that itself, `UNKNOWN` if only the shell knows it.
+    the text is run, empty for that itself, `UNKNOWN` if only the shell knows it. Below those of `searched`, each
+    with the name of its program, everything may be read or written.
     """
 
     commands: tuple[Command, ...]
     paths: frozenset[str]
     folders: frozenset[str]
+    searched: frozenset[tuple[str, str]]
     why: str
 
     @property
@@ -122,6 +125,7 @@ class _Reader:
         self._words: list[Word] = []
         self._written: list[Word] = []
         self._arguments: list[Word] = []
+        self._searched: list[tuple[str, Word]] = []
         self._unknown: dict[str, set[tuple[int, ...]]] = {}
         self._values: dict[str, set[str]] = {}
         self._folders: list[str] = [""]
@@ -149,7 +153,11 @@ class _Reader:
         self._look_for_written_programs()
         paths = {path for word in self._words for path in self._filled(word)}
         return Reading(
-            commands=tuple(self._commands), paths=frozenset(paths), folders=frozenset(self._folders), why=self._why
+            commands=tuple(self._commands),
+            paths=frozenset(paths),
+            folders=frozenset(self._folders),
+            searched=frozenset((name, path) for name, word in self._searched for path in self._filled(word)),
+            why=self._why,
         )
 
     def _look_for_written_programs(self) -> None:
@@ -414,6 +422,11 @@ class _Reader:
         if programs.program_name(own[0].text) != "chmod":
             self._arguments += own
         self._words += own if judged.opens_files else [word for word in own if word.known]
+        if judged.opens_below:
+            self._words += [word._replace(path=f"./{GLOB}", variable="") for word in own if not word.known]
+        name = programs.program_name(own[0].text)
+        if name == "find" or not (judged.inner or judged.texts):
+            self._searched += [(name, word) for word in searched(own)]
         if judged.why:
             self.doubt(judged.why)
         if judged.runs_words and not judged.inner:
