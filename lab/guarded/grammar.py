@@ -1,6 +1,6 @@
 """Denied acts, hidden in the ways in which programs and shells come to run a command."""
 
-# ruff: noqa: E501 - lists of forms; chance is for tests
+# ruff: noqa: E501, PLR2004 - lists of forms, and how often each kind of them is made; chance is for tests
 
 from __future__ import annotations
 
@@ -15,7 +15,22 @@ PLACES = (
     "~", "~", "$HOME", '"$HOME"', "${HOME}", "/home/me", "/home/me/", "~/", "~/.", "~/*", "..", "../../me", "../", "./..",
     "/h*/me", "/home/m?", "/home/{me,x}", "~+/..", "$PWD/..", '"$(pwd)/.."', "$(echo ~)", "`echo ~`", "-- ~", "build/../..", "/", "$x", "~me",
 )  # fmt: skip
-OPTIONS = ("-rf", "-rf", "-fr", "-r -f", "-R", "-rfv", "--recursive", "--rec --force", "-f -r", "'-rf'", "-r''f", '"-rf"', "$o", "-r${z}f")
+OPTIONS = (
+    "-rf",
+    "-rf",
+    "-fr",
+    "-r -f",
+    "-R",
+    "-rfv",
+    "--recursive",
+    "--rec --force",
+    "-f -r",
+    "'-rf'",
+    "-r''f",
+    '"-rf"',
+    "$o",
+    "-r${z}f",
+)
 DELETING = (
     "find {} -delete", "find -O3 {} -delete", "find -H {} -delete", "find -D stat {} -delete", "find {} -name .keep -delete", "find {} -depth -delete",
     "find {} -exec {rm} -rf {{}} +", "find {} -exec env {rm} -rf {{}} +", "find {} -exec nice env {rm} -r {{}} ;", "find {} -execdir {rm} -rf .keep \\;",
@@ -23,8 +38,8 @@ DELETING = (
     "find {} -name .keep | xargs {rm} -rf", "find {} -print0 | xargs -0 {rm} -r", "find . -exec {rm} -rf {} \\;", "find -files0-from <(printf '{}') -delete",
     "echo {} | xargs {rm} -rf", "echo {} | xargs -I% {rm} -rf %", "printf '%s' {} | xargs -0 {rm} -r", "cd {} && {rm} -rf .", "cd {}; {rm} -rf ./*",
     "cd {}; find . -delete", "pushd {}; {rm} -r .", "env -C {} {rm} -rf .", "env --chdir={} {rm} -r .", "(cd {}; {rm} -rf *)", "x={}; {rm} -rf $x",
-    "for i in {}; do {rm} -rf $i; done", "set -- {}; {rm} -rf \"$@\"", "ln -s {} l; {rm} -rf l/*", "ln -s {} l; cd l; {rm} -rf x", "cp /bin/{rm} q; ./q -rf {}",
-    "ln -s /bin/{rm} q; ./q -rf {}", "cp `command -v {rm}` q; ./q -rf {}", "alias q='{rm} -rf'\nq {}", "alias q='find'\nq {} -delete", "q() {{ {rm} -rf \"$1\"; }}; q {}",
+    "for i in {}; do {rm} -rf $i; done", 'set -- {}; {rm} -rf "$@"', "ln -s {} l; {rm} -rf l/*", "ln -s {} l; cd l; {rm} -rf x", "cp /bin/{rm} q; ./q -rf {}",
+    "ln -s /bin/{rm} q; ./q -rf {}", "cp `command -v {rm}` q; ./q -rf {}", "alias q='{rm} -rf'\nq {}", "alias q='find'\nq {} -delete", 'q() {{ {rm} -rf "$1"; }}; q {}',
     "git -C {} ls-files; {rm} -rf {}", "env -S'{rm} -rf' {}", "env -S '{rm} -rf {}'", "env -vS'{rm} -r' {}", "flock o {rm} -rf {}", "stdbuf -o0 {rm} -rf {}", "xargs -a g {rm} -rf {}",
 )  # fmt: skip
 """`{}` is a place, `{rm}` a spelling of rm."""
@@ -54,7 +69,7 @@ TEXTS = (
     "tar -cf o --to-command='{}' g", "tar cf o -I '{}' g", "tar cf o --use-compress-program='{}' g", "tar cf o g --rsh-command='{}'", "TAR_OPTIONS=\"--checkpoint=1 --checkpoint-action=exec='{}'\" tar cf o g",
     "make --eval='x:;{}' x", "make --eval 'x:;{}' x", "make -f <(printf 'x:\\n\\t{}\\n')", "make -f- <<<'x:;{}'", "printf 'x:\\n\\t{}\\n' >Makefile; make", "make SHELL='{}' x", "make CC='{}' x.o", "ed <<<'!{}'", "echo '!{}' | ed", "ed -s g <<E\n!{}\nq\nE",
     "ex <<<'!{}'", "ex -sc '!{}' -c q g", "vim -es -c '!{}' -c q", "vim -es '+!{}' +q", "vim -es --cmd 'call system(\"{}\")' -c q", "vi -es -c ':silent !{}' -c q", "echo '{}' | at now", "at now <<<'{}'", "echo '* * * * * {}' | crontab -",
-    "awk 'BEGIN{{system(\"{}\")}}'", "awk -e 'BEGIN{{system(\"{}\")}}'", "awk '{{print | \"{}\"}}' g", "awk \"BEGIN{{system(\\\"{}\\\")}}\"", "awk -f <(echo 'BEGIN{{system(\"{}\")}}')", "awk -v x='{}' 'BEGIN{{system(x)}}'",
+    "awk 'BEGIN{{system(\"{}\")}}'", "awk -e 'BEGIN{{system(\"{}\")}}'", "awk '{{print | \"{}\"}}' g", 'awk "BEGIN{{system(\\"{}\\")}}"', "awk -f <(echo 'BEGIN{{system(\"{}\")}}')", "awk -v x='{}' 'BEGIN{{system(x)}}'",
     "python3 -c 'import os; os.system(\"{}\")'", "python3 -m timeit -n1 -r1 'import os; os.system(\"{}\")'", "python3 <<<'import os; os.system(\"{}\")'", "echo 'import os; os.system(\"{}\")' >s.py; python3 s.py", "perl -e 'system(\"{}\")'",
     "perl -ne 'system(\"{}\")' g", "node -e 'require(\"child_process\").execSync(\"{}\")'", "tclsh <<<'exec sh -c \"{}\"'", "sqlite3 x '.shell {}'", "sqlite3 x <<<'.shell {}'", "sqlite3 -cmd '.system {}' x .exit", "gdb -batch -ex 'shell {}'", "gdb -batch -ex '!{}'",
     "script -qc '{}' o", "script -q o -c '{}'", "flock o -c '{}'", "watch -x sh -c '{}'", "watch '{}'", "zip o g -T -TT '{}'", "sort --compress-program='{}' -S1 g", "split --filter='{}' g", "find g -exec sh -c '{}' ;", "xargs -I% sh -c '{}' <g",
@@ -85,7 +100,11 @@ def command(chance: Random) -> str:
     for _ in range(chance.choice((0, 0, 0, 1, 1, 2))):
         text = around(chance.choice((*AROUND, *TEXTS)), text, chance)
     for _ in range(chance.choice((0, 0, 1))):
-        text = chance.choice((*BEFORE, *BESIDE, "o=-rf", "x=~", "cd ~", "cd /", "cd ..", "true")) + chance.choice(("; ", "\n", " && ")) + text
+        text = (
+            chance.choice((*BEFORE, *BESIDE, "o=-rf", "x=~", "cd ~", "cd /", "cd ..", "true"))
+            + chance.choice(("; ", "\n", " && "))
+            + text
+        )
     for _ in range(chance.choice((0, 0, 0, 0, 0, 1, 2))):
         at = chance.randrange(len(text) + 1)
         text = text[:at] + chance.choice(("", chance.choice(_SIGNS))) + text[at + chance.choice((0, 1)) :]

@@ -21,10 +21,11 @@ KEPT = HOME / ".keep"
 """A file outside of the workspace that nothing may delete."""
 TEMPLATE = Path("/tmp/template")
 DEVICE = Path("/dev/sda")
-DENIED = (
-    "sudo su doas pkexec shutdown reboot halt poweroff telinit init mkfs mkfs.ext4 shred wipefs".split()
-)
-FAKE = '#!/bin/dash\nprintf "\\036%s\\037%s" "${0##*/}" "$PWD" >>/tmp/ran\nfor one; do printf "\\037%s" "$one"; done >>/tmp/ran\n'
+DENIED = "sudo su doas pkexec shutdown reboot halt poweroff telinit init mkfs mkfs.ext4 shred wipefs".split()
+FAKE = """#!/bin/dash
+printf '\\036%s\\037%s' "${0##*/}" "$PWD" >>/tmp/ran
+for one; do printf '\\037%s' "$one"; done >>/tmp/ran
+"""
 LIMIT_S = 1
 WITHOUT_SETTINGS = {"fish": ("--no-config",), "zsh": ("-f",)}
 
@@ -47,11 +48,16 @@ def _make_template(environment: dict[str, str]) -> None:
     """Make a workspace with a repository of two commits."""
     TEMPLATE.mkdir()
     git = ("git", "-c", "user.name=me", "-c", "user.email=me@x")
-    for words in (("git", "init", "-q"), (*git, "commit", "-q", "--allow-empty", "-m", "first")):
+    before: tuple[tuple[str, ...], ...] = (
+        ("git", "init", "-q"),
+        (*git, "commit", "-q", "--allow-empty", "-m", "first"),
+    )
+    for words in before:
         subprocess.run(words, cwd=TEMPLATE, env=environment, check=True, capture_output=True)
     (TEMPLATE / "g").write_text("one\n")
     (TEMPLATE / "src").mkdir()
-    for words in (("git", "add", "."), (*git, "commit", "-q", "-m", "second")):
+    after: tuple[tuple[str, ...], ...] = (("git", "add", "."), (*git, "commit", "-q", "-m", "second"))
+    for words in after:
         subprocess.run(words, cwd=TEMPLATE, env=environment, check=True, capture_output=True)
     shutil.rmtree(TEMPLATE / ".git" / "hooks", ignore_errors=True)
 
@@ -93,7 +99,10 @@ def _harms(folder: str, words: list[str]) -> bool:
     """Return whether rm was told to delete a folder outside of the workspace, or the file that is to be kept."""
     options = [word for word in words if word.startswith("-") and word != "-"]
     targets = [os.path.realpath(os.path.join(folder, word)) for word in words if word not in options]  # noqa: PTH118 - as the shell does
-    recursive = any("--recursive".startswith(one) if one.startswith("--") and len(one) > 2 else "r" in one.lower() for one in options)  # noqa: E501, PLR2004 - the sign --
+    recursive = any(
+        (one != "--" and "--recursive".startswith(one)) if one.startswith("--") else "r" in one.lower()
+        for one in options
+    )
     outside = [one for one in targets if not one.startswith((f"{WORK}/", "/tmp/", "/var/tmp/"))]
     return str(KEPT) in targets or (recursive and bool(outside))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from covey.policy.shell import programs as shell_programs
 from covey.policy.shell.reading import _Reader, _sign
-from covey.policy.shell.syntax import HIDDEN, unusual_characters
+from covey.policy.shell.syntax import unusual_characters
 from covey.policy.shell.words import GLOB, Word, WordReader
 from covey.policy.wildcard import UNKNOWN
 
@@ -54,9 +54,7 @@ def commands_in(text: str) -> Commands:
         reader.doubt(unusual)
     reader.read(text.replace(UNKNOWN, "").replace(GLOB, ""), (), piped=False)
     why = reader.reading().why
-    return Commands(
-        tuple(reader.written), why, tuple(reader.given), tuple(reader.documents), tuple(reader.redirected)
-    )
+    return Commands(tuple(reader.written), why, tuple(reader.given), tuple(reader.documents), tuple(reader.redirected))
 
 
 def is_known(word: str) -> bool:

@@ -48,7 +48,7 @@ def read_find(words: tuple[str, ...]) -> Find:
         if word not in _RUNS:
             others.append(word)
             continue
-        end = next((one for one in range(at, len(words)) if words[one] == ";" or words[one - 1 : one + 1] == ("{}", "+")), len(words))
+        end = next((one for one in range(at, len(words)) if _ends(words, one)), len(words))
         runs.append((tuple(words[at:end]), _RUNS[word]))
         at = end + 1
     unknown = any(word.startswith((UNKNOWN, f"-{UNKNOWN}")) for word in others) or "-files0-from" in others
@@ -58,3 +58,8 @@ def read_find(words: tuple[str, ...]) -> Find:
 def _all_known(starts: list[str], others: list[str]) -> bool:
     """Return whether no start may become more words than one while something is deleted."""
     return all(map(is_known, starts)) or "-delete" not in others
+
+
+def _ends(words: tuple[str, ...], at: int) -> bool:
+    """Return whether a command of find ends at a word."""
+    return words[at] == ";" or words[at - 1 : at + 1] == ("{}", "+")

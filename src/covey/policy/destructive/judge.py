@@ -21,12 +21,15 @@ from covey.policy.destructive.commands import (
 )
 from covey.policy.destructive.finding import read_find
 from covey.policy.destructive.interpreters import objection_to_interpreter, objection_to_text_tool
+from covey.policy.destructive.starting import read_start
 from covey.policy.destructive.targets import Folders, Place, device_in, objection_to_deleting
 from covey.policy.shell import programs as shell_programs
 from covey.policy.shell.syntax import HIDDEN
 from covey.policy.wildcard import UNKNOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from covey.policy.destructive.commands import Command, Commands
 
 DEEPEST = 6
@@ -34,7 +37,9 @@ DEEPEST = 6
 MOST_WORDS = 200
 PLAINLY = "write it as one plain command"
 APART = "if it is only a text, put it into a file with another command"
-_AFTER_LINK = "what is deleted may lie behind a link that is made by the same command: delete it by a command of its own"
+_AFTER_LINK = (
+    "what is deleted may lie behind a link that is made by the same command: delete it by a command of its own"
+)
 _DATA = {(word,) for word in programs.DATA}
 _LEADS_AWAY = re.compile(r"(?:^|=|^-\w)(?:/|~|\.\.)")
 """In the words of a program in front of a command that it runs: another folder, perhaps."""
@@ -124,32 +129,38 @@ def _folder_after(words: tuple[str, ...], about: _Judgement, *, repeated: bool) 
 def _of_input(read: Commands, commands: list[Command], about: _Judgement) -> str:
     """Judge what programs may be given by variables, by pipes, in here-documents and in files that the text writes."""
     names = {programs.family(one.words[0]) for one in commands}
+    if wrong := _of_readers(read, commands, names) or _of_values(read, about):
+        return wrong
+    runners = [one for one in commands if not takes_data(one.words)]
+    writes = bool(read.targets) or any(map(_copied, commands))
+    if not runners or not (writes or any(one.fed or any(map(_is_input, one.words)) for one in runners)):
+        return ""
+    runner = runners[0].words[0]
+    data = (_of_data(one, runner, about) for one in commands if one not in runners)
+    documents = (_of_document(text, runner, about) for text in (*read.documents, *read.values))
+    return next(filter(None, (_of_written(read, commands, runners), *data, *documents)), "")
+
+
+def _of_readers(read: Commands, commands: list[Command], names: set[str]) -> str:
+    """Judge programs that run what they read."""
     if read.documents and names & (programs.SHELL_INPUT | programs.CLIENTS):
         return f"it gives commands to another program: put them into a file, or {PLAINLY}"
     for one in commands:
         name = programs.family(one.words[0])
-        reads_crontab = name == "crontab" and "-" in one.words
-        if (one.fed and name in programs.SHELL_INPUT) or reads_crontab:
+        if (one.fed and name in programs.SHELL_INPUT) or (name == "crontab" and "-" in one.words):
             return f"{name} runs what it reads: {PLAINLY}"
-    for value in read.values:
-        if not programs.is_carrier(programs.family(value)) and (wrong := _among(("the shell", value), about)):
-            return wrong
-    runners = [one for one in commands if not takes_data(one.words)]
-    writes = bool(read.targets) or bool(names & programs.COPIES)
-    given = any(one.fed or not all(is_known(word) and not word.startswith(_INPUTS) for word in one.words) for one in runners)
-    if not runners or not (given or writes):
-        return ""
-    data = [one for one in commands if one not in runners]
-    if wrong := _of_written(read, commands, runners):
-        return wrong
-    for one in data:
-        if wrong := _of_data(one, runners[0].words[0], about):
-            return wrong
-    for text in (*read.documents, *read.values):
-        script = _inner(text, about) if mentions.may_hide(text) and _is_command(text) else ""
-        if wrong := script or _of_document(text, runners[0].words[0], about):
-            return wrong
     return ""
+
+
+def _of_values(read: Commands, about: _Judgement) -> str:
+    """Judge what variables are given: programs are told by them what to run. A name of an interpreter is a choice."""
+    texts = (value for value in read.values if not programs.is_carrier(programs.family(value)))
+    return next(filter(None, (_among(("the shell", value), about) for value in texts)), "")
+
+
+def _is_input(word: str) -> bool:
+    """Return whether a word, or what a file of that name holds, is known only when it runs."""
+    return not is_known(word) or word.startswith(_INPUTS)
 
 
 def _of_written(read: Commands, commands: list[Command], runners: list[Command]) -> str:
@@ -179,7 +190,9 @@ def _of_data(command: Command, runner: str, about: _Judgement) -> str:
 
 
 def _of_document(text: str, runner: str, about: _Judgement) -> str:
-    """Judge lines that another program may run. What they are is not known, so they are split at blanks only."""
+    """Judge lines that another program may run: as a script, if they are one, and split at blanks."""
+    if mentions.may_hide(text) and _is_command(text) and (wrong := _inner(text, about)):
+        return wrong
     if _GOES.search(text):
         about = about._replace(folders=about.folders.unknown())
     for line in text.splitlines():
@@ -218,7 +231,7 @@ def _without_reserved(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[first:] if words[first : first + 1] not in _DATA else ()
 
 
-def _judge(words: tuple[str, ...], about: _Judgement) -> str:  # noqa: PLR0911, C901 - one line for each kind of program
+def _judge(words: tuple[str, ...], about: _Judgement) -> str:
     if len(words) > MOST_WORDS:
         return f"it has more than {MOST_WORDS} words: {PLAINLY}"
     if words[0] == "{}" or _is_made(words[0]):
@@ -226,30 +239,22 @@ def _judge(words: tuple[str, ...], about: _Judgement) -> str:  # noqa: PLR0911, 
     name = programs.family(words[0])
     if harm := programs.is_harmful(name):
         return harm
-    if name in {"systemctl", "loginctl"}:
-        return _of_systemctl(name, words)
-    if name in {"init", "dd"}:
-        return _of_init(words) if name == "init" else _of_dd(words)
-    if name in {"rm", "unlink", "rmdir"}:
-        return _of_rm(name, words, about)
-    if name in programs.FINDS:
-        return _of_find(name, words, about)
-    if name in programs.SHELLS:
-        return _of_shell(name, words, about)
-    if name in programs.INTERPRETERS:
-        return objection_to_interpreter(name, words) or (_among(words, about) if runs_others(words) else "")
-    if name in programs.AWKS | programs.SEDS:
-        return objection_to_text_tool(name, words)
-    if name in {"eval", "trap", "alias", "source", "."} or (name in {"hash", "enable"} and len(words) > 1):
-        return _of_builtin(name, words, about)
-    if name in programs.SIGNALS:
-        return ""
-    if name == "command" and words[1:2] in (("-v",), ("-V",)):
-        return ""
+    if special := _SPECIAL.get(name):
+        return special(name, words, about)
     return _among(words, about) if runs_others(words) or not about.context.trusted else ""
 
 
-def _of_systemctl(name: str, words: tuple[str, ...]) -> str:
+def _of_interpreter(name: str, words: tuple[str, ...], about: _Judgement) -> str:
+    return objection_to_interpreter(name, words) or (_among(words, about) if runs_others(words) else "")
+
+
+def _of_command(name: str, words: tuple[str, ...], about: _Judgement) -> str:
+    """Judge `command`, which with an option only says what a name means."""
+    del name
+    return "" if words[1:2] in (("-v",), ("-V",)) else _among(words, about)
+
+
+def _of_systemctl(name: str, words: tuple[str, ...], _: _Judgement) -> str:
     for word in words[1:]:
         if not is_known(word):
             return f"what {name} is told to do is known only when it runs: write it out"
@@ -258,22 +263,36 @@ def _of_systemctl(name: str, words: tuple[str, ...]) -> str:
     return ""
 
 
-def _of_init(words: tuple[str, ...]) -> str:
+def _of_init(name: str, words: tuple[str, ...], _: _Judgement) -> str:
     """Judge `init`, which many programs have as a subcommand: it stops the machine by a level of one letter."""
     level = next((word for word in words[1:2] if not is_known(word) or re.fullmatch(r"[0-9sSqQuU]", word)), "")
-    return "init stops the machine" if level else ""
+    return f"{name} stops the machine" if level else ""
 
 
-def _of_dd(words: tuple[str, ...]) -> str:
+def _of_dd(name: str, words: tuple[str, ...], _: _Judgement) -> str:
     for word in words[1:]:
         if not is_known(word):
-            return "what dd writes to is known only when it runs: write it out"
+            return f"what {name} writes to is known only when it runs: write it out"
         if word.startswith("of=") and "/dev/" in word.replace("//", "/"):
-            return f"dd writes to {word[3:]}"
+            return f"{name} writes to {word[3:]}"
     return ""
 
 
 def _of_rm(name: str, words: tuple[str, ...], about: _Judgement) -> str:
+    options, targets = _options_and_targets(words)
+    filled = [word for word in targets if "{}" in word]
+    unknown = any(word[0] in (UNKNOWN, "-") for word in words[1:] if not is_known(word))
+    recursive = name == "rm" and (unknown or any(map(_is_recursive, options)))
+    if about.starts is not None and filled:  # find deletes whole folders with it, file by file
+        return _of_found(filled, about) or (
+            _of_targets([one for one in targets if one not in filled], about) * recursive
+        )
+    if recursive and (about.from_input or filled or not targets):
+        return "what is deleted comes from another program: name it, or use find with -delete inside of the workspace"
+    return _of_targets(targets, about) if recursive else ""
+
+
+def _options_and_targets(words: tuple[str, ...]) -> tuple[list[str], list[str]]:
     options, targets, is_over = [], [], False
     for word in words[1:]:
         if word == "--" and not is_over:
@@ -282,23 +301,13 @@ def _of_rm(name: str, words: tuple[str, ...], about: _Judgement) -> str:
             options.append(word)
         else:
             targets.append(word)
-    filled = [word for word in targets if "{}" in word]
-    unknown = any(not is_known(word) and (word[0] in (UNKNOWN, "-")) for word in words[1:])
-    recursive = name == "rm" and (any(_is_recursive(option) for option in options) or unknown)
-    if about.starts is not None and filled:  # find deletes whole folders with it, file by file
-        if wrong := _of_found(filled, about):
-            return wrong
-        targets = [word for word in targets if word not in filled]
-    elif recursive and (about.from_input or filled or not targets):
-        return "what is deleted comes from another program: name it, or use find with -delete inside of the workspace"
-    if not recursive:
-        return ""
+    return options, targets
+
+
+def _of_targets(targets: list[str], about: _Judgement) -> str:
     if about.context.links:
         return _AFTER_LINK
-    for target in targets:
-        if wrong := objection_to_deleting(target, about.folders, about.place):
-            return wrong
-    return ""
+    return next(filter(None, (objection_to_deleting(one, about.folders, about.place) for one in targets)), "")
 
 
 def _of_found(filled: list[str], about: _Judgement) -> str:
@@ -334,43 +343,21 @@ def _of_find(name: str, words: tuple[str, ...], about: _Judgement) -> str:
     return _of_found([], about._replace(starts=found.starts, found_in=about.folders))
 
 
-def _of_shell(name: str, words: tuple[str, ...], about: _Judgement) -> str:  # noqa: PLR0911 - one return for each form
+def _of_shell(name: str, words: tuple[str, ...], about: _Judgement) -> str:
     if about.starts is not None:
         return f"find runs a shell for each file: {PLAINLY}"
-    texts: list[str] = []
-    has_text, at = False, 1
-    while at < len(words) and words[at].startswith(("-", "+")) and words[at] not in {"-", "--"}:
-        option = words[at]
-        if not is_known(option):
-            return f"how {name} is started is known only when it runs: {PLAINLY}"
-        if option in {"--version", "--help"}:
-            return ""
-        letters = "" if option.startswith("--") else option[1:]
-        if name == "fish" and (found := _FISH.match(option)):
-            texts += [option[found.end() :]] if found.end() < len(option) else list(words[at + 1 : at + 2])
-            at += 1 if found.end() < len(option) else 2
-            continue
-        has_text |= "c" in letters or option == "--command"
-        if "s" in letters:
-            return f"{name} runs what it reads: put it into a file, or {PLAINLY}"
-        starts_with = option in {"--rcfile", "--init-file"}
-        if starts_with and (wrong := _of_script(name, "".join(words[at + 1 : at + 2]))):
-            return wrong
-        at += 2 if starts_with or letters[-1:] in ("o", "O") else 1
-    operands = words[at + 1 :] if words[at : at + 1] == ("--",) else words[at:]
-    texts += operands[:1] if has_text else ()
-    if (not operands and not texts) or about.from_input:
-        return f"{name} runs what it reads: {PLAINLY}"
-    for text in texts:
+    start = read_start(name, words)
+    if start.tells:
+        return ""
+    if start.reads or about.from_input:
+        return f"{name} runs what it reads: put it into a file, or {PLAINLY}"
+    for text in start.texts:
         if not is_known(text) or "{}" in text:
             return f"what {name} -c runs is known only when it runs: {PLAINLY}"
         if wrong := _inner(text, about):
             return wrong
-    return "" if texts else _of_script(name, operands[0]) or _among(operands, about)
-
-
-_FISH = re.compile(r"-[a-zA-Z]*?[cC]|--(?:init-)?command(?:=|$)")
-"""Options of fish with a text that it runs, in the same word or in the next."""
+    wrongs = (_of_script(name, file) for file in start.scripts)
+    return next(filter(None, wrongs), "") or ("" if start.texts else _among((name, *start.arguments), about))
 
 
 def _of_script(name: str, file: str) -> str:
@@ -379,11 +366,12 @@ def _of_script(name: str, file: str) -> str:
     return ""
 
 
-def _of_builtin(name: str, words: tuple[str, ...], about: _Judgement) -> str:  # noqa: PLR0911 - one for each builtin
+def _of_builtin(name: str, words: tuple[str, ...], about: _Judgement) -> str:
     if name in {"source", "."}:
         return _of_script(name, words[1]) if len(words) > 1 else ""
     if name in {"hash", "enable"}:
-        return f"{name} changes what the names of programs mean: {PLAINLY}" if words[1].startswith("-") else ""
+        changes = any(word.startswith("-") for word in words[1:2])
+        return f"{name} changes what the names of programs mean: {PLAINLY}" if changes else ""
     if name == "eval":
         text = " ".join(words[2:] if words[1:2] == ("--",) else words[1:])
         return _inner(text, about) if is_known(text) else f"what eval runs is known only when it runs: {PLAINLY}"
@@ -400,30 +388,56 @@ def _of_builtin(name: str, words: tuple[str, ...], about: _Judgement) -> str:  #
 def _among(words: tuple[str, ...], about: _Judgement) -> str:
     """Judge every command that a program may be told to run by its words, wherever it begins among them."""
     name = programs.family(words[0])
-    runs = name in programs.RUNNERS or is_made_for_running(words)
+    inner = about._replace(from_input=about.from_input or name in {"xargs", "parallel"})
     if name == "xargs" and _replaces_program(words):
         return f"what xargs runs is known only when it runs: {PLAINLY}"
-    inner = about._replace(from_input=about.from_input or name in {"xargs", "parallel"})
     first = start_of_inner(words)
-    started = False
-    for at in range(1, len(words) if first is None else first):
+    if first is None:
+        return _of_words(words, len(words), inner) or _of_unknown(words, inner)
+    if any(map(_LEADS_AWAY.search, words[1:first])):
+        inner = inner._replace(folders=inner.folders.unknown())
+    return _of_words(words[:first], 1, inner) or _judge(words[first:], inner)
+
+
+def _of_words(words: tuple[str, ...], starts: int, about: _Judgement) -> str:
+    """Judge what a program may run that begins at one of its words; up to `starts` it may be any program."""
+    name = programs.family(words[0])
+    runs = starts > 1 and _runs_words(words)
+    for at in range(1, len(words)):
         word = words[at]
-        if first is None and runs and not started and (word[:1] == UNKNOWN or (_starts(word) and _is_made_program(word))):
+        if runs and (word[:1] == UNKNOWN or (_starts(word) and _is_made_program(word))):
             return f"what {name} runs is known only when it runs: {PLAINLY}"
-        if _LEADS_AWAY.search(word) and not started:
-            inner = inner._replace(folders=inner.folders.unknown())
-        is_name = name in programs.NAMES_ONLY and (not words[at - 1].startswith("-") or programs.is_carrier(programs.family(word)))
-        is_name = is_name and programs.is_watched(programs.family(word))
-        if not is_name and (wrong := _at(words[at:first], inner, runner=words[0], is_start=runs and not started)):
+        if _LEADS_AWAY.search(word):
+            about = about._replace(folders=about.folders.unknown())
+        only_name = _is_only_name(name, words[at - 1], word)
+        if not only_name and (wrong := _at(words[at:], about, runner=words[0], is_start=runs)):
             return wrong
-        started = started or (runs and is_known(word) and _starts(word) and _is_program(word))
-    if first is not None:
-        return _judge(words[first:], inner)
-    if not about.context.trusted and len(words) > 2 and _is_made_program(words[1]) and not shell_programs.is_known(name):  # noqa: PLR2004 - a program in front of a command
+        runs = runs and not (is_known(word) and _starts(word) and _is_program(word))
+    return ""
+
+
+def _of_unknown(words: tuple[str, ...], about: _Judgement) -> str:
+    """Judge what a program may be told to run by words, or by an input, that are known only when it runs."""
+    name = programs.family(words[0])
+    is_made = len(words[1:]) > 1 and _is_made_program(words[1])
+    if is_made and not about.context.trusted and not shell_programs.is_known(name):
         return f"what {words[0]} runs is known only when it runs: {PLAINLY}"
-    if runs and not started and inner.from_input and name != "xargs":
+    has_program = any(is_known(word) and _starts(word) for word in words[1:])
+    if _runs_words(words) and about.from_input and name != "xargs" and not has_program:
         return f"{name} runs what it reads: {PLAINLY}"
     return ""
+
+
+def _runs_words(words: tuple[str, ...]) -> bool:
+    return programs.family(words[0]) in programs.RUNNERS or is_made_for_running(words)
+
+
+def _is_only_name(name: str, before: str, word: str) -> bool:
+    """Return whether a word of a program is the name of a target, a page or a package. `before` stands before it."""
+    own = programs.family(word)
+    if name not in programs.NAMES_ONLY or not programs.is_watched(own):
+        return False
+    return not before.startswith("-") or programs.is_carrier(own)
 
 
 def _at(words: tuple[str, ...], about: _Judgement, *, runner: str = "", is_start: bool = False) -> str:
@@ -507,3 +521,19 @@ def _inner(text: str, about: _Judgement) -> str:
     for place in places or [about.place._replace(folder="")]:
         wrong = wrong or _judge_text(text, about.context._replace(place=place), about.depth - 1)
     return wrong
+
+
+_SPECIAL: dict[str, Callable[[str, tuple[str, ...], _Judgement], str]] = {
+    **dict.fromkeys(("systemctl", "loginctl"), _of_systemctl),
+    **dict.fromkeys(("rm", "unlink", "rmdir"), _of_rm),
+    **dict.fromkeys(programs.FINDS, _of_find),
+    **dict.fromkeys(programs.SHELLS, _of_shell),
+    **dict.fromkeys(programs.INTERPRETERS, _of_interpreter),
+    **dict.fromkeys(programs.AWKS | programs.SEDS, lambda name, words, _: objection_to_text_tool(name, words)),
+    **dict.fromkeys(("eval", "trap", "alias", "source", ".", "hash", "enable"), _of_builtin),
+    **dict.fromkeys(programs.SIGNALS, lambda *_: ""),
+    "init": _of_init,
+    "dd": _of_dd,
+    "command": _of_command,
+}
+"""How programs are judged that are not judged by their names or words alone."""

@@ -48,7 +48,7 @@ def _behind_addresses(script: str, at: int) -> int | None:
     return at
 
 
-def _behind_command(script: str, at: int) -> int | None:  # noqa: PLR0911 - one return for each kind of command
+def _behind_command(script: str, at: int) -> int | None:
     """Return the place behind the command at a place; None if it runs something or is not understood."""
     letter = script[at : at + 1]
     if letter in ("", "{", "}"):

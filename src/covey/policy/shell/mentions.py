@@ -90,7 +90,7 @@ class MentionedPath:
     def is_searched(self, reading: Reading, folder: str) -> bool:
         """Return whether a program may go through a folder that a denied path is in.
 
-        A name that is denied in any folder may be anywhere, so only programs that go through folders by themselves count.
+        A name that is denied in any folder may be anywhere: there only programs that go through all files count.
         """
         inside = [posixpath.join(folder, one) if not one.startswith(("~", "/")) else one for one in reading.folders]
         return any(

@@ -322,8 +322,8 @@ def _data(name: str, own: Sequence[Word]) -> Verdict:
         return Verdict("printf makes characters of numbers")
     if name == "echo" and any(re.search(r"\\[0-7xuU]", word.text) for word in own[1:]):
         return Verdict("echo makes characters of numbers")
-    opens = name not in NO_FILES or (name == "date" and any(_READS_DATE.match(one.text) or _may_be_option(one) for one in own))
-    return Verdict(sets=sets or (("REPLY",) if name in _SETS else ()), opens_files=opens)
+    reads = name == "date" and any(_READS_DATE.match(word.text) or _may_be_option(word) for word in own)
+    return Verdict(sets=sets or (("REPLY",) if name in _SETS else ()), opens_files=reads or name not in NO_FILES)
 
 
 _READS_DATE = re.compile(r"-\w*[fr]|--[fr]")
