@@ -191,7 +191,8 @@ def _of_data(command: Command, runner: str, about: _Judgement) -> str:
 
 def _of_document(text: str, runner: str, about: _Judgement) -> str:
     """Judge lines that another program may run: as a script, if they are one, and split at blanks."""
-    if mentions.may_hide(text) and _is_command(text) and (wrong := _inner(text, about)):
+    matters = mentions.may_hide(text) or _DEVICES.search(text) or mentions.watched_in(text)
+    if matters and _is_command(text) and (wrong := _inner(text, about)):
         return wrong
     if _GOES.search(text):
         about = about._replace(folders=about.folders.unknown())

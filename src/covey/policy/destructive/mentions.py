@@ -17,6 +17,7 @@ _PIECE = re.compile(r"[\w.+/~-]+")
 _GLUED = re.compile(r"-[A-Za-z]{1,2}(?=[/\w])")
 """An option of one letter, which may have its value in the same word."""
 _OPTION = re.compile(r"-[A-Za-z]")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _QUOTED = re.compile(r"([\"'])(.*?)\1", re.DOTALL)
 MOST_READINGS = 8
 _TEXT = re.compile(r"[\s;&|()<>`$]")
@@ -95,7 +96,8 @@ def readings(word: str) -> tuple[str, ...]:
     found = [word, word.strip().partition(" ")[2]]
     found += [word[sign.end() :] for sign in _FIRST_SIGN.finditer(word)][:MOST_READINGS]
     found += [word[size:] for size in (2, 3) if _OPTION.match(word)]
-    found += [quoted[2] for quoted in _QUOTED.finditer(word) if is_text(quoted[2])][:MOST_READINGS]
+    quoted = [inside[2] for inside in _QUOTED.finditer(word) if is_text(inside[2])][:MOST_READINGS]
+    found += [*quoted, *(_ESCAPED.sub(r"\1", one) for one in quoted)]
     return tuple(dict.fromkeys(one.strip() for one in found if one.strip()))
 
 

@@ -9,6 +9,7 @@ nothing in the words can become a name later, and if nothing is written to the p
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.policy.wildcard import UNKNOWN
@@ -322,7 +323,10 @@ def _data(name: str, own: Sequence[Word]) -> Verdict:
         return Verdict("printf makes characters of numbers")
     if name == "echo" and any(re.search(r"\\[0-7xuU]", word.text) for word in own[1:]):
         return Verdict("echo makes characters of numbers")
-    reads = name == "date" and any(_READS_DATE.match(word.text) or _may_be_option(word) for word in own)
+    reads = name == "date" and any(
+        _READS_DATE.match(word.text) or (_may_be_option(word) and before.text not in ("-d", "--date", "-s"))
+        for before, word in pairwise(own)
+    )
     return Verdict(sets=sets or (("REPLY",) if name in _SETS else ()), opens_files=reads or name not in NO_FILES)
 
 
