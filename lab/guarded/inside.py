@@ -21,7 +21,7 @@ KEPT = HOME / ".keep"
 """A file outside of the workspace that nothing may delete."""
 TEMPLATE = Path("/tmp/template")
 DEVICE = Path("/dev/sda")
-DENIED = "sudo su doas pkexec shutdown reboot halt poweroff telinit init mkfs mkfs.ext4 shred wipefs".split()
+DENIED = "sudo su doas pkexec shutdown reboot halt poweroff telinit init mkfs mkfs.ext4 shred wipefs systemctl".split()
 FAKE = """#!/bin/dash
 printf '\\036%s\\037%s' "${0##*/}" "$PWD" >>/tmp/ran
 for one; do printf '\\037%s' "$one"; done >>/tmp/ran

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 DEEPEST = 6
 """Commands in the words of commands."""
+MOST_TEXTS = 200
+"""In all, with the ways in which each may be read."""
 MOST_WORDS = 200
 PLAINLY = "write it as one plain command"
 APART = "if it is only a text, put it into a file with another command"
@@ -59,13 +61,26 @@ def objection(text: str, place: Place) -> str:
     """
     if HIDDEN in text or UNKNOWN in text:
         return f"it has characters that cannot be seen: {PLAINLY}"
-    return _judge_text(text, _Context(place, links=mentions.makes_links(text)), DEEPEST)
+    return _judge_text(text, _Context(place, _Texts(), links=mentions.makes_links(text)), DEEPEST)
+
+
+class _Texts:
+    """How many texts are still read: of a text in a text in a text there may be very many."""
+
+    def __init__(self) -> None:
+        self._left = MOST_TEXTS
+
+    def take(self) -> bool:
+        """Return whether one more is read."""
+        self._left -= 1
+        return self._left >= 0
 
 
 class _Context(NamedTuple):
     """Where a text stands."""
 
     place: Place
+    texts: _Texts
     rest: tuple[str, ...] = ()
     """Words of the command around it, which may become words of its last command."""
     trusted: bool = True
@@ -96,7 +111,7 @@ class _Judgement(NamedTuple):
 
 
 def _judge_text(text: str, context: _Context, depth: int) -> str:
-    if not depth:
+    if not depth or not context.texts.take():
         return f"it has commands within commands: {PLAINLY}"
     read = commands_in(text)
     if read.objection:

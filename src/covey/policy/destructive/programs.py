@@ -140,4 +140,4 @@ def is_carrier(name: str) -> bool:
 
 _LETTERS = frozenset({"r"})
 """Names of interpreters that are too short to mean them."""
-_JUDGED = frozenset({"unlink", "eval", "source", "trap", "xargs", "init"})
+_JUDGED = frozenset({"unlink", "eval", "source", "trap", "xargs", "init", "systemctl", "loginctl"})

@@ -91,16 +91,20 @@ def objection_to_deleting(word: str, folders: Folders, place: Place, *, start: b
     """
     if UNKNOWN in word:
         return "what is deleted is known only when it runs: write the path out"
-    pattern = word
-    if re.search(r"(?:^|/)\.[^/]*[*?][^/]*/", pattern):
+    if any(map(_may_be_above, word.split("/"))):
         return f"{_shown(word)} may match the folder above: name what is to be deleted"
-    paths = folders.all_of(pattern)
+    paths = folders.all_of(word)
     if paths is None:
         return f"it is not known which folder {_shown(word)} is in: write the whole path, without cd"
     for path in paths:
         if wrong := _objection(path, word, place, start=start):
             return wrong
     return ""
+
+
+def _may_be_above(name: str) -> bool:
+    """Return whether a name with wildcards may be `..`, as some shells have it."""
+    return name.startswith(".") and bool(_WILD.search(name)) and fnmatchcase("..", name)
 
 
 def _objection(path: str, word: str, place: Place, *, start: bool) -> str:

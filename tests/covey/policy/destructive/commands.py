@@ -223,6 +223,9 @@ ONLY_JUDGED = (
     "cat >s <<'E'\n/bin/r? -rf ~\nE\nsh s",
     "echo 'sudo ls' > s; sh s",
     "man -P reboot ls",
+    "taskset 1 systemctl poweroff",
+    "rm -rf .?",
+    "rm -rf .*",
     "git -c alias.x='!cd /; cp g dev/sda' x",
 )
 ALLOWED = (
