@@ -89,10 +89,17 @@ def _ran(shell: str, text: str, environment: dict[str, str]) -> list[str]:
     found = [
         name
         for name, folder, *words in calls
-        if (name in DENIED and (words or name != "init")) or (name == "rm" and _harms(folder, words))
+        if (name in DENIED and _is_denied(name, words)) or (name == "rm" and _harms(folder, words))
     ]
     found += ["deleted"] * (not KEPT.exists()) + ["device"] * DEVICE.exists()
     return sorted(set(found))
+
+
+def _is_denied(name: str, words: list[str]) -> bool:
+    """Return whether a call of a program is a denied act: of some programs not every call is."""
+    if name == "systemctl":
+        return bool({"poweroff", "reboot", "halt", "reboot.target", "poweroff.target"} & set(words))
+    return bool(words) or name != "init"
 
 
 def _harms(folder: str, words: list[str]) -> bool:

@@ -46,6 +46,8 @@ _DATA = {(word,) for word in programs.DATA}
 _LEADS_AWAY = re.compile(r"(?:^|=|^-\w)(?:/|~|\.\.)")
 """In the words of a program in front of a command that it runs: another folder, perhaps."""
 _DEVICES = re.compile(r"\b(?:dev|proc|sys)\b")
+_PROGRAMS = re.compile(r"[$`]|/\S*[*?\[{]")
+"""What may become the name of a program."""
 _GOES = re.compile(r"\b(?:cd|pushd|popd|chdir)\b")
 _INPUTS = ("/dev/fd/", "/dev/stdin", "/proc/")
 _GIVEN_DEVICES = re.compile(r"=[\"']?(/*dev/*)(?![\w./-])")
@@ -61,7 +63,7 @@ def objection(text: str, place: Place) -> str:
     """
     if HIDDEN in text or UNKNOWN in text:
         return f"it has characters that cannot be seen: {PLAINLY}"
-    return _judge_text(text, _Context(place, _Texts(), links=mentions.makes_links(text)), DEEPEST)
+    return _judge_text(text, _Context(place, _Texts()), DEEPEST)
 
 
 class _Texts:
@@ -116,6 +118,7 @@ def _judge_text(text: str, context: _Context, depth: int) -> str:
     read = commands_in(text)
     if read.objection:
         return f"it cannot be read ({read.objection}): {PLAINLY}"
+    context = context._replace(links=context.links or mentions.makes_links(text))
     about = _Judgement(context, Folders(context.place), depth)
     commands = [one._replace(words=words) for one in read.found if (words := _without_reserved(one.words))]
     if commands and context.rest:
@@ -398,6 +401,8 @@ def _of_builtin(name: str, words: tuple[str, ...], about: _Judgement) -> str:
         _, assigns, value = word.partition("=")
         if assigns and (_is_made(value) or re.search(r"[$`]", value) or mentions.watched_in(value)):
             return f"what an alias means is known only when it is used: {PLAINLY}"
+        if assigns and (wrong := _inner(value, about)):
+            return wrong
     return ""
 
 
@@ -484,7 +489,7 @@ def _of_text(word: str, rest: tuple[str, ...], about: _Judgement, runner: str) -
         return ""
     context = about.context._replace(rest=rest, trusted=programs.family(runner) in programs.RUNNERS)
     for text in mentions.readings(word):
-        if not found and not _is_command(text):
+        if not found and not _is_command(text) and not (context.trusted and text == word and _PROGRAMS.search(text)):
             continue
         if wrong := _inner(text, about._replace(context=context)):
             return wrong

@@ -225,6 +225,9 @@ ONLY_JUDGED = (
     "man -P reboot ls",
     "taskset 1 systemctl poweroff",
     "rm -rf .?",
+    "flock o -c 'cat <<E; for i in $PWD/..; do $(echo xrm|cut -c2-) -rf $i; done\nx\nE'",
+    "alias ls='cd /dev; cp ~/work/g sda'\nls",
+    "git grep -O'ln -s $PWD/.. l; cd l; rm -rf x' one",
     "rm -rf .*",
     "git -c alias.x='!cd /; cp g dev/sda' x",
 )
