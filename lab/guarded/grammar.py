@@ -53,7 +53,7 @@ DEVICES = (
 ROOT = (
     "sudo ls", "s''udo ls", "/usr/bin/sudo ls", "$(echo sudo) ls", "x=sudo; $x ls", "sudo", "doas ls", "su -c ls", "pkexec ls", "command sudo ls", "exec sudo ls", "r=do; su$r ls", "su{do,} ls",
     "/usr/bin/su?o ls", "shutdown now", "reboot", "halt -p", "poweroff", "mkfs.ext4 g", "mkfs -t ext4 g", "shred g", "wipefs -a g", "init 0", "telinit 6", "\\sudo ls", "su''do ls", "env sudo ls",
-    "hash -p /usr/bin/sudo q; q ls", "alias q=sudo\nq ls", "q() { sudo ls; }; q", "find . -exec sudo ls \\;", "xargs sudo <g", "echo sudo | xargs -I% % ls", "time sudo ls", "echo ls | xargs sudo", "systemctl poweroff", "systemctl -i reboot", "systemctl start reboot.target", "taskset 1 systemctl halt", "env - sudo ls", "exec -a x sudo ls", "command -- sudo ls", "nice -n1 -- sudo ls",
+    "hash -p /usr/bin/sudo q; q ls", "alias q sudo; q ls", "alias q 'sudo ls'; q", "alias q=sudo\nq ls", "q() { sudo ls; }; q", "find . -exec sudo ls \\;", "xargs sudo <g", "echo sudo | xargs -I% % ls", "time sudo ls", "echo ls | xargs sudo", "systemctl poweroff", "systemctl -i reboot", "systemctl start reboot.target", "taskset 1 systemctl halt", "env - sudo ls", "exec -a x sudo ls", "command -- sudo ls", "nice -n1 -- sudo ls",
     "printf 'sudo ls' | xargs -0 -I{} sh -c {}", 'q() { env "$@"; }; q sudo ls', "python3 -m this; sudo ls", "git status | sudo tee g", "sudo -n ls", "sudo\tls", "{ sudo ls; } >o", "env >o sudo ls",
 )  # fmt: skip
 TEXTS = (

@@ -20,6 +20,7 @@ WORK = HOME / "work"
 KEPT = HOME / ".keep"
 """A file outside of the workspace that nothing may delete."""
 TEMPLATE = Path("/tmp/template")
+FAKES = Path("/tmp/fakes")
 DEVICE = Path("/dev/sda")
 DENIED = "sudo su doas pkexec shutdown reboot halt poweroff telinit init mkfs mkfs.ext4 shred wipefs systemctl".split()
 FAKE = """#!/bin/dash
@@ -34,14 +35,21 @@ def main() -> None:
     """Read shells and commands as JSON; write what ran for each, a line for each command."""
     given = json.load(sys.stdin)
     bare = {"HOME": str(HOME), "PATH": "/tmp/fakes:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "USER": "me", "TERM": "dumb"}
-    fakes = Path("/tmp/fakes")
-    fakes.mkdir()
-    for name in (*DENIED, "rm"):
-        (fakes / name).write_text(FAKE)
-        (fakes / name).chmod(0o755)
-    _make_template(bare)
     for text in given["commands"]:
         print(json.dumps({shell: _ran(shell, text, bare) for shell in given["shells"]}), flush=True)  # noqa: T201
+
+
+def _prepare(environment: dict[str, str]) -> None:
+    """Make the stand-ins and the template, at first and when a command has deleted them."""
+    if all((FAKES / name).exists() for name in (*DENIED, "rm")) and (TEMPLATE / "g").exists():
+        return
+    for folder in (FAKES, TEMPLATE):
+        shutil.rmtree(folder, ignore_errors=True)
+    FAKES.mkdir()
+    for name in (*DENIED, "rm"):
+        (FAKES / name).write_text(FAKE)
+        (FAKES / name).chmod(0o755)
+    _make_template(environment)
 
 
 def _make_template(environment: dict[str, str]) -> None:
@@ -64,6 +72,7 @@ def _make_template(environment: dict[str, str]) -> None:
 
 def _ran(shell: str, text: str, environment: dict[str, str]) -> list[str]:
     """Return what of the denied things a shell does for a text."""
+    _prepare(environment)
     for folder in HOME.iterdir() if HOME.exists() else ():
         if folder.is_symlink() or folder.is_file():
             folder.unlink()
@@ -85,7 +94,8 @@ def _ran(shell: str, text: str, environment: dict[str, str]) -> list[str]:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(started.pid, signal.SIGKILL)
         started.wait()
-    calls = [one.split("\x1f") for one in RAN.read_text(errors="replace").split("\x1e") if one]
+    ran = RAN.read_text(errors="replace") if RAN.exists() else ""
+    calls = [one.split("\x1f") for one in ran.split("\x1e") if one]
     found = [
         name
         for name, folder, *words in calls

@@ -397,11 +397,16 @@ def _of_builtin(name: str, words: tuple[str, ...], about: _Judgement) -> str:
     if name == "trap":
         operands = [word for at, word in enumerate(words) if at and (word == "-" or not word.startswith("-"))]
         return _inner(operands[0], about) if operands and words[1] not in {"-l", "-p"} else ""
+    return _of_alias(words, about)
+
+
+def _of_alias(words: tuple[str, ...], about: _Judgement) -> str:
+    """Judge what an alias stands for: behind `=`, or in fish behind its name."""
     for word in words[1:]:
-        _, assigns, value = word.partition("=")
-        if assigns and (_is_made(value) or re.search(r"[$`]", value) or mentions.watched_in(value)):
+        value = word.partition("=")[2] or word
+        if _is_made(value) or re.search(r"[$`]", value) or mentions.watched_in(value):
             return f"what an alias means is known only when it is used: {PLAINLY}"
-        if assigns and (wrong := _inner(value, about)):
+        if wrong := _inner(value, about):
             return wrong
     return ""
 
