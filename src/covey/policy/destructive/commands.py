@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _BRACES = re.compile(r"(?<!\$)\{(?![}\s])")
 """Braces that may become several words, of which each may be any path."""
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_GLUED = re.compile(r"[^\s&|;<>]&[^\s&|;<>)]")
+"""`&` inside of a word, which is a part of it in fish."""
 _DISCARDED = re.compile(r"/dev/(?:null|stdout|stderr|tty)|-|\d+")
 """Targets of a redirection in which nothing is kept."""
 
@@ -52,6 +55,8 @@ def commands_in(text: str) -> Commands:
     unusual = unusual_characters(text)
     if unusual:
         reader.doubt(unusual)
+    if _GLUED.search(_QUOTED.sub("''", text)):
+        reader.doubt("shells do not agree whether & ends a word: put blanks around it")
     reader.read(text.replace(UNKNOWN, "").replace(GLOB, ""), (), piped=False)
     why = reader.reading().why
     return Commands(tuple(reader.written), why, tuple(reader.given), tuple(reader.documents), tuple(reader.redirected))

@@ -147,7 +147,7 @@ def _folder_after(words: tuple[str, ...], about: _Judgement, *, repeated: bool) 
 def _of_input(read: Commands, commands: list[Command], about: _Judgement) -> str:
     """Judge what programs may be given by variables, by pipes, in here-documents and in files that the text writes."""
     names = {programs.family(one.words[0]) for one in commands}
-    if wrong := _of_readers(read, commands, names) or _of_values(read, about):
+    if wrong := _of_readers(read, commands, names) or _of_values(read, about) or _of_found_files(commands, about):
         return wrong
     runners = [one for one in commands if not takes_data(one.words)]
     writes = bool(read.targets) or any(map(_copied, commands))
@@ -174,6 +174,18 @@ def _of_values(read: Commands, about: _Judgement) -> str:
     """Judge what variables are given: programs are told by them what to run. A name of an interpreter is a choice."""
     texts = (value for value in read.values if not programs.is_carrier(programs.family(value)))
     return next(filter(None, (_among(("the shell", value), about) for value in texts)), "")
+
+
+def _of_found_files(commands: list[Command], about: _Judgement) -> str:
+    """Judge files that `find` writes and `xargs` has deleted, as if find deleted them."""
+    deletes = any(
+        one.fed and any(programs.family(word) in {"rm", "unlink"} for word in one.words[1:])
+        for one in commands
+        if programs.family(one.words[0]) not in programs.FINDS
+    )
+    finds = [one.words for one in commands if programs.family(one.words[0]) in programs.FINDS]
+    wrongs = (_of_found([], about._replace(starts=read_find(words).starts)) for words in finds if deletes)
+    return next(filter(None, wrongs), "")
 
 
 def _is_input(word: str) -> bool:

@@ -80,6 +80,8 @@ class WordReader:
         single = self._part(node, text, path, quoted=False)
         if _SUBSTITUTION.search("".join(text)):
             self._late()
+        if _is_beside_place(text, path):
+            path = [UNKNOWN, *path]
         inner = node
         while inner.type in ("string", "command_name", "concatenation") and inner.named_child_count == 1:
             inner = inner.named_children[0]
@@ -218,6 +220,15 @@ class WordReader:
                 self._substitution(child)
         is_plain = not signs and node.named_child_count == 1
         path.append((_PLACES.get(name) if is_plain and not any(path) else None) or UNKNOWN)
+
+
+def _is_beside_place(text: list[str], path: list[str]) -> bool:
+    """Return whether a word begins with a variable of a folder, and goes on in the same name: `$PWD..`, `${HOME}x`."""
+    first = next((at for at, part in enumerate(path) if part), None)
+    if first is None or path[first] not in _PLACES.values() or "".join(text)[:1] != UNKNOWN:
+        return False
+    rest = "".join(path[first + 1 :])
+    return bool(rest) and not rest.startswith("/")
 
 
 def _text(node: Node) -> str:

@@ -225,6 +225,11 @@ ONLY_JUDGED = (
     "man -P reboot ls",
     "taskset 1 systemctl poweroff",
     "rm -rf .?",
+    "find ~ -name x | xargs rm",
+    "find .. -name x -print0 | xargs -0 =rm -f",
+    "rm -rf $PWD..",
+    "rm -rf ${PWD}x",
+    "rm -rf a&b/../../..",
     "flock o -c 'cat <<E; for i in $PWD/..; do $(echo xrm|cut -c2-) -rf $i; done\nx\nE'",
     "alias ls='cd /dev; cp ~/work/g sda'\nls",
     "git grep -O'ln -s $PWD/.. l; cd l; rm -rf x' one",
@@ -232,6 +237,11 @@ ONLY_JUDGED = (
     "git -c alias.x='!cd /; cp g dev/sda' x",
 )
 ALLOWED = (
+    "find . -name '*.pyc' | xargs rm",
+    'rm -rf "$PWD/build"',
+    "sleep 5 & wait",
+    "npm start &>log & sleep 1; kill %1",
+    "curl 'http://host/?a=1&b=2'",
     *deny.ALLOWED,
     "ls",
     "rm -rf build dist/*",
