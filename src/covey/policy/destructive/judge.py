@@ -138,6 +138,8 @@ def _folder_after(words: tuple[str, ...], about: _Judgement, *, repeated: bool) 
     """Take a command that changes the folder into account; return what is wrong with it."""
     if words[0] in {"cd", "pushd", "chdir"}:
         return about.folders.change(words, repeated=repeated)
+    if len(words) == 1 and words[0].startswith(("/", "~", "..")):  # fish goes to a folder that is named alone
+        about.folders.certain = False
     others = () if programs.family(words[0]) in programs.SHELLS or not runs_others(words) else words
     if any(_GOES.search(word) for word in others):
         about.folders.certain = False
@@ -216,7 +218,7 @@ def _of_data(command: Command, runner: str, about: _Judgement) -> str:
     """Judge the words of a program that writes what another one may run."""
     if found := next(filter(None, map(mentions.denied_in, command.words[1:])), ""):
         return _named(found, runner)
-    return _among(command.words, about)
+    return _judge(command.words, about._replace(context=about.context._replace(trusted=False)))
 
 
 def _of_document(text: str, runner: str, about: _Judgement) -> str:
@@ -485,7 +487,7 @@ def _at(words: tuple[str, ...], about: _Judgement, *, runner: str = "", is_start
         found = mentions.watched_in(word.replace(UNKNOWN, HIDDEN))
         return _named(min(found), runner) if found else ""
     name = programs.family(word)
-    if programs.is_watched(name) or (is_start and name in programs.RUNNERS):
+    if programs.is_watched(name) or (is_start and (name in programs.RUNNERS or name in _SPECIAL)):
         return _judge(words, about)
     if mentions.is_text(word):
         return _of_text(word, rest, about, runner)

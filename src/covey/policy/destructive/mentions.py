@@ -20,6 +20,8 @@ _OPTION = re.compile(r"-[A-Za-z]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _QUOTED = re.compile(r"([\"'])(.*?)\1", re.DOTALL)
 MOST_READINGS = 8
+SHORTEST = 4
+"""Letters of a name behind two letters of options: many words end with shorter ones."""
 _TEXT = re.compile(r"[\s;&|()<>`$]")
 _DYNAMIC = re.compile(r"[$`\\'\"*?\[{]")
 _FIRST_SIGN = re.compile(r"[=!:@,]")
@@ -62,7 +64,9 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
             continue
         for size in range(2, glued.end() + 1):
             rest = found[0][size:]
-            if programs.is_denied(programs.family(rest)) or (size == 2 and programs.is_watched(programs.family(rest))):  # noqa: PLR2004 - the sign and one letter
+            name = programs.family(rest)
+            is_likely = size == 2 or len(rest) >= SHORTEST  # noqa: PLR2004 - the sign and one letter
+            if programs.is_denied(name) or (is_likely and programs.is_watched(name)):
                 yield rest, at_end
 
 
