@@ -486,11 +486,11 @@ def _at(words: tuple[str, ...], about: _Judgement, *, runner: str = "", is_start
     if not is_known(word):
         found = mentions.watched_in(word.replace(UNKNOWN, HIDDEN))
         return _named(min(found), runner) if found else ""
+    if mentions.is_text(word):
+        return _of_text(word, rest, about, runner)
     name = programs.family(word)
     if programs.is_watched(name) or (is_start and (name in programs.RUNNERS or name in _SPECIAL)):
         return _judge(words, about)
-    if mentions.is_text(word):
-        return _of_text(word, rest, about, runner)
     for piece, at_end in mentions.pieces(word):
         name = programs.family(piece)
         if at_end and piece != word and programs.is_watched(name):
@@ -519,7 +519,8 @@ def _is_command(text: str) -> bool:
     """Return whether a text that names nothing that matters can be read as commands, and not only as some data."""
     read = commands_in(text.replace(UNKNOWN, HIDDEN))
     firsts = [words[0] for one in read.found if (words := _without_reserved(one.words))]
-    return not read.objection and not any(set(first) & set("{}[]") for first in firsts)
+    is_data = any(set(first) & set("{}[]") or (_is_made(first) and not _is_made_program(first)) for first in firsts)
+    return not read.objection and not is_data
 
 
 def _replaces_program(words: tuple[str, ...]) -> bool:
