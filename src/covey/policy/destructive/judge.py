@@ -156,7 +156,8 @@ def _of_input(read: Commands, commands: list[Command], about: _Judgement) -> str
     if not runners or not (writes or any(one.fed or any(map(_is_input, one.words)) for one in runners)):
         return ""
     runner = runners[0].words[0]
-    data = (_of_data(one, runner, about) for one in commands if one not in runners)
+    writers = [one for one in commands if one not in runners or (len(commands) > 1 and one.words[0] == "eval")]
+    data = (_of_data(one, runner, about) for one in writers)
     documents = (_of_document(text, runner, about) for text in (*read.documents, *read.values))
     return next(filter(None, (_of_written(read, commands, runners), *data, *documents)), "")
 

@@ -225,6 +225,7 @@ ONLY_JUDGED = (
     "man -P reboot ls",
     "taskset 1 systemctl poweroff",
     "rm -rf .?",
+    "eval echo 'rm -rf \"$(pwd)/..\"' >s; sh s",
     "ssh -oProxyCommand='rm -fr ~/.' x ls",
     "flock o -c '$(echo qz|tr qz rm) -rfv ~/.'",
     "nice echo '$(echo cm0K|base64 -d) -rf ~' >s; bash s",
