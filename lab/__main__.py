@@ -19,6 +19,7 @@ from lab.bench import JOBS, Play, bench, play_all
 from lab.capture import FOLDER, Capturer
 from lab.chosen_agents import find, installed, to_the_end
 from lab.deny import add_deny
+from lab.guarded.command import add_guarded
 from lab.inspector import INSPECTOR
 from lab.install import InstallError, lab_folder, program_of
 from lab.keep_crashes import add_keep
@@ -233,6 +234,11 @@ def parser() -> argparse.ArgumentParser:  # noqa: PLR0915 - some statements for 
     add_acts(commands.add_parser("acts", help="Do every command that acts, on real agents, here and over ssh."))
     add_keep(commands.add_parser("keep", help="Kill a kept agent, its tmux server and its daemon again and again."))
     add_deny(commands.add_parser("deny", help="Have agents that ask nobody run denied commands, and count what ran."))
+    add_guarded(
+        commands.add_parser(
+            "guarded", help="Hide denied acts from the guard of agents that ask nobody, and run what passes."
+        )
+    )
     add_shells(commands.add_parser("shells", help="Hide denied commands from the policy, and run what it allows."))
     add_races(commands.add_parser("races", help="Race against messages, and count broken promises."))
     add_mesh(commands.add_parser("mesh", help="Make faults in a mesh, and count what was lost or doubled."))

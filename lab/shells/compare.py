@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 SHELLS = tuple(shell for shell in ("bash", "dash", "zsh", "fish") if shutil.which(shell))
+FAKE = Path(__file__).with_name("fake-rm")
 BATCH = 250
 LIMIT_S = 1800
 _ALLOW = {"name": "all", "effect": "allow", "tool": "Bash"}
@@ -102,7 +103,7 @@ def run(texts: Sequence[str]) -> list[dict[str, list[str]]]:
         return []
     given = json.dumps({"shells": SHELLS, "commands": list(texts)})
     ran = subprocess.run(
-        [*_sandbox(), str(Path(sys.executable).resolve()), "-I", "-c", Path(inside.__file__).read_text(encoding="utf-8")],
+        [*sandbox(FAKE, ("/usr/bin/rm", "/usr/bin/git")), str(Path(sys.executable).resolve()), "-I", "-c", Path(inside.__file__).read_text(encoding="utf-8")],
         input=given, capture_output=True, text=True, timeout=LIMIT_S, check=False,
     )  # fmt: skip
     lines = ran.stdout.splitlines()
@@ -111,8 +112,11 @@ def run(texts: Sequence[str]) -> list[dict[str, list[str]]]:
     return [json.loads(line) for line in lines]
 
 
-def _sandbox() -> Iterator[str]:
-    """Yield the beginning of a command line: no network, own processes, nothing that can be written but memory."""
+def sandbox(fake: Path, replaced: Sequence[str]) -> Iterator[str]:
+    """Yield the beginning of a command line: no network, own processes, nothing that can be written but memory.
+
+    In place of the programs that are `replaced`, a fake one is run.
+    """
     program = shutil.which("bwrap")
     if program is None:
         raise NoSandboxError("bubblewrap is needed: apt-get install bubblewrap")
@@ -122,7 +126,6 @@ def _sandbox() -> Iterator[str]:
         if Path(folder).is_dir():
             yield from ("--tmpfs", folder)
     yield from ("--ro-bind", sys.base_prefix, sys.base_prefix)
-    fake = Path(__file__).with_name("fake-rm")
-    for name in ("/usr/bin/rm", "/usr/bin/git"):
+    for name in replaced:
         if Path(name).exists():
             yield from ("--ro-bind", str(fake), name)

@@ -141,7 +141,7 @@ def command(chance: Random) -> str:
         text = f"{chance.choice(BENIGN)} {chance.choice(names)} {chance.choice(ENDS)}".strip()
     forms = PLAIN if chance.random() < 0.6 else AROUND
     for _ in range(chance.choice((0, 1, 1, 1, 2, 2, 3))):
-        text = _around(chance.choice(forms), text, chance)
+        text = around(chance.choice(forms), text, chance)
     if chance.random() < 0.15:
         text = _carried(chance.choice(CARRIERS), text, chance)
     for _ in range(chance.choice((0, 0, 1, 2))):
@@ -167,7 +167,7 @@ def _carried(carrier: str, text: str, chance: Random) -> str:
     return "".join(words)
 
 
-def _around(form: str, text: str, chance: Random) -> str:
+def around(form: str, text: str, chance: Random) -> str:
     """Put a text into a form, now and then quoted for where it stands."""
     whole = form.replace("{{", "\2").replace("}}", "\3")
     before, hole, after = whole.partition("{}")

@@ -221,7 +221,8 @@ class Rule:
             return Fit.YES
         if asked.is_command and not asked.reading.certain:
             return Fit.MAYBE
-        return Fit.MAYBE if self._mentioned.is_possible(asked.reading, asked.views, folder) else Fit.NO
+        possible = self._mentioned.is_possible(asked.reading, asked.views, folder)
+        return Fit.MAYBE if possible or self._mentioned.is_searched(asked.reading, folder) else Fit.NO
 
     def why_possible(self, asked: Asked) -> str:
         """Return why it is not known whether the rule fits a request that it may fit."""
@@ -231,6 +232,8 @@ class Rule:
             return asked.reading.why
         if self._named and self._named.name and self._named.is_elsewhere(asked.views, asked.reading):
             return f"{self._named.name} is written in it where it may be run"
+        if self._mentioned and self._mentioned.is_searched(asked.reading, folded(asked.request.runs_in)):
+            return "a program in it may go through a folder in which that path is"
         return "what it does is known only when it runs"
 
 

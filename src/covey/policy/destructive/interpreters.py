@@ -7,14 +7,21 @@ from typing import Literal
 
 from covey.policy.destructive.commands import is_known
 from covey.policy.destructive.programs import INTERPRETERS
+from covey.policy.destructive.sed import runs_commands
+from covey.policy.wildcard import UNKNOWN
 
 _TAKES_VALUE = {"python": "XWQ", "perl": "I", "ruby": "IrCE", "node": "r", "php": "cdz", "lua": "l"}
 _NO_PROGRAM = {"-V", "-v", "--version", "-h", "--help", "-vV", "-VV"}
 _MODULES = {"python", "pypy"}
 _Meaning = Literal["unknown", "program", "harmless", "option", "takes a value", "value"]
+_IS_PROGRAM = re.compile(r"-[nErsuz]*e|--ex\w*|--so\w*")
+_IS_FILE = re.compile(r"-[nErsuz]*f|--f\w*")
+_GLUED = re.compile(r"-[nErsuz]*(?:e|f)(?=.)|--(?:ex|so|f)\w*=", re.DOTALL)
+"""Options of awk and sed whose value is a program, or a file with one: in the next word, or in the same."""
+_OTHER_VALUES = ("-v", "-F", "-l", "--assign")
+_INPUTS = ("-", "/dev/", "/proc/", UNKNOWN)
 _LONG = {"--eval", "--print", "--command", "--execute"}
 _AWK_RUNS = re.compile(r"\bsystem\b|\bgetline\b|\||@\s*(?:load|include)|\bclose\b")
-_SED_RUNS = re.compile(r"(?:^|[;{}\n]|[0-9$/])[ \t]*e(?:\s|$)|([|/,\#@!~])[gpiImMw0-9]*e[gpiImM0-9]*[ \t]*(?:[;}\n]|$)")
 
 
 def objection_to_interpreter(name: str, words: tuple[str, ...]) -> str:
@@ -57,32 +64,42 @@ def _meaning(name: str, word: str) -> _Meaning:  # noqa: PLR0911 - one return fo
 def objection_to_text_tool(name: str, words: tuple[str, ...]) -> str:
     """Return why awk or sed may not be run so; empty if its program only changes text."""
     is_sed = name.endswith("sed")
-    programs = _programs_of(words[1:], file_options=("-f", "--file"), text_options=("-e", "--expression"))
-    for program in programs:
-        if not is_known(program):
-            if not is_sed:
-                return f"the program of {name} is known only when it runs: write it in single quotes"
-            continue
-        runs = _SED_RUNS.search(program) if is_sed else _AWK_RUNS.search(program.replace("||", ""))
+    for program in _programs_of(words[1:], is_sed=is_sed):
+        if program == UNKNOWN or (not is_sed and not is_known(program)):
+            return f"the program of {name} is known only when it runs: write it in single quotes"
+        runs = _sed_runs(program) if is_sed else _AWK_RUNS.search(program.replace("||", ""))
         if runs:
             return f"the program of {name} may run others: write it as one plain command"
     return ""
 
 
-def _programs_of(words: tuple[str, ...], *, file_options: tuple[str, ...], text_options: tuple[str, ...]) -> list[str]:
-    """Return the words that are programs: those of the options, else the first that is no option."""
+def _sed_runs(program: str) -> bool:
+    """Return whether a program of sed may run a command; what is not known of it is a number, a text or a name."""
+    return runs_commands(program.replace(UNKNOWN, "1"))
+
+
+def _programs_of(words: tuple[str, ...], *, is_sed: bool) -> list[str]:
+    """Return the words that are programs: those of the options, else the first that is no option.
+
+    With awk it is any of those, as an option that is not known here may have a value. `UNKNOWN` stands for a program
+    that is read from the input.
+    """
     found: list[str] = []
-    first, before, has_file = "", "", False
+    operands: list[str] = []
+    before, has_file = "", False
     for word in words:
-        if before in text_options:
+        glued = _GLUED.match(word)
+        is_file = _IS_FILE.fullmatch(before) or (glued is not None and "f" in glued[0])
+        is_value = _IS_PROGRAM.fullmatch(before) or _IS_FILE.fullmatch(before)
+        if _IS_PROGRAM.fullmatch(before):
             found.append(word)
-        elif before in (*file_options, "-v", "-F", "-l", "--assign"):
-            has_file |= before in file_options
-        elif word.startswith(tuple(f"{option}=" for option in text_options if option.startswith("--"))):
-            found.append(word.partition("=")[2])
-        elif word.startswith("-e") and len(word) > 2:  # noqa: PLR2004 - the option and its value in one word
-            found.append(word[2:])
-        elif not word.startswith("-") and not first:
-            first = word
-        before = word
-    return found or ([first] if first and not has_file else [])
+        elif is_file:
+            has_file = True
+            file = word if is_value or glued is None else word[glued.end() :]
+            found += [UNKNOWN] * file.startswith(_INPUTS)
+        elif glued:
+            found.append(word[glued.end() :])
+        elif before not in _OTHER_VALUES and word and not word.startswith("-"):
+            operands.append(word)
+        before = "" if is_value else word
+    return found or ([] if has_file else operands[: 1 if is_sed else None])

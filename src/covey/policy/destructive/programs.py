@@ -1,4 +1,7 @@
-"""The programs that matter here: what does harm by itself, what runs others, and what takes all its words as data."""
+"""The programs that matter here: what does harm, and what runs others.
+
+Which programs take their words as data is known to `covey.policy.shell.programs`, and is not repeated here.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ ROOT = frozenset({
 })  # fmt: skip
 """Ask for the rights of root or of somebody else."""
 POWER = frozenset({
-    "shutdown", "reboot", "halt", "poweroff", "kexec", "telinit", "init", "pm-suspend", "pm-hibernate",
+    "shutdown", "reboot", "halt", "poweroff", "kexec", "telinit", "pm-suspend", "pm-hibernate",
 })  # fmt: skip
 FORMATS = frozenset({
     "mke2fs", "mkdosfs", "mkntfs", "mkswap", "newfs", "wipefs", "blkdiscard", "sgdisk", "sfdisk", "cfdisk", "fdisk",
@@ -53,6 +56,8 @@ INTERPRETERS = {
     "swift": "e",
 }
 """Interpreters, by their names without a version, and the letters of the options that bring a program."""
+FINDS = frozenset({"find", "gfind", "bfs", "fd", "fdfind"})
+SEDS = frozenset({"sed", "gsed"})
 AWKS = frozenset(["awk", "gawk", "mawk", "nawk"])
 RUNNERS = frozenset({
     "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "timeout", "gtimeout", "stdbuf", "setsid",
@@ -72,22 +77,22 @@ RESERVED = frozenset({
 DATA = frozenset(["for", "select", "case", "function", "in", "[", "[[", "foreach"])
 """Words of the shell after which there is no command."""
 LOOPS = frozenset(["for", "while", "until", "select", "function", "repeat", "foreach"])
-PLAIN = frozenset({
-    "[", "[[", ":", "true", "false", "test", "echo", "printf", "cat", "tac", "head", "tail", "less", "more", "wc",
-    "sort", "uniq", "cut", "tr", "paste", "column", "nl", "fold", "fmt", "rev", "comm", "join", "diff", "cmp",
-    "grep", "egrep", "fgrep", "rg", "ag", "ack", "ls", "ll", "tree", "stat", "file", "du", "df", "pwd", "basename",
-    "dirname", "realpath", "readlink", "date", "cal", "whoami", "id", "groups", "uname", "hostname", "uptime",
-    "free", "ps", "pgrep", "top", "nproc", "lscpu", "lsblk", "lsof", "ss", "netstat", "ip", "ping", "dig", "host",
-    "nslookup", "which", "type", "whereis", "whatis", "man", "info", "apropos", "jq", "yq", "touch", "mkdir",
-    "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum", "cksum", "sum", "seq", "yes", "sleep", "wait", "jobs",
-    "exit", "return", "break", "continue", "shift", "local", "export", "declare", "typeset", "readonly", "unset",
-    "let", "read", "mapfile", "readarray", "getopts", "set", "shopt", "ulimit", "umask", "printenv", "npm", "pnpm",
-    "yarn", "pip", "pip3", "uv", "cargo", "go", "make", "pytest", "ruff", "mypy", "black", "isort", "flake8",
-    "eslint", "prettier", "tsc", "gh", "glab", "git", "apt", "dpkg", "brew", "systemctl", "journalctl", "curl",
-    "wget", "covey", "claude", "pushd", "popd", "dirs", "cd", "kill", "fc", "history", "bc", "expr", "tput",
-    "clear", "open", "xdg-open", "od", "xxd", "hexdump", "strings", "base64",
+NAMES_ONLY = frozenset({
+    "make", "gmake", "bmake", "just", "rake", "man", "info", "whatis", "apropos", "tldr", "apt",
+    "apt-get", "apt-cache", "dnf", "yum", "apk", "pacman", "zypper", "port", "nvm", "asdf", "mise", "conda", "mamba",
+    "hash",
 })  # fmt: skip
-"""Take all their words as data, so that the name of another program among them is only a name."""
+"""Run something by their options only: a word that is the name of a program is a target, a page or a package."""
+SIGNALS = frozenset({"pkill", "killall"})
+"""Name programs that run already."""
+SHELL_INPUT = frozenset({"at", "batch", "crontab", "ed", "ex", "ssh", "mosh", "tmux", "screen", "parallel"})
+"""Run what is written to them, among others by a shell."""
+CLIENTS = frozenset({"psql", "mysql", "mariadb", "sqlite3"})
+"""Run what is written to them, which may be commands of a shell in a here-document."""
+LINKS = frozenset({"ln", "link", "mount", "bindfs"})
+"""Make another folder of a name."""
+COPIES = frozenset({"cp", "mv", "ln", "install", "rsync", "tee", "dd"})
+"""Write files, which a later command of the same text may run."""
 DEVICE_READERS = frozenset({
     "ls", "stat", "file", "df", "du", "lsblk", "blkid", "findmnt", "mount", "lsof", "grep", "egrep", "rg", "echo",
     "printf", "cat", "test", "[", "[[", "smartctl",
@@ -96,8 +101,11 @@ DEVICE_READERS = frozenset({
 
 
 def family(program: str) -> str:
-    """Return the name of a program without its folder and version, in lower case: `python3.11` is `python`."""
-    name = program.rpartition("/")[2].casefold()
+    """Return the name of a program without its folder and version, in lower case: `python3.11` is `python`.
+
+    zsh looks for the program of a word that begins with `=`.
+    """
+    name = program.rpartition("/")[2].casefold().lstrip("=")
     base = name.rstrip("0123456789.-")
     return base if base in INTERPRETERS else name
 
@@ -115,9 +123,21 @@ def is_harmful(name: str) -> str:
     return ""
 
 
+def is_denied(name: str) -> bool:
+    """Return whether a name stands for a program that does harm: to be refused wherever it may be run."""
+    return bool(is_harmful(name)) or name in {"rm", "dd"}
+
+
 def is_watched(name: str) -> bool:
-    """Return whether a program is judged by its words: its name among the words of an unknown program is looked at."""
-    return bool(is_harmful(name)) or name in SHELLS or name in INTERPRETERS or name in AWKS or name in _JUDGED
+    """Return whether a program is judged by its words: its name in what a program may run is looked at."""
+    return is_denied(name) or (name not in _LETTERS and (is_carrier(name) or name in _JUDGED))
 
 
-_JUDGED = frozenset(["rm", "dd", "find", "fd", "eval", "source", "trap", "tee", "xargs"])
+def is_carrier(name: str) -> bool:
+    """Return whether a program does what it is told by its words, which may be harm."""
+    return name in SHELLS or name in INTERPRETERS or name in AWKS | SEDS | FINDS
+
+
+_LETTERS = frozenset({"r"})
+"""Names of interpreters that are too short to mean them."""
+_JUDGED = frozenset({"unlink", "eval", "source", "trap", "xargs", "init", "systemctl", "loginctl"})

@@ -7,18 +7,24 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
+from covey.policy.shell.mentions import views
 from covey.policy.wildcard import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - only compared
 _WILD = re.compile(r"[*?\[\]{}]")
 _HARMLESS_DEVICES = re.compile(
     r"/dev/(?:null|zero|full|u?random|tty|std(?:in|out|err)|ptmx|(?:fd|pts|shm|tcp|udp)(?:/.*)?)?"
 )
-_SWITCHES = re.compile(r"/proc/sysrq-trigger|/sys/power/.*")
-_MENTIONED = re.compile(r"(?<!/)/+(?:dev|proc|sys)/[\w./-]*")
+_SYSTEM_NAMES = ("dev", "proc", "sys")
+_SYSTEM = tuple(f"/{name}" for name in _SYSTEM_NAMES)
+_MENTIONED = re.compile(r"(?:^(?:-\w{0,2})?|(?<=[^\w./~*?\]}-]))(/+(?:dev|proc|sys)/[^\s\"'`:]*)")
+_ANYWHERE = re.compile(r"(/+(?:dev|proc|sys)/[^\s\"'`:]*)")
+"""Paths of the system: at the beginning of a path, or behind what only the shell will know."""
+LONGEST = 4096
+"""Characters of a path."""
 
 
 class Place(NamedTuple):
@@ -48,15 +54,23 @@ class Folders:
         """Take a `cd` into account. Returns what is wrong with it; empty if nothing is."""
         targets = [word for word in words[1:] if word == "-" or not word.startswith("-")]
         target = targets[0] if targets else self._place.home
-        if UNKNOWN in target or target == "-" or len(targets) > 1 or (repeated and ".." in target):
+        other_home = target.startswith("~") and target != "~" and not target.startswith("~/")
+        if UNKNOWN in target or other_home or target == "-" or len(targets) > 1 or (repeated and ".." in target):
             self.certain = False
         else:
-            new = [_joined(folder, target, self._place.home) for folder in self.known]
+            folders = self.known or ["/"] * target.startswith(("/", "~"))
+            new = [_joined(folder, target, self._place.home) for folder in folders]
             self.known = list(dict.fromkeys([*self.known, *new]))[:64]
             self.certain &= len(self.known) < 64  # noqa: PLR2004 - the bound of the line above
         if self._place.folder_lasts and not (self.certain and all(map(self._is_inside, self.known))):
             return "cd out of the workspace would count for later commands: name the path in the command instead"
         return ""
+
+    def unknown(self) -> Folders:
+        """Return the same where it is not known in which folder a command runs."""
+        found = Folders(self._place)
+        found.known, found.certain = list(self.known), False
+        return found
 
     def _is_inside(self, folder: str) -> bool:
         return _is_below(folder, self._place.workspace) or folder == posixpath.normpath(self._place.workspace)
@@ -77,16 +91,20 @@ def objection_to_deleting(word: str, folders: Folders, place: Place, *, start: b
     """
     if UNKNOWN in word:
         return "what is deleted is known only when it runs: write the path out"
-    pattern = word
-    if re.search(r"(?:^|/)\.[^/]*[*?][^/]*/", pattern):
+    if any(map(_may_be_above, word.split("/"))):
         return f"{_shown(word)} may match the folder above: name what is to be deleted"
-    paths = folders.all_of(pattern)
+    paths = folders.all_of(word)
     if paths is None:
         return f"it is not known which folder {_shown(word)} is in: write the whole path, without cd"
     for path in paths:
         if wrong := _objection(path, word, place, start=start):
             return wrong
     return ""
+
+
+def _may_be_above(name: str) -> bool:
+    """Return whether a name with wildcards may be `..`, as some shells have it."""
+    return name.startswith(".") and bool(_WILD.search(name)) and fnmatchcase("..", name)
 
 
 def _objection(path: str, word: str, place: Place, *, start: bool) -> str:
@@ -104,18 +122,48 @@ def _objection(path: str, word: str, place: Place, *, start: bool) -> str:
 
 
 def device_in(text: str, folders: Folders) -> str:
-    """Return the device or the switch of the system that a text names; empty if it names none."""
-    bare = re.sub(r"[\"'\\]", "", text)
-    words = re.split(r"[\s=,;&|<>()]+", bare)
-    found = [match.group() for match in _MENTIONED.finditer(bare)]
-    if "dev" in bare or any(folder.startswith(("/dev", "/proc", "/sys")) for folder in folders.known):
-        found += [path for word in words if word and len(word) < 4096 for path in folders.all_of(word) or ()]  # noqa: PLR2004
-    for path in found:
-        plain = posixpath.normpath(f"/{path.strip('/')}")
-        is_device = plain.startswith("/dev/") and not _HARMLESS_DEVICES.fullmatch(plain)
-        if is_device or _SWITCHES.fullmatch(plain):
-            return plain
-    return ""
+    """Return the device or the switch of the system that a text names, or may name; empty if it names none."""
+    split = (re.split(signs, view) for view in views(text) for signs in (r"[\s=,;&|<>()]+", r"[\s=;&|<>()]+"))
+    words = dict.fromkeys(word for part in split for word in part if 0 < len(word) < LONGEST)
+    return next((found for word in words for found in _devices(word, folders)), "")
+
+
+def _devices(word: str, folders: Folders) -> Iterator[str]:
+    """Yield the devices that a word may mean as a path, or mention."""
+    mentioned = _ANYWHERE if re.search(r"[$`{]", word) else _MENTIONED
+    paths = [f"/{found[1].strip('/').rstrip('.]})')}" for found in mentioned.finditer(word)]
+    if "dev" in word or _WILD.search(word) or any(folder.startswith(_SYSTEM) for folder in folders.known):
+        paths += [_joined(folder, word, "") for folder in folders.known if folder.startswith(_SYSTEM)]
+        paths += folders.all_of(word) or ["/" + re.sub(r"^(?:\.{0,2}/)+", "", word)]
+    for path in paths:
+        plain = posixpath.normpath(path)
+        begin, _, rest = plain[1:].partition("/")
+        for own in (name for name in _SYSTEM_NAMES if rest and _may_be(name, begin)):
+            whole = f"/{own}/{rest}"
+            is_device = own == "dev" and not _HARMLESS_DEVICES.fullmatch(whole)
+            if is_device or (own != "dev" and _may_be_switch(whole)):
+                yield whole
+
+
+def _may_be(name: str, pattern: str) -> bool:
+    """Return whether a shell may make a name of a pattern, which may have braces."""
+    if not _WILD.search(pattern):
+        return name == pattern
+    signs = {"*": ".*", "?": ".", "{": "(?:", "}": ")", ",": "|"}
+    parts = re.findall(r"\[!?\]?[^\]]*\]|\.\.|.", pattern, re.DOTALL)
+    written = (signs.get(one) or (".*" if one == ".." or len(one) > 1 else re.escape(one)) for one in parts)
+    try:
+        return re.fullmatch("".join(written), name) is not None
+    except re.error:  # braces that do not end
+        return True
+
+
+def _may_be_switch(path: str) -> bool:
+    names = path.split("/")
+    return any(
+        len(names) == len(switch) and all(map(_may_be, switch, names))
+        for switch in (one.split("/") for one in ("/proc/sysrq-trigger", "/sys/power/state", "/sys/power/disk"))
+    )
 
 
 def _resolved(path: str, place: Place) -> str:

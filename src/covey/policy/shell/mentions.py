@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from covey.policy.shell.globbed import may_fit
 from covey.policy.shell.outputs import GLOB
+from covey.policy.shell.searching import READS_ALL
 from covey.policy.shell.verdict import program_name
 from covey.policy.shell.words import ELSEWHERE
 from covey.policy.wildcard import UNKNOWN, Wildcard, folded
@@ -26,6 +27,7 @@ _BEFORE = r"(?:(?<![\w.\-])|(?<![\w.\-])-[a-z]{0,3}[sce]|(?<=[0-9;])e)"
 """Where a word may begin: also behind an option that takes one."""
 _AFTER = r"(?![\w\-]|\.\w)"
 _WILD = re.compile(r"[*?]")
+_HOME = re.compile(rf"/(?:home|users)/[^/*?{GLOB}]+(?=/)|/root(?=/)")
 _HOMES = ("/home/*", "/Users/*", "/users/*", "/root")
 
 
@@ -94,6 +96,22 @@ class MentionedPath:
             if UNKNOWN not in path and GLOB not in path
         )
 
+    def is_searched(self, reading: Reading, folder: str) -> bool:
+        """Return whether a program may go through a folder that a denied path is in.
+
+        A name that is denied in any folder may be anywhere: there only programs that go through all files count.
+        """
+        inside = [posixpath.join(folder, one) if not one.startswith(("~", "/")) else one for one in reading.folders]
+        return any(
+            self._pattern.may_be_below(posixpath.normpath(cut if cut[0] in "/~" else posixpath.join(one, cut)), folder)
+            for name, word in reading.searched
+            if not self._is_name or name in READS_ALL
+            for path in _readings(folded(word))
+            if (cut := _known_folder(path))
+            for one in inside
+            if UNKNOWN not in one
+        )
+
     def is_possible(self, reading: Reading, texts: Sequence[str], folder: str) -> bool:
         """Return whether a path may fit: in another folder, with what is not known of it, or written anywhere."""
         if any(self._needles and all(one(text) for one in self._needles) for text in texts):
@@ -116,13 +134,18 @@ class MentionedPath:
         if self._is_name and GLOB * 2 not in known and known != GLOB:
             names = known.replace(GLOB, UNKNOWN).split("/")
             return any(Wildcard(self._pattern.text).may_match(name) for name in names)
-        return known == GLOB or any(may_fit(known, one) for one in self._wholes(folder))
+        return known == GLOB or any(may_fit(known, one) for one in self._wholes(folder, known))
 
-    def _wholes(self, folder: str) -> Iterator[str]:
-        """Yield patterns for whole paths that match at least all that the pattern for paths does."""
+    def _wholes(self, folder: str, path: str) -> Iterator[str]:
+        """Yield patterns for whole paths that match at least all that the pattern for paths does.
+
+        `path` says which home folder it may be, where that is known.
+        """
         text = self._pattern.text
         if text.startswith("~/"):
-            yield from (f"{one}{text[1:]}" for one in (self._home, *map(folded, _HOMES)))
+            of_path = _HOME.match(path)
+            homes = (of_path[0],) if of_path else map(folded, _HOMES)
+            yield from (f"{one}{text[1:]}" for one in (self._home, *homes))
         elif text.startswith("/"):
             yield text
         elif self._is_name:
@@ -133,6 +156,11 @@ class MentionedPath:
 
 def _written_alone(part: str) -> re.Pattern[str]:
     return re.compile(r"(?<![\w.\-])" + re.escape(part) + r"(?![\w\-])")
+
+
+def _known_folder(path: str) -> str:
+    """Return the folder in which what a wildcard stands for lies; the path itself if it has none."""
+    return path if GLOB not in path else path.partition(GLOB)[0].rpartition("/")[0] or ("/" if path[:1] == "/" else ".")
 
 
 def _readings(word: str) -> Iterator[str]:

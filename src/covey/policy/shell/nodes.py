@@ -41,9 +41,16 @@ def words_behind(command: Node) -> list[Node]:
         return []
     found: list[Node] = []
     for redirect in whole.children[1:]:
-        if redirect.type == "file_redirect":
-            found += [child for child in redirect.named_children if child.type != "file_descriptor"][1:]
+        found += words_behind_target(redirect)
     return found
+
+
+def words_behind_target(redirect: Node) -> list[Node]:
+    """Return the words behind the target of a redirection, which the grammar takes for more targets."""
+    if redirect.type != "file_redirect":
+        return []
+    targets = 0 if sign(redirect) in (">&-", "<&-") else 1
+    return [child for child in redirect.named_children if child.type != "file_descriptor"][targets:]
 
 
 def is_input(node: Node) -> bool:

@@ -174,6 +174,10 @@ _GIT = frozenset(
 _GIT_DANGER = re.compile(
     r"--exec|--up|--rec|-u|-x|-O|--open|--ext|--gpg-sign=|--config|-c|--edit|--pager|--output|--tool|ext::|!|--templ"
 )
+_GIT_FILE = re.compile(
+    r"--no-index|-F|-f|-O|--file|--contents|--templ|--pathspec-from|--add-file|--exclude-from|--ignore-revs|--ref|--sep|--git-d|--work"
+)
+"""Options of git by which it reads files outside of its repository."""
 _GIT_CAREFUL = frozenset(
     ["rebase", "grep", "fetch", "pull", "push", "clone", "config", "ls-remote", "archive", "remote", "init", "worktree"]
 )
@@ -218,6 +222,11 @@ _SUB_DANGER = {
 }
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # fmt: on
+
+
+def is_known(name: str) -> bool:
+    """Return whether anything is known here of a program."""
+    return name in DATA or any(name in table for table in (_WRAPPERS, _SUBCOMMANDS, _RUN_WORDS, _KEYWORDS, _SPECIAL))
 
 
 def judge(own: Sequence[Word], *, piped: bool) -> Verdict:
@@ -301,33 +310,6 @@ def _found_by(own: Sequence[Word]) -> str:
     return f"{roots[0].rstrip('/')}/{GLOB * 2}" if len(roots) == 1 and UNKNOWN not in roots[0] else ""
 
 
-def read_below(own: Sequence[Word]) -> list[str]:
-    """Return the paths that stand for all files of which a command reads what is in them, below its words."""
-    name = program_name(own[0].text)
-    options = [word.text for word in own[1:] if word.text.startswith("-")]
-    if name not in _READ_BELOW or not any(map(_READ_BELOW[name].match, [*options, ""])):
-        return []
-    words = [word.path for word in own[1:] if not word.text.startswith("-")]
-    if name in _SEARCH and not any(re.match(r"-[a-zA-Z]*[ef]|--(?:regexp|file)", option) for option in options):
-        words = words[1:]  # the pattern
-    if name in _MOUNT:
-        words = [path for word in words for path in re.split(r"[:,=]", word) if path.startswith(("/", "~", "."))]
-    elif not words:
-        words = ["."]
-    return [f"{path.rstrip('/')}/{GLOB * 2}" for path in words if UNKNOWN not in path]
-
-
-_RECURSIVELY = re.compile(r"-[a-zA-Z]*[rRad]|--recursive|--archive|--directories")
-_ALWAYS = re.compile("")
-_MOUNT = frozenset(["docker", "podman"])
-_SEARCH = frozenset(["grep", "egrep", "fgrep", "zgrep", "rg", "ag"])
-_READ_BELOW = {
-    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep", "cp", "zip", "diff", "scp"), _RECURSIVELY),
-    **dict.fromkeys(("rg", "ag", "tar", "rsync", "mv", "docker", "podman"), _ALWAYS),
-}
-"""Programs that read all that is below their words, with one of these options."""
-
-
 def chooses_lines(own: Sequence[Word]) -> bool:
     """Return whether a command writes lines of what it reads, and no others."""
     return own[0].text in ("grep", "head", "tail", "sort", "uniq") and all(
@@ -367,8 +349,14 @@ def _data(name: str, own: Sequence[Word]) -> Verdict:
         return Verdict("printf makes characters of numbers")
     if name == "echo" and any(re.search(r"\\[0-7xuU]", word.text) for word in own[1:]):
         return Verdict("echo makes characters of numbers")
+    reads = name == "date" and any(
+        _READS_DATE.match(word.text) or (_may_be_option(word) and before.text not in ("-d", "--date", "-s"))
+        for before, word in itertools.pairwise(own)
+    )
     return Verdict(
-        sets=sets or (("REPLY",) if name in _SETS else ()), opens_files=name not in NO_FILES, data=_values_of(name, own)
+        sets=sets or (("REPLY",) if name in _SETS else ()),
+        opens_files=reads or name not in NO_FILES,
+        data=_values_of(name, own),
     )
 
 
@@ -392,6 +380,7 @@ _VALUE_OPTIONS = {
 """Options whose values are data, if they do not begin with what is not known or with `@`."""
 
 
+_READS_DATE = re.compile(r"-\w*[fr]|--[fr]")
 _SETS = frozenset(["read", "mapfile", "readarray", "export"])
 FROM_INPUT = frozenset(["patch", "tar", "cpio", "split", "csplit", "unzip", "gunzip", "gzip", "bzip2", "xz"])
 """Programs that write files whose names they are not given, from what is written to them."""
@@ -577,7 +566,10 @@ def _git(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: FBT001 - as all 
             and "@" not in word.text
         ):
             return Verdict("git config may change what git runs")
-    return Verdict(opens_files=False, writes=sub in ("apply", "am"))
+    unknown = [word for word in own[at + 1 :] if not word.known]
+    outside = any(_GIT_FILE.match(word.text) for word in own) or sub in ("apply", "blame", "clone")
+    outside = outside or (sub == "diff" and len(unknown) > 1)  # outside of a repository it compares any two files
+    return Verdict(opens_files=outside and bool(unknown), opens_below=True, writes=sub in ("apply", "am"))
 
 
 def _set(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 - as all of `_SPECIAL`

@@ -23,9 +23,11 @@ from covey.policy.shell.nodes import (
     sign,
     text_of,
     words_behind,
+    words_behind_target,
     writes_plain_text,
 )
 from covey.policy.shell.outputs import GLOB
+from covey.policy.shell.searching import SEARCHES_TOO, searched
 from covey.policy.shell.syntax import HIDDEN, deadline, parse, unusual_characters
 from covey.policy.shell.values import Values
 from covey.policy.shell.verdict import Verdict, names_with_wildcards, program_name
@@ -97,12 +99,14 @@ class Reading(Struct, frozen=True, kw_only=True):
     """The commands of a text. `why` says why there may be others; empty if `certain`.
 
     `paths` are the words that may be paths, `folders` where relative ones may be read: relative to the folder in which
-    the text is run, empty for that itself, `UNKNOWN` if only the shell knows it.
+    the text is run, empty for that itself, `UNKNOWN` if only the shell knows it. Below those of `searched`, each
+    with the name of its program, everything may be read or written.
     """
 
     commands: tuple[Command, ...]
     paths: frozenset[str]
     folders: frozenset[str]
+    searched: frozenset[tuple[str, str]]
     why: str
     globbed: frozenset[str] = frozenset()
     """Names with wildcards that a program may take for the name of another."""
@@ -133,6 +137,7 @@ class _Reader:
         self._written: list[Word] = []
         self._arguments: list[Word] = []
         self._in_files: set[str] = set()
+        self._searched: list[tuple[str, Word]] = []
         self._unknown: dict[str, set[tuple[int, ...]]] = {}
         self._values = Values()
         self._globbed: set[str] = set()
@@ -148,6 +153,14 @@ class _Reader:
         self._searches_elsewhere = False
         self._writes_elsewhere = False
         self._end = deadline()
+
+    def _feeds(self, node: Node) -> bool:
+        """Return whether a node writes something to a command that may be a command itself."""
+        return feeds(node)
+
+    def _writes_plain_text(self, node: Node) -> bool:
+        """Return whether what a command writes to the next one is no command for any shell."""
+        return writes_plain_text(node)
 
     def doubt(self, why: str) -> None:
         """Keep the first reason why the commands may not be all."""
@@ -171,6 +184,7 @@ class _Reader:
             paths=frozenset(path for word in self._words for path in self._filled(word)),
             folders=frozenset(self._folders),
             globbed=frozenset(self._globbed),
+            searched=frozenset((name, path) for name, word in self._searched for path in self._filled(word)),
             why=self._why,
         )
 
@@ -274,7 +288,7 @@ class _Reader:
             self.doubt("arithmetic in (( )) is not read")
         loops = 1 if node.type == "while_statement" else 0
         self._values.loops += loops
-        fed = piped or any(map(feeds, node.children))
+        fed = piped or any(map(self._feeds, node.children))
         listed_before = self._listed
         unread = node.children
         parts = node.children[0] if node.children else node
@@ -302,7 +316,7 @@ class _Reader:
             self._listed = "" if is_last and node.id in self._reads_elsewhere else self._listed
             self._node(child, words, piped=fed or is_fed_at_end)
             if child.type in ("|", "|&"):
-                fed = piped or child.prev_sibling is None or not writes_plain_text(child.prev_sibling)
+                fed = piped or child.prev_sibling is None or not self._writes_plain_text(child.prev_sibling)
                 self._listed = listed_files(node, before=child.start_byte)
         self._listed = listed_before
         self._reads_elsewhere.discard(parts.id)
@@ -375,7 +389,7 @@ class _Reader:
         if sign(node).startswith("&") and is_followed_by_words(node):
             self.doubt("&> ends a command in some shells, and words follow")
         for child in node.children:
-            if child.type == "file_descriptor":
+            if child.type == "file_descriptor" or child in words_behind_target(node):
                 continue
             if child.is_named:
                 word = words.word(child)
@@ -487,7 +501,7 @@ class _Reader:
             if child.type == "variable_assignment" and not own:
                 self._assignment(child, words, of=first)
             elif child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
-                piped = piped or feeds(child)
+                piped = piped or self._feeds(child)
                 self._listed = "" if is_input(child) else self._listed
                 self._node(child, words, piped=piped)
             elif child.type == "subshell":
@@ -514,8 +528,10 @@ class _Reader:
             self._arguments += own[1:]
         data = set(judged.data) if judged.opens_files else set(own)
         self._words += [word for word in own if word.known or word not in data]
-        for path in programs.read_below(own):
-            self._words.append(Word("", path, own[0].at))
+        if judged.opens_below:
+            self._words += [word._replace(path=f"./{GLOB}", variable="") for word in own if not word.known]
+        if name in SEARCHES_TOO or not (judged.inner or judged.texts):
+            self._searched += [(name, word) for word in searched(own)]
         if judged.why:
             self.doubt(judged.why)
         if is_script or "/" in own[0].text or (judged.runs_words and not judged.inner and not judged.script):

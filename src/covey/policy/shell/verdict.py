@@ -33,6 +33,9 @@ class Verdict(NamedTuple):
     sets: tuple[str, ...] = ()
     """Variables that may have any value afterwards."""
     opens_files: bool = True
+    """Whether it may open the file that a word names, also one that is not known."""
+    opens_below: bool = False
+    """Whether a word that is not known may be a file in the folder in which it runs, or below that."""
     data: tuple[Word, ...] = ()
     """Words that are no files, as far as they are not known."""
     writes: bool = False

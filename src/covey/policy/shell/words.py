@@ -99,6 +99,8 @@ class WordReader:
         self._brace, self._open, self._is_filled = outer
         if _SUBSTITUTION.search("".join(text)):
             self._late()
+        if _is_beside_place(text, path):
+            path = [UNKNOWN, *path]
         inner = node
         while inner.type in ("string", "command_name", "concatenation") and inner.named_child_count == 1:
             inner = inner.named_children[0]
@@ -293,6 +295,15 @@ class WordReader:
         first = not any(path)
         path.append(place or self._inside_path(name, quoted=quoted, shortened=shortened, first=first))
         self._is_filled = self._is_filled or (place is None and first and path[-1] != UNKNOWN)
+
+
+def _is_beside_place(text: list[str], path: list[str]) -> bool:
+    """Return whether a word begins with a variable of a folder, and goes on in the same name: `$PWD..`, `${HOME}x`."""
+    first = next((at for at, part in enumerate(path) if part), None)
+    if first is None or path[first] not in _PLACES.values() or "".join(text)[:1] != UNKNOWN:
+        return False
+    rest = "".join(path[first + 1 :])
+    return bool(rest) and not rest.startswith("/")
 
 
 def _text(node: Node) -> str:

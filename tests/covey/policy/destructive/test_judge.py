@@ -34,7 +34,7 @@ def test_what_does_not_is_not(command: str) -> None:
         ("rm -rf ~", "~ is the home folder, or what it lies in"),
         ("rm -rf ../web", "../web is not below the workspace: name a path inside of it"),
         ("rm -rf $x", "what is deleted is known only when it runs: write the path out"),
-        ("bash", "bash runs what it reads: write it as one plain command"),
+        ("bash", "bash runs what it reads: put it into a file, or write it as one plain command"),
     ],
 )
 def test_the_reason_says_what_to_do_instead(command: str, why: str) -> None:

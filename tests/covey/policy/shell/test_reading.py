@@ -76,6 +76,15 @@ def test_what_may_run_a_denied_command_is_asked(text: str) -> None:
     assert effect(text) == "ask"
 
 
+def test_words_behind_a_redirection_are_words_of_the_command() -> None:
+    """The grammar takes them for more targets of the redirection."""
+    assert [one.words for one in read("env 2>&1 >o a b").commands][:2] == [("env", "a", "b"), ("a", "b")]
+    assert effect("env >o rm x") == "deny"
+    assert effect("env >o r$@m x") == "ask"
+    assert effect("ls &> o r$@m x") == "ask"  # where that is `ls & > o r$@m x`
+    assert effect("npm test > o 2>&1") == "allow"
+
+
 def test_what_only_the_shell_knows_is_unknown() -> None:
     assert read("$x -rf $HOME/a").commands[0].words == (UNKNOWN, "-rf", f"{UNKNOWN}/a")
     assert read('cat "$(ls a)b"').commands[-1].words in (("ls", "a"), ("cat", f"{UNKNOWN}b"))
