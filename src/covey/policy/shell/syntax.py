@@ -27,6 +27,11 @@ LONGEST_PARSE_S = 0.02
 """Processor time after which no further part of a text is parsed. What is left out is not certain."""
 HIDDEN = "\ue000"
 """In a text that is part of another: characters that are not known. Shells give it no meaning."""
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
+"""Characters beyond 16 bits: the scanner of tree-sitter-bash 0.25 ends the process with them.
+
+It looks them up in a table of the C library (`isalnum`) that ends long before.
+"""
 _TOKEN = re.compile(r"""[()\[\]{}<>|&;$`"'\\\n!#=]|[^\s()\[\]{}<>|&;$`"'\\!#=]+""")
 _QUOTED_DOCUMENT = re.compile(r"<<-?[ \t]*(['\"])(\w+)\1[^\n]*\n.*?^\t*\2$", re.DOTALL | re.MULTILINE)
 _JOINED_LINES = re.compile(r"[^ \t\n]\\\n[^ \t\n]|\\\\\n|^[^#\n]*#[^\n]*\\$", re.MULTILINE)
@@ -44,6 +49,8 @@ def parse(text: str, end: float) -> Parsed:
     """Return the syntax tree of a text; none if the processor time of the thread is beyond `end`."""
     if len(text) > LONGEST:
         return Parsed(None, f"it has more than {LONGEST} characters")
+    if _BEYOND.search(text):
+        return Parsed(None, "it has characters that the grammar cannot read, such as emoji")
     if _is_long(text):
         return Parsed(None, f"it has more than {MOST_TOKENS} words and signs")
     if time.thread_time() > end:
