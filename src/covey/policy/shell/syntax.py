@@ -47,14 +47,8 @@ class Parsed(NamedTuple):
 
 def parse(text: str, end: float) -> Parsed:
     """Return the syntax tree of a text; none if the processor time of the thread is beyond `end`."""
-    if len(text) > LONGEST:
-        return Parsed(None, f"it has more than {LONGEST} characters")
-    if _BEYOND.search(text):
-        return Parsed(None, "it has characters that the grammar cannot read, such as emoji")
-    if _is_long(text):
-        return Parsed(None, f"it has more than {MOST_TOKENS} words and signs")
-    if time.thread_time() > end:
-        return Parsed(None, "reading it takes too long")
+    if why := _too_much(text, end):
+        return Parsed(None, why)
     # A parser of its own for each text: it keeps what it has read, and decisions are also made in threads.
     root = Parser(_language()).parse(text.encode(errors="replace")).root_node
     if root.descendant_count > MOST_NODES:
@@ -62,6 +56,17 @@ def parse(text: str, end: float) -> Parsed:
     if root.has_error:
         return Parsed(root, "its syntax is not that of a complete shell command")
     return Parsed(root, _objection(text))
+
+
+def _too_much(text: str, end: float) -> str:
+    """Return why a text is not parsed at all; empty if it is."""
+    if len(text) > LONGEST:
+        return f"it has more than {LONGEST} characters"
+    if _BEYOND.search(text):
+        return "it has characters that the grammar cannot read, such as emoji"
+    if _is_long(text):
+        return f"it has more than {MOST_TOKENS} words and signs"
+    return "reading it takes too long" if time.thread_time() > end else ""
 
 
 def deadline() -> float:
