@@ -52,7 +52,8 @@ _SIGNS = {
     ";", "&&", "||", "|", "|&", "&", "\n", "(", ")", "{", "}", "$(", "`", "if", "then", "elif", "else", "fi", "while",
     "until", "do", "done", "!", "for", "in", "<(", ">(",
 }  # fmt: skip
-_REDIRECTIONS = {">", ">>", "<", ">&", "<&", "&>", "&>>", ">|", ">&-", "<&-"}
+_REDIRECTIONS = {">", ">>", "<", ">&", "<&", "&>", "&>>", ">&-", "<&-"}
+"""`>|` is not among them: it is a pipe in fish."""
 _DELIMITER = re.compile(r"(['\"]?)(\w+)\1")
 _DECIDES = re.compile(
     r"(IFS|ENV|HOME|CDPATH|SHELL\w*|BASH\w*|LD_\w+|DYLD_\w+|PS\d|PROMPT\w*|ZDOTDIR|f?path|NULLCMD|READNULLCMD)"

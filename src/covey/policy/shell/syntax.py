@@ -27,6 +27,11 @@ LONGEST_PARSE_S = 0.02
 """Processor time after which no further part of a text is parsed. What is left out is not certain."""
 HIDDEN = "\ue000"
 """In a text that is part of another: characters that are not known. Shells give it no meaning."""
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
+"""Characters beyond 16 bits: the scanner of tree-sitter-bash 0.25 ends the process with them.
+
+It looks them up in a table of the C library (`isalnum`) that ends long before.
+"""
 _TOKEN = re.compile(r"""[()\[\]{}<>|&;$`"'\\\n!#=]|[^\s()\[\]{}<>|&;$`"'\\!#=]+""")
 _QUOTED_DOCUMENT = re.compile(r"<<-?[ \t]*(['\"])(\w+)\1[^\n]*\n.*?^\t*\2$", re.DOTALL | re.MULTILINE)
 _JOINED_LINES = re.compile(r"[^ \t\n]\\\n[^ \t\n]|\\\\\n|^[^#\n]*#[^\n]*\\$", re.MULTILINE)
@@ -42,12 +47,8 @@ class Parsed(NamedTuple):
 
 def parse(text: str, end: float) -> Parsed:
     """Return the syntax tree of a text; none if the processor time of the thread is beyond `end`."""
-    if len(text) > LONGEST:
-        return Parsed(None, f"it has more than {LONGEST} characters")
-    if _is_long(text):
-        return Parsed(None, f"it has more than {MOST_TOKENS} words and signs")
-    if time.thread_time() > end:
-        return Parsed(None, "reading it takes too long")
+    if why := _too_much(text, end):
+        return Parsed(None, why)
     # A parser of its own for each text: it keeps what it has read, and decisions are also made in threads.
     root = Parser(_language()).parse(text.encode(errors="replace")).root_node
     if root.descendant_count > MOST_NODES:
@@ -55,6 +56,17 @@ def parse(text: str, end: float) -> Parsed:
     if root.has_error:
         return Parsed(root, "its syntax is not that of a complete shell command")
     return Parsed(root, _objection(text))
+
+
+def _too_much(text: str, end: float) -> str:
+    """Return why a text is not parsed at all; empty if it is."""
+    if len(text) > LONGEST:
+        return f"it has more than {LONGEST} characters"
+    if _BEYOND.search(text):
+        return "it has characters that the grammar cannot read, such as emoji"
+    if _is_long(text):
+        return f"it has more than {MOST_TOKENS} words and signs"
+    return "reading it takes too long" if time.thread_time() > end else ""
 
 
 def deadline() -> float:

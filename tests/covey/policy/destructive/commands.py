@@ -225,6 +225,7 @@ ONLY_JUDGED = (
     "man -P reboot ls",
     "taskset 1 systemctl poweroff",
     "rm -rf .?",
+    "echo 'mkfs -t ext4 g' | tr a a >| sh",
     "eval echo 'rm -rf \"$(pwd)/..\"' >s; sh s",
     "ssh -oProxyCommand='rm -fr ~/.' x ls",
     "flock o -c '$(echo qz|tr qz rm) -rfv ~/.'",

@@ -76,6 +76,11 @@ def test_what_may_run_a_denied_command_is_asked(text: str) -> None:
     assert effect(text) == "ask"
 
 
+@pytest.mark.parametrize("text", ["xJ\x13{\U000fec04\U0003da48\x93\xd3", "echo '{\U0001f389}'", "x{\U0010ffff"])
+def test_characters_that_end_the_process_of_the_parser_are_not_parsed(text: str) -> None:
+    assert not read(text).certain
+
+
 def test_words_behind_a_redirection_are_words_of_the_command() -> None:
     """The grammar takes them for more targets of the redirection."""
     assert [one.words for one in read("env 2>&1 >o a b").commands][:2] == [("env", "a", "b"), ("a", "b")]
