@@ -24,6 +24,8 @@ _BRACES = re.compile(r"(?<!\$)\{(?![}\s])")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _GLUED = re.compile(r"[^\s&|;<>]&[^\s&|;<>)]")
 """`&` inside of a word, which is a part of it in fish."""
+_SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[\w.+-]+$|/opt/homebrew/bin/[\w.+-]+$")
+"""Programs of the system, which are what their names say."""
 _DISCARDED = re.compile(r"/dev/(?:null|stdout|stderr|tty)|-|\d+")
 """Targets of a redirection in which nothing is kept."""
 
@@ -73,7 +75,7 @@ def is_known(word: str) -> bool:
 def runs_others(words: Sequence[str]) -> bool:
     """Return whether a program may run its words or what it reads, as the policy's reader knows programs."""
     verdict = _verdict(words)
-    return verdict.runs_words or bool(verdict.why)
+    return verdict.runs_words or bool(verdict.why or verdict.script) or _is_file(words[0])
 
 
 def takes_data(words: Sequence[str]) -> bool:
@@ -81,7 +83,7 @@ def takes_data(words: Sequence[str]) -> bool:
     verdict = _verdict(words)
     if verdict.inner and not verdict.why:
         return all(takes_data([word.text for word in inner]) for inner in verdict.inner)
-    return not verdict.runs_words and not verdict.why
+    return not verdict.runs_words and not verdict.why and not verdict.script and not _is_file(words[0])
 
 
 def is_made_for_running(words: Sequence[str]) -> bool:
@@ -94,6 +96,11 @@ def start_of_inner(words: Sequence[str]) -> int | None:
     """Return the place of the program that the words tell a program to run; None if that is not certain."""
     verdict = _verdict(words)
     return verdict.inner[0][0].at[0] if len(verdict.inner) == 1 and verdict.inner[0] and not verdict.why else None
+
+
+def _is_file(program: str) -> bool:
+    """Return whether a program is a file that the text names, and may be another one than its name says."""
+    return "/" in program and _SYSTEM.match(program) is None
 
 
 def _verdict(words: Sequence[str]) -> Verdict:

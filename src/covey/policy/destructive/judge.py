@@ -24,6 +24,7 @@ from covey.policy.destructive.interpreters import objection_to_interpreter, obje
 from covey.policy.destructive.starting import read_start
 from covey.policy.destructive.targets import Folders, Place, device_in, objection_to_deleting
 from covey.policy.shell import programs as shell_programs
+from covey.policy.shell.reading import read as read_shell
 from covey.policy.shell.syntax import HIDDEN
 from covey.policy.wildcard import UNKNOWN
 
@@ -129,6 +130,7 @@ def _judge_text(text: str, context: _Context, depth: int) -> str:
             return wrong
     return (
         _of_input(read, commands, about)
+        or (_of_written_programs(text) if depth == DEEPEST else "")
         or (_of_comments(text, read) if context.trusted else "")
         or _of_devices(text, read, commands, about)
     )
@@ -152,7 +154,7 @@ def _of_input(read: Commands, commands: list[Command], about: _Judgement) -> str
     if wrong := _of_readers(read, commands, names) or _of_values(read, about) or _of_found_files(commands, about):
         return wrong
     runners = [one for one in commands if not takes_data(one.words)]
-    writes = bool(read.targets) or any(map(_copied, commands))
+    writes = bool(read.targets) or any(map(_copied, commands)) or any(map(_writes_by_itself, commands))
     if not runners or not (writes or any(one.fed or any(map(_is_input, one.words)) for one in runners)):
         return ""
     runner = runners[0].words[0]
@@ -160,6 +162,14 @@ def _of_input(read: Commands, commands: list[Command], about: _Judgement) -> str
     data = (_of_data(one, runner, about) for one in writers)
     documents = (_of_document(text, runner, about) for text in (*read.documents, *read.values))
     return next(filter(None, (_of_written(read, commands, runners), *data, *documents)), "")
+
+
+def _of_written_programs(text: str) -> str:
+    """Judge a text that runs a file which it writes, in whatever way: then no name in it is only a text."""
+    found = mentions.denied_in(text)
+    if not found or not read_shell(text).runs_written:
+        return ""
+    return f"it names {found}, and may run a file that it writes: write the file by a command of its own"
 
 
 def _of_readers(read: Commands, commands: list[Command], names: set[str]) -> str:
@@ -213,6 +223,13 @@ def _copied(command: Command) -> tuple[str, ...]:
     """Return the words of a program that copies files, also where another program runs it."""
     places = [at for at, word in enumerate(command.words) if programs.family(word) in programs.COPIES]
     return command.words[places[0] + 1 :] if places else ()
+
+
+def _writes_by_itself(command: Command) -> bool:
+    """Return whether the program of awk or sed in a command may write a file."""
+    name = programs.family(command.words[0])
+    sign = ">" if name in programs.AWKS else "w"
+    return (name in programs.AWKS or name in {"sed", "gsed"}) and any(sign in word for word in command.words[1:])
 
 
 def _of_data(command: Command, runner: str, about: _Judgement) -> str:

@@ -111,6 +111,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     why: str
     globbed: frozenset[str] = frozenset()
     """Names with wildcards that a program may take for the name of another."""
+    runs_written: bool = False
+    """Whether the text may run a file that it writes."""
 
     @property
     def certain(self) -> bool:
@@ -144,6 +146,7 @@ class _Reader:
         self._globbed: set[str] = set()
         self._folders: list[str] = [""]
         self._why = ""
+        self._runs_written = False
         self._depth = 0
         self._is_inner = False
         self._listed = ""
@@ -187,6 +190,7 @@ class _Reader:
             globbed=frozenset(self._globbed),
             searched=frozenset((name, path) for name, word in self._searched for path in self._filled(word)),
             why=self._why,
+            runs_written=self._runs_written,
         )
 
     def _look_for_written_programs(self) -> None:
@@ -200,32 +204,37 @@ class _Reader:
             words = [word for word in self._arguments if is_near or "/" in word.path]
             if any(_is_written(name, program_name(word.path)) for word in words if word.at not in places):
                 self.doubt(f"{name} may be written before it is run")
+                self._runs_written = self._runs_written or name in self._in_files
         if any(name in self._unknown and written & set(map(program_name, words)) for name, words in named):
-            self.doubt("it writes a file that it gives to a program, which may run it")
+            self._doubt_written("it writes a file that it gives to a program, which may run it")
         is_run = bool(self._unknown) or any(programs.is_runner(name) for name, _ in named)
         if is_run and any(_MAY_BE_RUN.search(word.path) for word in self._written):
-            self.doubt("it writes a file that a program may run, and runs programs")
+            self._doubt_written("it writes a file that a program may run, and runs programs")
         if self._unknown:
             changed = {program_name(word.path) for word in self._arguments}
             if any(program_name(word.path) in changed for word in self._inputs):
-                self.doubt("it writes a file that is written to a program, which may run it")
+                self._doubt_written("it writes a file that is written to a program, which may run it")
         if self._unknown and any(name in _COPIES and any(UNKNOWN in word for word in words) for name, words in named):
-            self.doubt("it copies a file whose name is known only when it runs, and runs a program")
+            self._doubt_written("it copies a file whose name is known only when it runs, and runs a program")
         if self._unknown and (
             self._writes_elsewhere or any(not word.known and not word.variable for word in self._written)
         ):
-            self.doubt("it writes a file whose name is known only when it runs, and runs a program")
+            self._doubt_written("it writes a file whose name is known only when it runs, and runs a program")
         if self._unknown and any(
             name in programs.FROM_INPUT | programs.COMPILERS and written & set(map(program_name, words))
             for name, words in named
         ):
-            self.doubt("it unpacks a file that it writes, and runs a program")
+            self._doubt_written("it unpacks a file that it writes, and runs a program")
         if self._searches_elsewhere and (
             self._writes_elsewhere
             or any(word.text not in _NOWHERE for word in self._written)
             or any(name in programs.WRITERS for name, _ in named)
         ):
-            self.doubt("it sets PATH, and writes files")
+            self._doubt_written("it sets PATH, and writes files")
+
+    def _doubt_written(self, why: str) -> None:
+        self._runs_written = True
+        self.doubt(why)
 
     def read(self, text: str, above: tuple[int, ...], *, piped: bool) -> None:
         """Read a text, which may be a word of another."""
