@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.policy.shell import programs as shell_programs
-from covey.policy.shell.nodes import is_input, sign
+from covey.policy.shell.nodes import is_input, sign, text_of
 from covey.policy.shell.reading import _Reader
 from covey.policy.shell.syntax import unusual_characters
 from covey.policy.shell.words import GLOB, Word, WordReader
@@ -147,9 +147,7 @@ class _Written(_Reader):
 
     def _document(self, node: Node, words: WordReader, *, piped: bool) -> None:
         super()._document(node, words, piped=piped)
-        self.documents += [
-            (child.text or b"").decode(errors="replace") for child in node.children if child.type == "heredoc_body"
-        ]
+        self.documents += [text_of(child) for child in node.children if child.type == "heredoc_body"]
 
     def _plain(self, word: Word) -> str:
         """Return a word as one text. `{}` is what xargs and find replace."""

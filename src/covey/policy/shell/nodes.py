@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from covey.policy.shell import programs
+from covey.policy.shell.syntax import decoded
 from covey.policy.shell.words import WordReader
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def operands(node: Node) -> Iterator[Node]:
 
 
 def text_of(node: Node) -> str:
-    return (node.text or b"").decode(errors="replace")
+    return decoded(node.text)
 
 
 def sign(redirect: Node) -> str:

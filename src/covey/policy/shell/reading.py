@@ -333,7 +333,7 @@ class _Reader:
         self._values.loops -= loops
 
     def _substitution(self, node: Node, words: WordReader, *, piped: bool) -> None:
-        written = (node.text or b"").decode(errors="replace")
+        written = text_of(node)
         if written.startswith("`") and re.search(r"['\"\\]", written):
             self.doubt("quotes in backquotes are not read")
         if written.startswith(">("):

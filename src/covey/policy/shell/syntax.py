@@ -27,11 +27,9 @@ LONGEST_PARSE_S = 0.02
 """Processor time after which no further part of a text is parsed. What is left out is not certain."""
 HIDDEN = "\ue000"
 """In a text that is part of another: characters that are not known. Shells give it no meaning."""
-_BEYOND = re.compile("[\U00010000-\U0010ffff]")
-"""Characters beyond 16 bits: the scanner of tree-sitter-bash 0.25 ends the process with them.
-
-It looks them up in a table of the C library (`isalnum`) that ends long before.
-"""
+_ESCAPE = "\xff"
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]+){_ESCAPE}")
 _TOKEN = re.compile(r"""[()\[\]{}<>|&;$`"'\\\n!#=]|[^\s()\[\]{}<>|&;$`"'\\!#=]+""")
 _QUOTED_DOCUMENT = re.compile(r"<<-?[ \t]*(['\"])(\w+)\1[^\n]*\n.*?^\t*\2$", re.DOTALL | re.MULTILINE)
 _JOINED_LINES = re.compile(r"[^ \t\n]\\\n[^ \t\n]|\\\\\n|^[^#\n]*#[^\n]*\\$", re.MULTILINE)
@@ -50,7 +48,7 @@ def parse(text: str, end: float) -> Parsed:
     if why := _too_much(text, end):
         return Parsed(None, why)
     # A parser of its own for each text: it keeps what it has read, and decisions are also made in threads.
-    root = Parser(_language()).parse(text.encode(errors="replace")).root_node
+    root = Parser(_language()).parse(encoded(text)).root_node
     if root.descendant_count > MOST_NODES:
         return Parsed(None, "it has too many parts")
     if root.has_error:
@@ -58,12 +56,25 @@ def parse(text: str, end: float) -> Parsed:
     return Parsed(root, _objection(text))
 
 
+def encoded(text: str) -> bytes:
+    """Return a text for the parser: characters beyond ASCII are written as numbers, which are parts of words as well.
+
+    The scanner of tree-sitter-bash 0.25 looks up each character in a table of the C library that has 256 entries, and
+    ends the process with one that is far behind its end.
+    """
+    return _BEYOND_ASCII.sub(lambda found: f"{_ESCAPE}{ord(found[0]):x}{_ESCAPE}", text).encode()
+
+
+def decoded(source: bytes | None) -> str:
+    """Return the text of a node, or of a part of it, as it was before `encoded`."""
+    text = (source or b"").decode(errors="replace")
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if _ESCAPE in text else text
+
+
 def _too_much(text: str, end: float) -> str:
     """Return why a text is not parsed at all; empty if it is."""
     if len(text) > LONGEST:
         return f"it has more than {LONGEST} characters"
-    if _BEYOND.search(text):
-        return "it has characters that the grammar cannot read, such as emoji"
     if _is_long(text):
         return f"it has more than {MOST_TOKENS} words and signs"
     return "reading it takes too long" if time.thread_time() > end else ""

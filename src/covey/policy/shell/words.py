@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from covey.policy.shell.outputs import GLOB, output_of
-from covey.policy.shell.syntax import HIDDEN
+from covey.policy.shell.syntax import HIDDEN, decoded
 from covey.policy.wildcard import UNKNOWN
 
 if TYPE_CHECKING:
@@ -245,9 +245,9 @@ class WordReader:
     def _ansi(self, inside: str, text: list[str], path: list[str]) -> bool:
         if re.search(r"\\[^ntr\\]|\\$|'", inside):
             self._doubt("it has quotes with escapes")
-        decoded = re.sub(r"\\(.)", lambda found: _ANSI.get(found[1], found[1]), inside)
-        text.append(_shown(decoded))
-        path.append(_shown(decoded))
+        unescaped = re.sub(r"\\(.)", lambda found: _ANSI.get(found[1], found[1]), inside)
+        text.append(_shown(unescaped))
+        path.append(_shown(unescaped))
         return True
 
     def _string(self, node: Node, text: list[str], path: list[str]) -> bool:
@@ -265,12 +265,12 @@ class WordReader:
 
     def _inside(self, written: bytes, text: list[str], path: list[str]) -> None:
         """Add characters that are in double quotes."""
-        inside = written.decode(errors="replace")
+        inside = decoded(written)
         if re.search(r"(?<!\\)(?:\\\\)*(?:`|\$[\w({])", inside):
             self._doubt("a substitution in its quotes is not read")
-        decoded = re.sub(r"\\([\"\\$`])", r"\1", inside).replace("\\\n", "")
-        text.append(_shown(decoded))
-        path.append(_shown(decoded))
+        unescaped = re.sub(r"\\([\"\\$`])", r"\1", inside).replace("\\\n", "")
+        text.append(_shown(unescaped))
+        path.append(_shown(unescaped))
 
     def _expansion(self, node: Node, path: list[str], *, quoted: bool) -> None:
         name = next((_text(child) for child in node.named_children if child.type == "variable_name"), "")
@@ -307,7 +307,7 @@ def _is_beside_place(text: list[str], path: list[str]) -> bool:
 
 
 def _text(node: Node) -> str:
-    return (node.text or b"").decode(errors="replace")
+    return decoded(node.text)
 
 
 def _has_gaps(node: Node) -> bool:

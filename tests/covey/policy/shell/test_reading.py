@@ -76,9 +76,25 @@ def test_what_may_run_a_denied_command_is_asked(text: str) -> None:
     assert effect(text) == "ask"
 
 
-@pytest.mark.parametrize("text", ["xJ\x13{\U000fec04\U0003da48\x93\xd3", "echo '{\U0001f389}'", "x{\U0010ffff"])
-def test_characters_that_end_the_process_of_the_parser_are_not_parsed(text: str) -> None:
-    assert not read(text).certain
+@given(st.text(st.characters(min_codepoint=0x80, exclude_categories=["Cs"]) | st.sampled_from("x{}<>;$'\"\\ \n=-&|(#")))
+@example("xJ\x13{\U000fec04\U0003da48\x93\xd3")
+def test_no_character_ends_the_process_of_the_parser(text: str) -> None:
+    """Its scanner looks up each character in a table of 256 entries."""
+    read(text)
+
+
+def test_characters_beyond_ascii_are_read_as_they_are() -> None:
+    commands = read("git commit -m \"🎉 fix 'é'\" && cat ю/ÿ1fÿ 中* $'ü' >\U0010ffff").commands
+    assert [one.words for one in commands] == [
+        ("git", "commit", "-m", "🎉 fix 'é'"),
+        ("cat", "ю/ÿ1fÿ", f"中{UNKNOWN}", "ü"),
+    ]
+    assert effect("git commit -m '🎉 é'") == "allow"
+    assert effect("echo é; rm 🎉") == "deny"
+    assert effect("echo 🎉 | r''m é") == "deny"
+    denied = Policy([RULES[0], {"name": "no", "effect": "deny", "path": "~/🔒/"}], home="/home/me")
+    call = ToolCall(kind=SHELL, command="cat ~/'🔒'/x")
+    assert denied.decide(PolicyRequest(agent="claude", tool="Bash", folder="/", call=call)).effect == "deny"
 
 
 def test_words_behind_a_redirection_are_words_of_the_command() -> None:
