@@ -30,7 +30,7 @@ class Sshd:
                 ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True, timeout=LIMIT_S
             )
         shutil.copy(folder / "user.pub", folder / "authorized")
-        self.home = folder / "home"
+        self.home = folder / "login"
         self.home.mkdir()
         exported = {
             "HOME": str(self.home),

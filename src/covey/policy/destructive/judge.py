@@ -47,7 +47,7 @@ _DATA = {(word,) for word in programs.DATA}
 _LEADS_AWAY = re.compile(r"(?:^|=|^-\w)(?:/|~|\.\.)")
 """In the words of a program in front of a command that it runs: another folder, perhaps."""
 _DEVICES = re.compile(r"\b(?:dev|proc|sys)\b")
-_PROGRAMS = re.compile(r"[$`]|/\S*[*?\[{]")
+_PROGRAMS = re.compile(r"[$`]|(?<!\S)[^\s/]*+/[^\s*?\[{]*+[*?\[{]")
 """What may become the name of a program."""
 _GOES = re.compile(r"\b(?:cd|pushd|popd|chdir)\b")
 _INPUTS = ("/dev/fd/", "/dev/stdin", "/proc/")

@@ -21,7 +21,7 @@ _HARMLESS_DEVICES = re.compile(
 _SYSTEM_NAMES = ("dev", "proc", "sys")
 _SYSTEM = tuple(f"/{name}" for name in _SYSTEM_NAMES)
 _MENTIONED = re.compile(r"(?:^(?:-\w{0,2})?|(?<=[^\w./~*?\]}-]))(/+(?:dev|proc|sys)/[^\s\"'`:]*)")
-_ANYWHERE = re.compile(r"(/+(?:dev|proc|sys)/[^\s\"'`:]*)")
+_ANYWHERE = re.compile(r"((?<!/)/++(?:dev|proc|sys)/[^\s\"'`:]*)")
 """Paths of the system: at the beginning of a path, or behind what only the shell will know."""
 LONGEST = 4096
 """Characters of a path."""

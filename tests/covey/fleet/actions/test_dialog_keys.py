@@ -150,7 +150,7 @@ def test_an_option_is_marked_with_the_arrows_and_then_chosen(fleet: Fleet) -> No
 
 
 def test_a_dialog_that_takes_the_place_of_another_is_never_answered(fleet: Fleet) -> None:
-    """Another dialog is drawn at a random moment of each answer, in five panes at the same time."""
+    """Another dialog is drawn before, after and at random moments of an answer, in five panes at the same time."""
     several = [Asking(fleet, "claude", number) for number in range(5)]
     fleet.up()
     for asking in several:
@@ -161,18 +161,27 @@ def test_a_dialog_that_takes_the_place_of_another_is_never_answered(fleet: Fleet
     assert set(outcomes) == {"answered", "dialog_changed"}, outcomes
 
 
+BEFORE, AFTER = 0, 2
+"""Numbers of the answers whose dialog changes before and after them; with all others it is a race."""
+
+
 def _race(asking: Asking, seed: int) -> Counter[str]:
     chance, outcomes = random.Random(seed), Counter[str]()
     began = time.monotonic()
     assert asking.post(choice="once", fingerprint="another")["error"] == "dialog_changed"
-    refused_s = time.monotonic() - began  # a person's terminal is started for each answer
+    refused_s = time.monotonic() - began
     for number in range(0, 24, 2):
         first, second = f"touch file-{number}", f"touch file-{number + 1}"
         with ThreadPoolExecutor(1) as pool:
             seen = asking.get()["fingerprint"]
+            if number == BEFORE:
+                asking.signal(signal.SIGUSR1, second)
             answering = pool.submit(asking.post, choice="once", fingerprint=seen)
-            time.sleep(chance.uniform(0.4 * refused_s, 1.2 * refused_s + 0.4))
-            asking.signal(signal.SIGUSR1, second)
+            if number == AFTER:
+                answering.result()
+            time.sleep(chance.uniform(0, 2 * refused_s))
+            if number != BEFORE:
+                asking.signal(signal.SIGUSR1, second)
             answer = answering.result()
         given = [entry for entry in asking.answers if entry[0] in {first, second}]
         outcome = "answered" if "option" in answer else answer["error"]
