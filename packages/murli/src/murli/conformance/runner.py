@@ -254,8 +254,9 @@ def _read_all(process: subprocess.Popen[bytes], streams: _Streams, deadline: flo
             left = deadline - time.monotonic()
             if left <= 0:
                 return "timeout"
+            has_ended = process.poll() is not None  # before the look: what it has written is all there then
             ready = selector.select(min(left, _QUIET_SECONDS))
-            if not ready and process.poll() is not None:
+            if not ready and has_ended:
                 # The tool has ended, yet a child it left behind keeps the pipe open: that child ends here.
                 _kill_group(process)
                 return "exited"
