@@ -77,6 +77,9 @@ class SharedWriter:
                 self.doubtful += 1
         except (OSError, TimeoutError):
             self.doubtful += counts
+        except asyncio.CancelledError:  # the end of the run: what was sent may count
+            self.doubtful += counts
+            raise
         return None
 
 
