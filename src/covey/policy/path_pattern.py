@@ -22,6 +22,14 @@ HOMES = ("/home/?*", "/Users/?*", "/users/?*", "/root")
 _PART = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|(?:(?!/\*\*$)[^*?])+")
 
 
+_OF_KERNEL = re.compile(r"(?:^|/)proc/[^/]+(?:/task/[^/]+)?/(?:cwd|root|fd|map_files)(?:/|$)|(?:^|/)dev/fd/\.")
+
+
+def leads_anywhere(path: str) -> bool:
+    """Return whether a path goes through a link that the kernel makes to any place: `/proc/self/cwd`, `/dev/fd/..`."""
+    return ("proc" in path or "/fd" in path) and _OF_KERNEL.search(re.sub(r"/(?:\.?/)+", "/", path)) is not None
+
+
 class _Wild(Enum):
     """A part of a pattern that is not a text."""
 

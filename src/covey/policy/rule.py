@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from covey.policy.decision import ALLOW, ASK, DENY
-from covey.policy.path_pattern import PathPattern
+from covey.policy.path_pattern import PathPattern, leads_anywhere
 from covey.policy.settings import CONDITIONS
 from covey.policy.shell.mentions import MentionedPath, NamedCommand, views
 from covey.policy.shell.reading import read
@@ -35,7 +35,7 @@ UNDECLARED = frozenset({MCP, OTHER})
 """Kinds of calls of which any text may be a command or a path: what they mean is not known here."""
 
 
-_PATH_OF_URL = re.compile(r"^file:/{0,2}(?:localhost)?(?=/)")
+_PATH_OF_URL = re.compile(r"^file:/{0,2}(?:localhost)?(?=/)", re.IGNORECASE)
 
 
 class Fit(Enum):
@@ -173,7 +173,7 @@ class Rule:
         if self._path is None:
             return True
         # A path does not say what a command, or a tool that is not for files, does with it.
-        return call.kind in OF_PATHS and bool(path) and self._path.covers(path, folder)
+        return call.kind in OF_PATHS and bool(path) and not leads_anywhere(path) and self._path.covers(path, folder)
 
     def _fit_folder(self, folder: str, pattern: PathPattern) -> Fit:
         if not folder:
@@ -207,7 +207,9 @@ class Rule:
         if any(pattern.touches(folded(one), folder) for one in (path, *whole) if one):
             return Fit.YES
         maybe = bool(path) and not folder and path[0] not in "/~"
+        maybe = maybe or leads_anywhere(path) or any(map(leads_anywhere, whole))
         maybe = maybe or (call.deep and pattern.may_be_below(folded(path), folder))
+        maybe = maybe or any(pattern.may_be_below(folded(one), folder) for one in whole if one[:1] in ("/", "~"))
         fits = [self._fit_mentions(one, folder) for one in asked.as_texts]
         if call.kind == OTHER and not call.unread:  # a prompt that mentions a path does not read it
             fits = [min(one, Fit.MAYBE, key=lambda fit: fit.value) for one in fits]

@@ -7,7 +7,8 @@ that could be read in two ways make a call that no rule allows. Nothing in an in
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+import re
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from covey.policy.patch import Patch
 from covey.policy.tool_call import FILE, MCP, OTHER, PATCH, SHELL, Kind, ToolCall
@@ -20,6 +21,8 @@ Form = Literal["text", "number", "flag", "off", "texts", "places", "json"]
 empty, the call is not understood."""
 DEEPEST = 64
 """Lists and objects inside each other; a deeper input is not understood."""
+MOST_WORDS = 64
+_NOT_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{1,16}:|\$|~(?!/|$)")
 MOST_TEXTS = 2000
 """Texts of one input that a deny looks at; an input with more is not understood."""
 _NUMBERS = (int, float)
@@ -106,6 +109,8 @@ def _read(tool: Tool, given: dict[str, object], call: ToolCall) -> ToolCall:
         paths.append(".")
     if not all(paths):
         wrong = wrong or "one of its files has no name"
+    if tool.kind == FILE and not all(map(_is_plain_path, paths)):
+        wrong = wrong or "the name of its file may mean different things"
     several = any(tool.keys[key] == "places" for key in tool.paths)
     if not several and len({posixpath.normpath(path) for path in paths}) > 1:
         wrong = wrong or "it names several files where one is meant"
@@ -183,6 +188,11 @@ def _places(given: Mapping[str, object], key: str) -> list[str]:
     return [value] if isinstance(value, str) and value else []
 
 
+def _is_plain_path(path: str) -> bool:
+    """Return whether a path is one for every agent, which may trim it, or find a URL, a variable or a user in it."""
+    return path.isprintable() and path == path.strip() and "\\" not in path and _NOT_PLAIN.match(path) is None
+
+
 def _not_read(call: ToolCall, why: str) -> ToolCall:
     return ToolCall(kind=call.kind, texts=call.texts, unread=why)
 
@@ -195,8 +205,14 @@ def _texts(given: object) -> tuple[tuple[str, ...], bool]:
         if not level or len(found) > MOST_TEXTS:
             break
         found += [one for one in level if isinstance(one, str)]
+        found += [" ".join(one) for one in level if isinstance(one, list) and _are_words(one)]
         level = [part for one in level for part in _parts(one)]
     return tuple(dict.fromkeys(found[:MOST_TEXTS])), bool(level) or len(found) > MOST_TEXTS
+
+
+def _are_words(values: list[Any]) -> bool:
+    """Return whether a list may be a command, as its words."""
+    return 1 < len(values) <= MOST_WORDS and all(isinstance(one, str) for one in values)
 
 
 def texts_in(given: object) -> tuple[str, ...]:

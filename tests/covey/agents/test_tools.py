@@ -127,6 +127,32 @@ def test_a_command_that_is_denied_is_asked_in_any_text_of_a_tool_of_a_server() -
     assert effect(rules, "claude", "mcp__sh__run", {"argv": "cd /; rm -rf x"}) == "ask"
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        " /home/me/.ssh/id", "/srv/x\n", ".env\0.txt", "file:///home/me/.ssh/id", "$HOME/.ssh/id", "~me/.ssh/id",
+        "src\\.env", "a\u200bb",
+    ],
+)  # fmt: skip
+def test_a_file_whose_name_may_mean_another_one_is_not_allowed(path: str) -> None:
+    assert effect(ALLOW_ALL, "claude", "Read", {"file_path": path}) == "ask"
+
+
+@pytest.mark.parametrize("path", ["/proc/self/cwd/../.ssh/id", "/proc/self/root/home/me/.ssh/id", "/dev/fd/../cwd/x"])
+def test_a_link_of_the_kernel_may_lead_to_what_is_denied(path: str) -> None:
+    rules = [*ALLOW_ALL, {"name": "keys", "effect": "deny", "path": "~/.ssh/"}]
+    assert effect(rules, "claude", "Write", {"file_path": path, "content": "x"}) == "ask"
+    assert effect(rules, "claude", "mcp__files__read", {"p": path}) in {"ask", "deny"}
+
+
+def test_a_server_may_go_through_a_folder_above_what_is_denied_and_be_given_a_command_as_a_list() -> None:
+    rules = [*ALLOW_ALL, {"name": "keys", "effect": "deny", "path": "~/.ssh/"}]
+    assert [effect(rules, "claude", "mcp__files__tree", {"p": one}) for one in ("/home/me", "~", "/")] == ["ask"] * 3
+    assert effect(rules, "claude", "mcp__files__tree", {"p": "/srv/x"}) == "allow"
+    push = [*ALLOW_ALL, {"name": "push", "effect": "deny", "command": "git push*"}]
+    assert effect(push, "claude", "mcp__run__it", {"args": ["git", "push"]}) == "ask"
+
+
 def test_the_changes_of_a_file_have_the_declared_form() -> None:
     rules = [{"name": "src", "effect": "allow", "path": "src/**"}]
     edit = {"old_string": "a", "new_string": "b"}

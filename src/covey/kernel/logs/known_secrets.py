@@ -88,7 +88,7 @@ _MONEY = r"""
     | FLWSECK(?:_TEST)?-[0-9a-zA-Z]{10,40}(?:-X)? | shippo_(?:live|test)_[0-9a-f]{40}  # Flutterwave; Shippo
 """
 _KEYS = r"""
-      AGE-SECRET-KEY-1[A-Z0-9]{50,}+
+      AGE-SECRET-KEY-1[A-Z0-9]{50,}+ | (?i:covey1[0-9a-z]{40,}+)                  # age; invites of Covey
     | nsec1[02-9ac-hj-np-z]{50,}+ | ncryptsec1[02-9ac-hj-np-z]{50,}+            # Nostr
     | S[OAUCNX][A-Z2-7]{56}(?![A-Z2-7])                                         # NATS
     | [xyztuvYZTUV]prv[1-9A-HJ-NP-Za-km-z]{100,}+                               # wallets

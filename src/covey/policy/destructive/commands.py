@@ -26,6 +26,7 @@ _GLUED = re.compile(r"[^\s&|;<>]&[^\s&|;<>)]")
 """`&` inside of a word, which is a part of it in fish."""
 _SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[\w.+-]+$|/opt/homebrew/bin/[\w.+-]+$")
 """Programs of the system, which are what their names say."""
+_CHANGES_SYNTAX = frozenset({"setopt", "unsetopt", "emulate"})
 _DISCARDED = re.compile(r"/dev/(?:null|stdout|stderr|tty)|-|\d+")
 """Targets of a redirection in which nothing is kept."""
 
@@ -122,6 +123,9 @@ class _Written(_Reader):
     def run(self, own: Sequence[Word], *, piped: bool, certain: bool) -> None:
         """Keep a command."""
         del certain
+        self._take_set(shell_programs.judge(list(own), piped=piped).sets)
+        if own[0].text in _CHANGES_SYNTAX:
+            self.doubt(f"{own[0].text} changes how the rest is read")
         self.written.append(Command(tuple(self._plain(word) for word in own), piped))
 
     def _value(self, name: str, value: Word | None) -> None:

@@ -21,6 +21,8 @@ _GLUED = re.compile(r"-[nErsuz]*(?:e|f)(?=.)|--(?:ex|so|f)\w*=", re.DOTALL)
 _OTHER_VALUES = ("-v", "-F", "-l", "--assign")
 _INPUTS = ("-", "/dev/", "/proc/", UNKNOWN)
 _LONG = {"--eval", "--print", "--command", "--execute"}
+_STATEMENT = re.compile(r"[;}\n]")
+_TO_MADE_FILE = re.compile(r">\s*[A-Za-z_$(]")
 _AWK_RUNS = re.compile(r"\bsystem\b|\bgetline\b|\||@\s*(?:load|include)|\bclose\b")
 
 
@@ -67,10 +69,17 @@ def objection_to_text_tool(name: str, words: tuple[str, ...]) -> str:
     for program in _programs_of(words[1:], is_sed=is_sed):
         if program == UNKNOWN or (not is_sed and not is_known(program)):
             return f"the program of {name} is known only when it runs: write it in single quotes"
-        runs = _sed_runs(program) if is_sed else _AWK_RUNS.search(program.replace("||", ""))
+        runs = _sed_runs(program) if is_sed else _awk_runs(program)
         if runs:
             return f"the program of {name} may run others: write it as one plain command"
     return ""
+
+
+def _awk_runs(program: str) -> bool:
+    """Return whether a program of awk may run a command, or writes a file whose name it puts together."""
+    return _AWK_RUNS.search(program.replace("||", "")) is not None or any(
+        "print" in statement and _TO_MADE_FILE.search(statement) for statement in _STATEMENT.split(program)
+    )
 
 
 def _sed_runs(program: str) -> bool:

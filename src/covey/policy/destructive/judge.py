@@ -314,6 +314,16 @@ def _of_systemctl(name: str, words: tuple[str, ...], _: _Judgement) -> str:
     return ""
 
 
+def _of_kill(name: str, words: tuple[str, ...], _: _Judgement) -> str:
+    """Judge `kill`: -1 stands for every process of the user, 1 for the first one of the machine."""
+    targets = list(words[1:])
+    if targets and targets[0].startswith("-"):
+        option = targets.pop(0)
+        targets = targets[1:] if option in {"-s", "-n", "--signal"} else targets
+    ended = next((word for word in targets if word in {"-1", "1"}), "")
+    return f"{name} {ended} ends all processes" if ended else ""
+
+
 def _of_init(name: str, words: tuple[str, ...], _: _Judgement) -> str:
     """Judge `init`, which many programs have as a subcommand: it stops the machine by a level of one letter."""
     level = next((word for word in words[1:2] if not is_known(word) or re.fullmatch(r"[0-9sSqQuU]", word)), "")
@@ -584,6 +594,7 @@ def _inner(text: str, about: _Judgement) -> str:
 
 _SPECIAL: dict[str, Callable[[str, tuple[str, ...], _Judgement], str]] = {
     **dict.fromkeys(("systemctl", "loginctl"), _of_systemctl),
+    "kill": _of_kill,
     **dict.fromkeys(("rm", "unlink", "rmdir"), _of_rm),
     **dict.fromkeys(programs.FINDS, _of_find),
     **dict.fromkeys(programs.SHELLS, _of_shell),

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 ROOT = frozenset({
     "sudo", "sudoedit", "sudo-rs", "doas", "su", "pkexec", "run0", "runuser", "gosu", "su-exec", "please", "super",
-    "calife", "dzdo",
+    "calife", "dzdo", "ksu", "newgrp", "nsenter",
 })  # fmt: skip
 """Ask for the rights of root or of somebody else."""
 POWER = frozenset({
     "shutdown", "reboot", "halt", "poweroff", "kexec", "telinit", "pm-suspend", "pm-hibernate",
+    "rtcwake",
 })  # fmt: skip
 FORMATS = frozenset({
     "mke2fs", "mkdosfs", "mkntfs", "mkswap", "newfs", "wipefs", "blkdiscard", "sgdisk", "sfdisk", "cfdisk", "fdisk",

@@ -7,6 +7,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
+from covey.policy.path_pattern import leads_anywhere
 from covey.policy.shell.mentions import views
 from covey.policy.wildcard import UNKNOWN
 
@@ -23,6 +24,8 @@ _SYSTEM = tuple(f"/{name}" for name in _SYSTEM_NAMES)
 _MENTIONED = re.compile(r"(?:^(?:-\w{0,2})?|(?<=[^\w./~*?\]}-]))(/+(?:dev|proc|sys)/[^\s\"'`:]*)")
 _ANYWHERE = re.compile(r"((?<!/)/++(?:dev|proc|sys)/[^\s\"'`:]*)")
 """Paths of the system: at the beginning of a path, or behind what only the shell will know."""
+_SCRIPTS = re.compile(r"sed\b|awk\b")
+"""Programs whose scripts have the name of a file glued to a command: `sed w/dev/sda`."""
 LONGEST = 4096
 """Characters of a path."""
 
@@ -89,7 +92,9 @@ def objection_to_deleting(word: str, folders: Folders, place: Place, *, start: b
 
     `start`: what is deleted lies below it, as with `find`; then the workspace itself may be named.
     """
-    if UNKNOWN in word:
+    if not word:
+        return ""  # it names nothing
+    if UNKNOWN in word or leads_anywhere(word):
         return "what is deleted is known only when it runs: write the path out"
     if any(map(_may_be_above, word.split("/"))):
         return f"{_shown(word)} may match the folder above: name what is to be deleted"
@@ -125,12 +130,17 @@ def device_in(text: str, folders: Folders) -> str:
     """Return the device or the switch of the system that a text names, or may name; empty if it names none."""
     split = (re.split(signs, view) for view in views(text) for signs in (r"[\s=,;&|<>()]+", r"[\s=;&|<>()]+"))
     words = dict.fromkeys(word for part in split for word in part if 0 < len(word) < LONGEST)
-    return next((found for word in words for found in _devices(word, folders)), "")
+    in_script = _SCRIPTS.search(text) is not None
+    return next((found for word in words for found in _devices(word, folders, in_script=in_script)), "")
 
 
-def _devices(word: str, folders: Folders) -> Iterator[str]:
-    """Yield the devices that a word may mean as a path, or mention."""
-    mentioned = _ANYWHERE if re.search(r"[$`{]", word) else _MENTIONED
+def _devices(word: str, folders: Folders, *, in_script: bool) -> Iterator[str]:
+    """Yield the devices that a word may mean as a path, or mention, and the folder of devices."""
+    if leads_anywhere(word):
+        yield word
+    if any(posixpath.normpath(path) == "/dev" for path in folders.all_of(word) or ()):
+        yield "/dev"
+    mentioned = _ANYWHERE if in_script or re.search(r"[$`{]", word) else _MENTIONED
     paths = [f"/{found[1].strip('/').rstrip('.]})')}" for found in mentioned.finditer(word)]
     if "dev" in word or _WILD.search(word) or any(folder.startswith(_SYSTEM) for folder in folders.known):
         paths += [_joined(folder, word, "") for folder in folders.known if folder.startswith(_SYSTEM)]

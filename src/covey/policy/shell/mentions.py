@@ -8,6 +8,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from covey.policy.path_pattern import leads_anywhere
 from covey.policy.shell.globbed import may_fit
 from covey.policy.shell.outputs import GLOB
 from covey.policy.shell.searching import READS_ALL
@@ -154,6 +155,9 @@ class MentionedPath:
             yield posixpath.join("/", folder.replace(UNKNOWN, "**"), text)
 
 
+_FILE = re.compile(r"file:(?:/{0,2}(?:localhost)?(?=/)|//)", re.IGNORECASE)
+
+
 def _written_alone(part: str) -> re.Pattern[str]:
     return re.compile(r"(?<![\w.\-])" + re.escape(part) + r"(?![\w\-])")
 
@@ -167,8 +171,11 @@ def _readings(word: str) -> Iterator[str]:
     """Yield the paths that a word may be, or hold."""
     found = {word, *re.split(r"[=,:]", word), word.partition("=")[2], word[2:] if word.startswith("-") else ""}
     for one in found:
-        path = re.sub(r"^file:/{0,2}(?:localhost)?(?=/)", "", one.lstrip("@<"))
-        path = re.sub(r"^file://", "", path)
+        path = one.lstrip("@<")
+        if url := _FILE.match(path):  # what is behind it may have escapes, and signs that curl expands
+            path = UNKNOWN if re.search(r"[%\[{]", path) else path[url.end() :]
+        if leads_anywhere(path):
+            path = UNKNOWN
         if path.startswith("//"):
             path = "/" + path.lstrip("/")
         if other := re.match(r"~([\w.-]+)(?=/|$)", path):

@@ -9,9 +9,9 @@ GLOB = "\1"
 _OUTPUTS = (
     (r"nproc|date \+(?:%[sYmdHMSjN]|[-_:.\dTZ])+|id -[ug]|sysctl -n hw\.n?cpu", "0"),
     (r"pwd(?: -P)?", "."),
-    (r"mktemp(?: -d)?", f"/tmp/tmp.{GLOB}"),  # noqa: S108 - where mktemp makes them
+    (r"mktemp(?: -d)?", "/tmp/tmp.XXXXXXXXXX"),  # noqa: S108 - where mktemp makes them
     (r"(?:which|command -v|type -p) [\w.+-]+", f"/usr/bin/{GLOB}"),
-    (r"git rev-parse (?:--short )?(?:HEAD|[\w./~^-]+)", "0"),
+    (r"git rev-parse (?:--short )?(?:HEAD|main|master)(?:[~^]\d*)*", "0"),
 )
 _KNOWN = tuple((re.compile(expression), path) for expression, path in _OUTPUTS)
 _WITHIN = re.compile(r"(?:\$\(|`)\s*(.*?)\s*(?:2>\s*/dev/null\s*)?[)`]")

@@ -119,7 +119,8 @@ _DANGEROUS_OPTIONS = {
 """By these, a program of `DATA` may run a command after all. Compared with the beginning of words."""
 _KEYWORDS = frozenset(
     [
-        "eval", "source", ".", "trap", "alias", "hash", "enable", "bind", "complete", "compgen", "coproc", "fc",
+        "setopt", "unsetopt", "shopt", "emulate", "eval", "source", ".", "trap", "alias", "hash", "enable", "bind",
+        "complete", "compgen", "coproc", "fc",
         "history", "repeat", "noglob", "nocorrect", "and", "or", "not", "begin", "end", "function", "select",
         "foreach", "switch", "if", "then", "else", "while", "until", "for", "do", "builtin", "-", "zmodload",
         "autoload", "zle", "emulate", "abbr", "bindkey", "sched", "ztie", "compdef", "at", "batch", "parallel",
@@ -185,11 +186,12 @@ _GIT_KEY = re.compile(
     r"(user|color|advice|init|push|pull|fetch|rebase|merge|log|branch|remote\.\w+\.url$)\.?[\w.]*(=.*)?|core\.(quotepath|autocrlf|fileMode|ignorecase)(=.*)?|commit\.gpgsign(=.*)?",
     re.IGNORECASE,
 )
+_GIT_MESSAGE = frozenset(["-m", "--message", "-am", "-qm", "-sm"])
 _SED = re.compile(
     r"(?:(?:\d+|\$|/[^/\n]*/)(?:,(?:\+?\d+|\$|/[^/\n]*/))?\s*!?\s*)?"
     r"(?:[pdq=DGHPNnhgx]|s([/|#,:@])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI0-9]*|[aic]\\?[^;\n\\{}]*$)?"
 )
-_AWK_DANGER = re.compile(r"system|getline|@|\\|\|(?!\|)|ENVIRON|load|include")
+_AWK_DANGER = re.compile(r"system|getline|ARGV|@|\\|\|(?!\|)|ENVIRON|load|include")
 _SUBCOMMANDS = {
     "npm": frozenset(
         [
@@ -210,7 +212,7 @@ _SUBCOMMANDS = {
         ]
     ),
     "docker-compose": frozenset(["up", "down", "ps", "logs", "build", "pull", "restart", "stop", "start", "config"]),
-    "bun": frozenset(["test", "install", "run", "add"]),
+    "bun": frozenset(["test", "install", "i", "ci", "run", "add", "remove", "update", "build", "pm", "outdated"]),
     "deno": frozenset(["test", "fmt", "lint", "check"]),
 }
 _SUB_DANGER = {
@@ -343,7 +345,8 @@ def _runs_texts(name: str) -> bool:
 def _data(name: str, own: Sequence[Word]) -> Verdict:
     danger = _DANGEROUS_OPTIONS.get(name)
     if danger and any(danger.match(word.text) or _may_be_option(word) for word in own[1:]):
-        return _other(name, own, piped=True)
+        names = tuple(word.text for word in own[1:] if _NAME.fullmatch(word.text)) if name == "printf" else ()
+        return _other(name, own, piped=True)._replace(sets=names)
     sets = tuple(word.text for word in own[1:] if _NAME.fullmatch(word.text)) if name in _SETS else ()
     if name == "printf" and any(re.search(r"\\[0-7xuU]", word.text) for word in own[1:]):
         return Verdict("printf makes characters of numbers")
@@ -566,10 +569,13 @@ def _git(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: FBT001 - as all 
             and "@" not in word.text
         ):
             return Verdict("git config may change what git runs")
-    unknown = [word for word in own[at + 1 :] if not word.known]
+    told = {word for before, word in itertools.pairwise(own) if before.text in _GIT_MESSAGE and word.single}
+    unknown = [word for word in own[at + 1 :] if not word.known and word not in told]
     outside = any(_GIT_FILE.match(word.text) for word in own) or sub in ("apply", "blame", "clone")
     outside = outside or (sub == "diff" and len(unknown) > 1)  # outside of a repository it compares any two files
-    return Verdict(opens_files=outside and bool(unknown), opens_below=True, writes=sub in ("apply", "am"))
+    return Verdict(
+        opens_files=outside and bool(unknown), opens_below=True, data=tuple(told), writes=sub in ("apply", "am")
+    )
 
 
 def _set(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: ARG001, FBT001 - as all of `_SPECIAL`

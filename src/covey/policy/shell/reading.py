@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from covey.policy.path_pattern import leads_anywhere
 from covey.policy.shell import programs
 from covey.policy.shell.nodes import (
     feeds,
@@ -56,7 +57,7 @@ _REDIRECTIONS = {">", ">>", "<", ">&", "<&", "&>", "&>>", ">&-", "<&-"}
 """`>|` is not among them: it is a pipe in fish."""
 _DELIMITER = re.compile(r"(['\"]?)(\w+)\1")
 _DECIDES = re.compile(
-    r"(IFS|ENV|HOME|CDPATH|SHELL\w*|BASH\w*|LD_\w+|DYLD_\w+|PS\d|PROMPT\w*|ZDOTDIR|f?path|NULLCMD|READNULLCMD)"
+    r"(IFS|ENV|HOME|(?:OLD)?PWD|CDPATH|SHELL\w*|BASH\w*|LD_\w+|DYLD_\w+|PS\d|PROMPT\w*|ZDOTDIR|f?path|NULLCMD|READNULLCMD)"
 )
 """Variables by which a shell finds or starts programs."""
 _STARTS = re.compile(
@@ -448,6 +449,8 @@ class _Reader:
                     self._assignment(child, words)
                 elif child.type == "variable_name":
                     self._value(text_of(child), None)
+                    if _DECIDES.fullmatch(text_of(child)) and node.type == "unset_command":
+                        self.doubt(f"it unsets {text_of(child)}")
                 elif child.is_named and not re.fullmatch("-[rxgaA]+", words.word(child).text):
                     self.doubt("a declaration is not read")
             return
@@ -539,7 +542,8 @@ class _Reader:
         data = set(judged.data) if judged.opens_files else set(own)
         self._words += [word for word in own if word.known or word not in data]
         if judged.opens_below:
-            self._words += [word._replace(path=f"./{GLOB}", variable="") for word in own if not word.known]
+            unknown = [word for word in own if not word.known and word not in judged.data]
+            self._words += [word._replace(path=f"./{GLOB}", variable="") for word in unknown]
         if name in SEARCHES_TOO or not (judged.inner or judged.texts):
             self._searched += [(name, word) for word in searched(own)]
         if judged.why:
@@ -549,10 +553,7 @@ class _Reader:
             if is_script or "/" in own[0].text:
                 self._in_files.add(name)
         self._writes_elsewhere = self._writes_elsewhere or judged.writes
-        for name in judged.sets:
-            self._value(name, None)
-            if _DECIDES.fullmatch(name) or _STARTS.fullmatch(name):
-                self.doubt(f"it sets {name}")
+        self._take_set(judged.sets)
         if judged.runs_words and (judged.why or not (judged.inner or judged.script)):
             for at in range(1, min(len(own), MOST_WORDS)):
                 self._keep_possible(own[at:], certain=certain and judged.certainly)
@@ -594,14 +595,30 @@ class _Reader:
     def _keep(self, own: Sequence[Word], *, certain: bool) -> None:
         self._commands[Command(tuple(word.text for word in own), certain, own[0].at)] = None
 
+    def _take_set(self, names: Sequence[str]) -> None:
+        """Take into account that variables may have any value from now on."""
+        for name in names:
+            self._value(name, None)
+            if _DECIDES.fullmatch(name) or _STARTS.fullmatch(name):
+                self.doubt(f"it sets {name}")
+
     def _folders_of(self, own: Sequence[Word]) -> None:
         """Keep the folders that a command goes to, or is told to work in."""
         for target in programs.folders(own):
             for path in self._filled(target) if target else (UNKNOWN,):
                 self._go(path)
+        if len(own) == 1 and own[0].path.startswith(("/", "~", ".")):  # fish goes to a folder that is named alone
+            for path in self._filled(own[0]):
+                self._go(path)
 
     def _go(self, path: str) -> None:
-        if UNKNOWN in path or GLOB * 2 in path or path.startswith("-") or len(self._folders) > MOST_WORDS:
+        if (
+            UNKNOWN in path
+            or GLOB * 2 in path
+            or path.startswith("-")
+            or len(self._folders) > MOST_WORDS
+            or leads_anywhere(path)
+        ):
             self._folders.append(UNKNOWN)
         elif path.startswith(("/", "~")):
             self._folders.append(path)

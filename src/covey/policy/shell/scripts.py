@@ -97,9 +97,14 @@ def interpreter(name: str, own: Sequence[Word]) -> Verdict:
             return Verdict()
         if is_literal(own[at + 1]) and not set(module.split(".")) & _RUN_TEXTS and _is_name(module):
             return Verdict(runs_words=True, script=tuple(own[at + 1 :]))
-    elif language not in ("deno", "bun") and (verdict := _file(own, at)):
+    elif language != "deno" and (language != "bun" or _is_source(own, at)) and (verdict := _file(own, at)):
         return verdict
     return Verdict(f"{name} runs a program that is not read")
+
+
+def _is_source(own: Sequence[Word], at: int) -> bool:
+    """Return whether a word is a file with a program, and no subcommand."""
+    return at < len(own) and own[at].known and re.search(r"\.[cm]?[jt]sx?$", own[at].text) is not None
 
 
 def _is_name(module: str) -> bool:
