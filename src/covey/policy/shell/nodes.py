@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,17 @@ def words_behind_target(redirect: Node) -> list[Node]:
         return []
     targets = 0 if sign(redirect) in (">&-", "<&-") else 1
     return [child for child in redirect.named_children if child.type != "file_descriptor"][targets:]
+
+
+def goes_over_lines(node: Node) -> bool:
+    """Return whether a line ends between two parts of a node: then the grammar has taken two commands for one.
+
+    A line that goes on after a backslash is none.
+    """
+    whole = node.text or b""
+    at = [(child.start_byte - node.start_byte, child.end_byte - node.start_byte) for child in node.children]
+    gaps = (whole[before[1] : after[0]] for before, after in itertools.pairwise(at))
+    return any(b"\n" in gap.replace(b"\\\n", b"") for gap in gaps)
 
 
 def is_input(node: Node) -> bool:

@@ -17,6 +17,7 @@ from covey.policy.path_pattern import leads_anywhere
 from covey.policy.shell import programs
 from covey.policy.shell.nodes import (
     feeds,
+    goes_over_lines,
     is_followed_by_words,
     is_input,
     listed_files,
@@ -299,6 +300,8 @@ class _Reader:
             self.doubt("arithmetic in (( )) is not read")
         loops = 1 if node.type == "while_statement" else 0
         self._values.loops += loops
+        if node.type == "redirected_statement" and goes_over_lines(node):
+            self.doubt("it is not clear where one of its lines ends")
         fed = piped or any(map(self._feeds, node.children))
         listed_before = self._listed
         unread = node.children
@@ -508,6 +511,8 @@ class _Reader:
         return self._values.paths(word)
 
     def _command(self, node: Node, words: WordReader, *, piped: bool) -> None:
+        if goes_over_lines(node):
+            self.doubt("it is not clear where one of its lines ends")
         own: list[Word] = []
         first = next((text_of(child) for child in node.children if child.type == "command_name"), "")
         for child in node.children:
