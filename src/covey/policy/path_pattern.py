@@ -22,12 +22,31 @@ HOMES = ("/home/?*", "/Users/?*", "/users/?*", "/root")
 _PART = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|(?:(?!/\*\*$)[^*?])+")
 
 
-_OF_KERNEL = re.compile(r"(?:^|/)proc/[^/]+(?:/task/[^/]+)?/(?:cwd|root|fd|map_files)(?:/|$)|(?:^|/)dev/fd/\.")
+_OF_KERNEL = ("cwd", "root", "fd", "map_files")
+_WILDCARD = re.compile(r"[*?\[{\0\1]")
+_LAST = re.compile(r"[*?\]}\0\1]")
 
 
 def leads_anywhere(path: str) -> bool:
-    """Return whether a path goes through a link that the kernel makes to any place: `/proc/self/cwd`, `/dev/fd/..`."""
-    return ("proc" in path or "/fd" in path) and _OF_KERNEL.search(re.sub(r"/(?:\.?/)+", "/", path)) is not None
+    """Return whether a path may go through a link that the kernel makes to any place: `/proc/self/cwd`, `/dev/fd/..`.
+
+    A wildcard in it, or what is not known of it, may stand for any part of a name.
+    """
+    names = [name for name in path.split("/") if name not in ("", ".")]
+    for at, name in enumerate(names):
+        if name == "fd" and at and names[at - 1] == "dev" and names[at + 1 : at + 2] == [".."]:
+            return True
+        is_proc = _may_be(name, "proc") if at == 0 and path.startswith("/") else name == "proc"
+        links = [names[place] for place in (at + 2, at + 4) if place < len(names)]
+        if is_proc and any(_may_be(one, link) for one in links for link in _OF_KERNEL):
+            return True
+    return False
+
+
+def _may_be(written: str, name: str) -> bool:
+    """Return whether a name that may have wildcards may stand for another one. Only its ends are compared."""
+    parts = _WILDCARD.split(written)
+    return written == name or (len(parts) > 1 and name.startswith(parts[0]) and name.endswith(_LAST.split(written)[-1]))
 
 
 class _Wild(Enum):

@@ -131,6 +131,8 @@ class MentionedPath:
         if GLOB not in path + folder:
             return self._pattern.touches(path, folder if UNKNOWN not in folder else "/")
         whole = posixpath.join("/", folder, re.sub(r"^~(?=/|$)", self._home, path)).replace(UNKNOWN, GLOB * 2)
+        if leads_anywhere(whole):
+            return True
         known = posixpath.normpath(whole) if ".." not in whole.partition(GLOB)[2] else GLOB
         if self._is_name and GLOB * 2 not in known and known != GLOB:
             names = known.replace(GLOB, UNKNOWN).split("/")

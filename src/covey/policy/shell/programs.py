@@ -569,7 +569,9 @@ def _git(own: Sequence[Word], piped: bool) -> Verdict:  # noqa: FBT001 - as all 
             and "@" not in word.text
         ):
             return Verdict("git config may change what git runs")
-    told = {word for before, word in itertools.pairwise(own) if before.text in _GIT_MESSAGE and word.single}
+    told: set[Word] = set()
+    if sub in ("commit", "merge", "tag", "stash"):  # elsewhere -m has no value
+        told = {word for before, word in itertools.pairwise(own) if before.text in _GIT_MESSAGE and word.single}
     unknown = [word for word in own[at + 1 :] if not word.known and word not in told]
     outside = any(_GIT_FILE.match(word.text) for word in own) or sub in ("apply", "blame", "clone")
     outside = outside or (sub == "diff" and len(unknown) > 1)  # outside of a repository it compares any two files
